@@ -1,0 +1,1 @@
+export type { Fragment, FragmentInfo } from './fragment.js';

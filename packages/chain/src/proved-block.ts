@@ -1,0 +1,70 @@
+/** The proofs there are, in the order of their bits in the database (bit 0 = headerHash). */
+export const PROOFS = [
+  'headerHash',
+  'parentLink',
+  'transactionsRoot',
+  'receiptsRoot',
+  'logsBloom',
+  'withdrawalsRoot',
+  'consistency',
+  'traces',
+  'senders',
+] as const;
+
+/** A proof that a block can pass. */
+export type Proof = (typeof PROOFS)[number];
+
+/** How a network's blocks are proved and written down. */
+export interface ProofPolicy {
+  /** `recompute`: keccak(RLP(header)) must equal the hash. `trust`: this network's headers cannot be recomputed. */
+  header: 'recompute' | 'trust';
+  /** Recover each transaction's sender from its signature (slow). */
+  senders: boolean;
+  /** Fields that the spec's tables do not name: kept in alphabetical order, or dropped. */
+  extraFields: 'keep' | 'drop';
+}
+
+/**
+ * Canonical JSON of one block, each piece written once.
+ *
+ * The record text of `blocks` is `blockHead + transactions + blockTail`; that of every other kind is the piece
+ * itself, an array.
+ */
+export interface RecordTexts {
+  /** The block object up to and including `"transactions":`. */
+  blockHead: string;
+  /** The array of transaction objects. */
+  transactions: string;
+  /** The rest of the block object, from the comma (or brace) behind the transactions. */
+  blockTail: string;
+  /** Present where receipts were given. */
+  receipts?: string;
+  /** Present where receipts were given. */
+  logs?: string;
+}
+
+/** What trace checks need to know of one transaction. */
+export interface TransactionFacts {
+  hash: string;
+  from: string;
+  /** null for a contract creation. */
+  to: string | null;
+  value: string;
+  /** The created contract, where receipts were given. */
+  contractAddress?: string | null;
+  /** From the receipt: true success, false failure, absent where the receipt has `root` or was not given. */
+  success?: boolean;
+}
+
+/** A block that passed its proofs, with its texts. */
+export interface ProvedBlock {
+  number: number;
+  /** `0x` + 64 lower-case hex digits. */
+  hash: string;
+  parentHash: string;
+  /** Unix seconds. */
+  timestamp: number;
+  transactions: TransactionFacts[];
+  proofs: Proof[];
+  texts: RecordTexts;
+}

@@ -1,0 +1,241 @@
+import type { Fragment, FragmentInfo } from '@packhouse/bundle';
+import type { BlockRange, Kind, Proof } from '@packhouse/chain';
+
+/** One row of a staged block. */
+export interface StagedBlock {
+  number: number;
+  /** `0x` hex, 32 bytes. */
+  hash: string;
+  parentHash: string;
+  /** Unix seconds. */
+  timestamp: number;
+  transactionCount: number;
+  proofs: readonly Proof[];
+}
+
+/** Fragments of one kind. */
+export interface StagedKind {
+  kind: Kind;
+  fragments: readonly Fragment[];
+}
+
+/** What a job stages in one transaction; all within one segment (see SEGMENT_BLOCKS). */
+export interface StageRequest {
+  network: string;
+  /** Consecutive. */
+  blocks: readonly StagedBlock[];
+  /** Each kind's fragments cover exactly `blocks`. */
+  kinds: readonly StagedKind[];
+}
+
+/** A published bundle: one row of the range index. */
+export interface BundleRow {
+  network: string;
+  kind: Kind;
+  start: number;
+  end: number;
+  objectKey: string;
+  /** Bytes of the gzip file. */
+  byteLength: number;
+  /** Bytes of the JSON inside. */
+  rawLength: number;
+  /** Hex. */
+  sha256: string;
+  /** Hash of block `start`, `0x` hex. */
+  firstHash: string;
+  /** Parent hash of block `start`. */
+  firstParentHash: string;
+  /** Hash of block `end`. */
+  lastHash: string;
+  proofs: readonly Proof[];
+  /** In order, covering start..end without a gap. */
+  fragments: readonly FragmentInfo[];
+  formatVersion: number;
+  publishedAt: Date;
+}
+
+/** An inclusive range that operators asked for. */
+export interface WantedRange {
+  id: number;
+  network: string;
+  kinds: readonly Kind[];
+  start: number;
+  /** null: follow the head. */
+  end: number | null;
+  /** 1 is first, 1 to 1000. */
+  priority: number;
+  state: 'active' | 'paused' | 'cancelled';
+  createdAt: Date;
+}
+
+export interface QuarantineRow {
+  network: string;
+  number: number;
+  /** The kinds whose wish needed what failed. */
+  kinds: readonly Kind[];
+  /** Error code of the catalogue. */
+  cause: string;
+  message: string;
+  upstream: string | null;
+  /** Hex SHA-256 of the answer that failed, where there was one. */
+  payloadDigest: string | null;
+  attempts: number;
+  firstSeen: Date;
+  nextTry: Date;
+}
+
+export interface HeadRow {
+  network: string;
+  number: number;
+  hash: string;
+  /** -1 where nothing is final yet. */
+  finalized: number;
+  observedAt: Date;
+}
+
+/** Coverage of one kind of one network; all ranges inclusive, ascending, disjoint. */
+export interface Coverage {
+  /** Union of active wanted ranges; a follow range ends at the head known. */
+  wanted: BlockRange[];
+  staged: BlockRange[];
+  published: BlockRange[];
+  quarantined: BlockRange[];
+}
+
+export interface Plan {
+  name: string;
+  /** Highest block that bundles and downloads may touch; null: all. */
+  maxBlock: number | null;
+  requestsPerSecond: number;
+  requestsPerDay: number | null;
+}
+
+export interface KeyRow {
+  id: number;
+  /** `ph_` + 8 letters and digits: may be shown. */
+  prefix: string;
+  application: string;
+  /** null: all networks. */
+  network: string | null;
+  plan: Plan;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+}
+
+/** Where a block's data of one kind is. */
+export type BlockLocation =
+  | { state: 'published'; bundle: BundleRow }
+  | { state: 'staged'; fragment: FragmentInfo }
+  | { state: 'absent' };
+
+/**
+ * Staging is cut into segments of this many blocks, aligned at multiples of it: a segment is a partition of
+ * the staging tables and is dropped whole. No job, fragment or stage request crosses a segment's border.
+ */
+export const SEGMENT_BLOCKS = 1_024;
+
+/** Everything that Packhouse keeps in Postgres. Every method throws DATABASE_UNAVAILABLE when Postgres is gone. */
+export interface Database {
+  /** Throws DATABASE_NEWER or DATABASE_NOT_MIGRATED where the schema does not fit this program. */
+  checkSchema(): Promise<void>;
+  /** True as long as a trivial query is answered within 2 s. */
+  ping(): Promise<boolean>;
+
+  networks: {
+    /** Makes the network known; its id is stable from then on. Throws NODE_WRONG_CHAIN if it was known with another chain id. */
+    register(network: { id: string; chainId: number }): Promise<void>;
+    list(): Promise<{ id: string; chainId: number }[]>;
+  };
+
+  wanted: {
+    add(range: Omit<WantedRange, 'id' | 'createdAt' | 'state'>): Promise<WantedRange>;
+    list(network?: string): Promise<WantedRange[]>;
+    get(id: number): Promise<WantedRange | null>;
+    setState(id: number, state: WantedRange['state']): Promise<WantedRange | null>;
+  };
+
+  head: {
+    set(head: Omit<HeadRow, 'observedAt'>): Promise<void>;
+    get(network: string): Promise<HeadRow | null>;
+  };
+
+  staging: {
+    /**
+     * One transaction under the segment's lock: checks parent links against the staged and published neighbours
+     * (on both sides) and the hashes of blocks staged before, leaves out what is already staged or published of
+     * each kind, writes the rest by binary COPY. Repeating it changes nothing. Throws STAGE_CONFLICT (data:
+     * {number, expected, got}) where hashes do not fit.
+     */
+    stage(request: StageRequest): Promise<{ staged: boolean }>;
+    /** Rows of staged blocks within the range, ascending. */
+    blocks(network: string, range: BlockRange): Promise<StagedBlock[]>;
+    /** The highest staged block, or null. */
+    newest(network: string): Promise<StagedBlock | null>;
+    /** Fragments without bodies that overlap the range, ascending. */
+    fragments(network: string, kind: Kind, range: BlockRange): Promise<FragmentInfo[]>;
+    /** The bodies of fragments by their start blocks, in that order; throws STAGE_CONFLICT if one is gone. */
+    bodies(network: string, kind: Kind, startBlocks: readonly number[]): Promise<Buffer[]>;
+    /** Drops all staged data from `start` up (a reorganisation), remembers their hashes as abandoned. One transaction. */
+    abandon(network: string, start: number): Promise<{ abandoned: number }>;
+    /** Whether this block number was abandoned and nothing took its place since. */
+    abandonedAt(network: string, number: number): Promise<{ hash: string; at: Date } | null>;
+    /**
+     * Drops the staging partitions of segments in which every fragment of every kind is covered by a published
+     * bundle. Space goes back to the disk. Returns the segments' start blocks.
+     */
+    reclaim(network: string): Promise<number[]>;
+    /** Bytes on disk of all staging partitions. */
+    diskBytes(): Promise<number>;
+  };
+
+  bundles: {
+    /** Inserts the index row. Throws BUNDLE_OVERLAP where another bundle covers one of its blocks. */
+    publish(bundle: Omit<BundleRow, 'publishedAt'>): Promise<void>;
+    /** The bundle that covers the block, or null. */
+    covering(network: string, kind: Kind, number: number): Promise<BundleRow | null>;
+    /** Ranges of the bundles that touch start..end, ascending: the light form for caches. */
+    ranges(network: string, kind: Kind, range: BlockRange): Promise<BlockRange[]>;
+    /** Whole rows in ascending order, `limit` at most, beginning at or after `from`. */
+    list(network: string, kind: Kind, from: number, limit: number): Promise<BundleRow[]>;
+    /** Totals for status. */
+    totals(
+      network: string,
+      kind: Kind,
+    ): Promise<{ bundles: number; blocks: number; bytes: number; newestAt: Date | null }>;
+  };
+
+  /** Where one block is, published first. */
+  locate(network: string, kind: Kind, number: number): Promise<BlockLocation>;
+
+  /** Coverage within `within` (default: everything). */
+  coverage(network: string, kind: Kind, within?: BlockRange): Promise<Coverage>;
+
+  quarantine: {
+    /** Adds or renews: attempts + 1, nextTry by back-off (1 min doubling to 1 day). */
+    put(row: Omit<QuarantineRow, 'attempts' | 'firstSeen' | 'nextTry'>): Promise<QuarantineRow>;
+    remove(network: string, number: number): Promise<void>;
+    list(network?: string): Promise<QuarantineRow[]>;
+  };
+
+  keys: {
+    /** Makes the application if there is none of that name, and a key for it; the secret is returned once and kept as sha256 only. Throws PLAN_UNKNOWN. */
+    create(request: {
+      application: string;
+      network: string | null;
+      plan: string;
+      expiresAt?: Date | null;
+    }): Promise<{ key: string; row: KeyRow }>;
+    /** By the SHA-256 of the whole key. */
+    find(sha256: Buffer): Promise<KeyRow | null>;
+    list(): Promise<KeyRow[]>;
+    /** By id or public prefix; null where there is none. */
+    revoke(idOrPrefix: string): Promise<KeyRow | null>;
+    plans(): Promise<Plan[]>;
+  };
+
+  /** Takes a session lock; null where another session has it. The lock ends with `release` or with the connection; `lost` is aborted then. */
+  tryLock(name: string): Promise<{ release(): Promise<void>; lost: AbortSignal } | null>;
+
+  close(): Promise<void>;
+}

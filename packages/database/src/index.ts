@@ -1,0 +1,15 @@
+export {
+  type BlockLocation,
+  type BundleRow,
+  type Coverage,
+  type Database,
+  type HeadRow,
+  type KeyRow,
+  type Plan,
+  type QuarantineRow,
+  SEGMENT_BLOCKS,
+  type StagedBlock,
+  type StagedKind,
+  type StageRequest,
+  type WantedRange,
+} from './database.js';

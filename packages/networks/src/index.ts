@@ -1,0 +1,1 @@
+export type { Network, Upstream } from './network.js';

@@ -1,0 +1,81 @@
+/** A block as one upstream sent it; values are parsed JSON, unchecked. */
+export interface FetchedBlock {
+  number: number;
+  /** The upstream's name. */
+  upstream: string;
+  block: unknown;
+  /** Present where asked for; `[]` without asking where the block has no transactions. */
+  receipts?: unknown[];
+  /**
+   * Present where asked for, in the shape of trace_block. An answer beyond the body limit comes as an async
+   * iterable of its elements, to be read once.
+   */
+  traces?: unknown[] | AsyncIterable<unknown>;
+  /** Bytes that came over the wire for it. */
+  bytes: number;
+}
+
+/** A block that no upstream could give, after bounded tries on each. */
+export interface FailedBlock {
+  number: number;
+  error: Error;
+  /** The upstreams that were asked. */
+  upstreams: string[];
+}
+
+export interface FetchWish {
+  receipts: boolean;
+  traces: boolean;
+}
+
+/** The newest block and the newest final one, as the pool sees them. */
+export interface ChainHead {
+  number: number;
+  hash: string;
+  parentHash: string;
+  /** By the `finalized` tag or by depth; -1 where nothing is final yet. */
+  finalized: number;
+  upstream: string;
+}
+
+export interface UpstreamStatus {
+  name: string;
+  healthy: boolean;
+  head: number | null;
+  latencyMs: number | null;
+  errors: number;
+  requests: number;
+  /** What it can do, once probed. */
+  capabilities: { receipts: string | null; traces: string | null; finalizedTag: boolean | null };
+}
+
+/** Blocks of one network, from whichever upstream can give them. */
+export interface BlockSource {
+  /**
+   * Asks every upstream for its chain id and capabilities. Throws NODE_WRONG_CHAIN, NODE_UNREACHABLE (all of them)
+   * or NODE_METHOD_MISSING (nobody offers what `wish` needs).
+   */
+  probe(wish: FetchWish, signal?: AbortSignal): Promise<void>;
+  head(signal?: AbortSignal): Promise<ChainHead>;
+  /**
+   * Blocks `start` to `end` in order, fetched ahead with bounded concurrency and memory. A block that cannot be
+   * had comes as FailedBlock in its place; the iteration throws only when aborted.
+   */
+  fetchBlocks(
+    range: { start: number; end: number },
+    wish: FetchWish,
+    signal?: AbortSignal,
+  ): AsyncIterable<FetchedBlock | FailedBlock>;
+  /** One block again, from upstreams other than `avoid` where there are any. Throws the last error. */
+  fetchBlock(
+    number: number,
+    wish: FetchWish,
+    options?: { avoid?: readonly string[]; signal?: AbortSignal },
+  ): Promise<FetchedBlock>;
+  /** The hash that the chain has now under this number, or null beyond the head. */
+  blockHash(number: number, signal?: AbortSignal): Promise<string | null>;
+  /** Reports that data of this upstream failed a proof: it is asked last for a while, and counted. */
+  reportLie(upstream: string): void;
+  status(): UpstreamStatus[];
+  close(): Promise<void>;
+}

@@ -1,0 +1,8 @@
+export type {
+  BlockSource,
+  ChainHead,
+  FailedBlock,
+  FetchedBlock,
+  FetchWish,
+  UpstreamStatus,
+} from './block-source.js';

@@ -1,0 +1,1 @@
+export type { ByteRange, ObjectInfo, ObjectStore, PutOptions } from './object-store.js';

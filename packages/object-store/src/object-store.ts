@@ -1,0 +1,52 @@
+import type { Readable } from 'node:stream';
+
+/** Inclusive byte positions, as in an HTTP Range header. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+export interface PutOptions {
+  /** Hex SHA-256 of the body; the store verifies it where it can. */
+  sha256: string;
+  contentType: string;
+  /** Small ASCII facts kept beside the object. */
+  metadata: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+}
+
+export interface ObjectInfo {
+  key: string;
+  /** Bytes. */
+  size: number;
+  /** Hex SHA-256 where the store keeps one. */
+  sha256?: string;
+  metadata: Readonly<Record<string, string>>;
+}
+
+/** Bytes under keys. Keys are relative paths of `[A-Za-z0-9._-]` segments joined by `/`. */
+export interface ObjectStore {
+  /** For logs and people; without credentials. */
+  readonly description: string;
+  /**
+   * Writes the whole object or nothing. `verified` is true when the store itself checked the SHA-256 of what it
+   * keeps; otherwise the caller has to read it back. Throws OBJECT_STORE_UNAVAILABLE, OBJECT_MISMATCH, DISK_FULL.
+   */
+  put(key: string, body: Buffer, options: PutOptions): Promise<{ verified: boolean }>;
+  /** Reads the object, or an inclusive part of it, at once. Throws OBJECT_MISSING, OBJECT_STORE_UNAVAILABLE. */
+  read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Buffer>;
+  /** The same as a stream; resolves when the first bytes can be read, so that a missing object throws here. */
+  stream(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Readable>;
+  /** Facts, or null where there is no such object. */
+  head(key: string, options?: { signal?: AbortSignal }): Promise<ObjectInfo | null>;
+  /** Keys with this prefix in ascending order, beginning after `after`. */
+  list(
+    prefix: string,
+    options?: { after?: string; signal?: AbortSignal },
+  ): AsyncIterable<{ key: string; size: number }>;
+  /** Deletes; an absent object is no error. */
+  delete(key: string): Promise<void>;
+  /** An address that gives the object for a while, where the store can make one. */
+  presign?(key: string, options: { expiresSeconds: number }): Promise<string>;
+  close(): Promise<void>;
+}

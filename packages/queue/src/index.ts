@@ -1,0 +1,1 @@
+export type { Job, JobPayloads, JobRequest, QueueName, Queues, Worker } from './queues.js';

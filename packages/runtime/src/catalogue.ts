@@ -1,0 +1,177 @@
+/**
+ * The catalogue of error codes: one row a code, never reused.
+ *
+ * - `retryable`: trying the same thing again later may succeed without anybody doing anything.
+ * - `exitCode`: what a process that ends because of it exits with (sysexits-like: 2 partial result,
+ *   64 usage, 69 something outside is unavailable, 73 cannot write, 75 try again, 78 configuration).
+ */
+export const ERROR_CATALOGUE = {
+  // settings, commands and files
+  SETTINGS_INVALID: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'Environment variables are missing or malformed.',
+  },
+  USAGE: { retryable: false, exitCode: 64, meaning: 'A command was called with options that do not fit.' },
+  NETWORKS_FILE_INVALID: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The networks file is missing or malformed.',
+  },
+  NETWORK_UNKNOWN: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'A network was named that the networks file does not have.',
+  },
+  DATA_DIR_NEWER: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The data folder was written by a newer version.',
+  },
+  DATA_DIR_BUSY: { retryable: false, exitCode: 75, meaning: 'Another process works in this data folder.' },
+  DATA_DIR_UNUSABLE: {
+    retryable: false,
+    exitCode: 73,
+    meaning: 'The data folder cannot be read or written.',
+  },
+  DISK_FULL: { retryable: true, exitCode: 73, meaning: 'No space is left where data has to be written.' },
+  PORT_IN_USE: { retryable: false, exitCode: 69, meaning: 'The port asked for is taken.' },
+  CHILD_FAILED: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'A process that Packhouse started could not start or keeps ending.',
+  },
+  // nodes
+  NODE_UNREACHABLE: { retryable: true, exitCode: 69, meaning: 'No connection to the node, or it was reset.' },
+  NODE_TIMEOUT: { retryable: true, exitCode: 69, meaning: 'The node did not answer in time.' },
+  NODE_RATE_LIMITED: { retryable: true, exitCode: 69, meaning: 'The node asked for fewer requests.' },
+  NODE_HTTP_ERROR: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'The node answered with a failing HTTP status.',
+  },
+  NODE_NOT_JSON_RPC: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'The node answered with something that is not JSON-RPC.',
+  },
+  NODE_ERROR: { retryable: true, exitCode: 69, meaning: 'The node answered with a JSON-RPC error.' },
+  NODE_UNAUTHORIZED: { retryable: false, exitCode: 69, meaning: 'The node refused the credentials.' },
+  NODE_WRONG_CHAIN: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The node serves another chain than the networks file says.',
+  },
+  NODE_METHOD_MISSING: {
+    retryable: false,
+    exitCode: 69,
+    meaning: 'No upstream offers a method that the wanted kinds need.',
+  },
+  NODE_ANSWER_MISSING: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'The node answered null or an empty list where data must exist.',
+  },
+  NODE_ANSWER_TOO_LARGE: {
+    retryable: false,
+    exitCode: 69,
+    meaning: 'An answer is larger than the limit and cannot be streamed.',
+  },
+  NODE_ANSWER_INVALID: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'An answer does not have the shape that the method has.',
+  },
+  // blocks
+  RECORD_INVALID: {
+    retryable: true,
+    exitCode: 2,
+    meaning: 'A record lacks a required field or has one of the wrong form.',
+  },
+  PROOF_FAILED: {
+    retryable: true,
+    exitCode: 2,
+    meaning: 'Data disagrees with what its block header commits to.',
+  },
+  // ranges
+  RANGE_INVALID: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'A block range is malformed, negative or reversed.',
+  },
+  RANGE_BEYOND_HEAD: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'A block range starts beyond the head of the chain.',
+  },
+  RANGE_INCOMPLETE: { retryable: true, exitCode: 2, meaning: 'Parts of the wanted range could not be had.' },
+  KIND_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'A kind was named that does not exist.' },
+  // bundles and objects
+  NAME_INVALID: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'An object key or file name is not in canonical form.',
+  },
+  BUNDLE_INVALID: {
+    retryable: false,
+    exitCode: 2,
+    meaning: 'The bytes of a bundle are not what they should be.',
+  },
+  OBJECT_MISSING: { retryable: false, exitCode: 69, meaning: 'There is no object under this key.' },
+  OBJECT_MISMATCH: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'An object read back differs from what was written.',
+  },
+  OBJECT_STORE_UNAVAILABLE: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'The object store cannot be reached or refuses to work.',
+  },
+  OBJECT_STORE_INVALID: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'OBJECT_STORE or its credentials are wrong.',
+  },
+  // database and queue
+  DATABASE_UNAVAILABLE: { retryable: true, exitCode: 69, meaning: 'Postgres cannot be reached.' },
+  DATABASE_NEWER: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The database schema was written by a newer version.',
+  },
+  DATABASE_NOT_MIGRATED: {
+    retryable: true,
+    exitCode: 75,
+    meaning: 'The database schema is older than this program.',
+  },
+  STAGE_CONFLICT: {
+    retryable: true,
+    exitCode: 75,
+    meaning: 'A block does not fit its staged or published neighbours.',
+  },
+  BUNDLE_OVERLAP: {
+    retryable: false,
+    exitCode: 75,
+    meaning: 'A bundle would overlap one that is already published.',
+  },
+  QUEUE_UNAVAILABLE: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'The queue (Redis or Postgres) cannot be reached.',
+  },
+  QUEUE_PAYLOAD_INVALID: {
+    retryable: false,
+    exitCode: 70,
+    meaning: 'A job carries a payload of the wrong form.',
+  },
+  // keys and plans
+  KEY_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such key.' },
+  PLAN_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such plan.' },
+  BACKFILL_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such backfill.' },
+  // anything else
+  INTERNAL: { retryable: false, exitCode: 70, meaning: 'A fault of Packhouse itself.' },
+} as const satisfies Record<string, { retryable: boolean; exitCode: number; meaning: string }>;
+
+/** A code of the catalogue. */
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;

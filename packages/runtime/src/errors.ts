@@ -1,0 +1,52 @@
+import { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
+
+/** What an error is made of; `message` is one sentence: what, where, expected, got. */
+export interface PackhouseErrorOptions {
+  code: ErrorCode;
+  message: string;
+  /** What to do about it, as one sentence. */
+  hint?: string | undefined;
+  /** Facts for programs (block, range, upstream, …); never a secret. */
+  data?: Record<string, unknown> | undefined;
+  cause?: unknown;
+  /** Overrides the catalogue's word on whether trying again may help. */
+  retryable?: boolean | undefined;
+}
+
+/** The one error class: a code of the catalogue, a sentence, a hint and facts. */
+export class PackhouseError extends Error {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly hint: string | undefined;
+  readonly data: Record<string, unknown>;
+
+  constructor(options: PackhouseErrorOptions) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'PackhouseError';
+    this.code = options.code;
+    this.retryable = options.retryable ?? ERROR_CATALOGUE[options.code].retryable;
+    this.hint = options.hint;
+    this.data = options.data ?? {};
+  }
+
+  /** What a process that ends because of this exits with. */
+  get exitCode(): number {
+    return ERROR_CATALOGUE[this.code].exitCode;
+  }
+}
+
+/** Whether `error` is a PackhouseError, of the given code if one is named. */
+export function isPackhouseError(error: unknown, code?: ErrorCode): error is PackhouseError {
+  return error instanceof PackhouseError && (code === undefined || error.code === code);
+}
+
+/** One line for people: the sentence, the hint, the code. Never a stack trace. */
+export function describeError(error: unknown): string {
+  if (error instanceof PackhouseError) {
+    return `${error.message}${error.hint === undefined ? '' : ` ${error.hint}`} [${error.code}]`;
+  }
+  if (error instanceof AggregateError && error.message === '') {
+    return error.errors.map(describeError).join('; ');
+  }
+  return error instanceof Error ? error.message : String(error);
+}
