@@ -28,8 +28,8 @@ export interface Job<N extends QueueName> {
 }
 
 export interface Worker {
-  /** Takes no further job and waits for the running ones. */
-  close(): Promise<void>;
+  /** Takes no further job and waits for the running ones; `now` aborts their signals first. */
+  close(how?: { now?: boolean }): Promise<void>;
 }
 
 /**

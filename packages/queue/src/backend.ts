@@ -1,0 +1,64 @@
+import type { JobPayloads, QueueName } from './queues.js';
+
+/** How jobs are kept, retried and recovered; the same on every store. */
+export interface BackendOptions {
+  /** Namespace of all keys, so that several installations share a server. */
+  prefix: string;
+  /** How long a job belongs to a worker that gives no sign of life, in milliseconds. */
+  lockMs: number;
+  /** Times a job may lose its worker before it is given up. */
+  maxStalled: number;
+  /** Told of every connection error; the connection is made again by itself. */
+  onError: (error: Error) => void;
+}
+
+/** One job as the store gives it: the payload is unchecked. */
+export interface TakenJob {
+  id: string;
+  payload: unknown;
+  /** 1 on the first try. */
+  attempt: number;
+  /** Tries there are in all. */
+  attempts: number;
+}
+
+export interface NewJob {
+  id: string;
+  payload: JobPayloads[QueueName];
+  priority: number;
+  attempts: number;
+  /** The first pause before a retry, in milliseconds; doubled each time, half of it random. */
+  backoffMs: number;
+}
+
+/** The producing side of one queue. */
+export interface Producer {
+  addAll(jobs: readonly NewJob[]): Promise<void>;
+  pendingIds(): Promise<string[]>;
+  remove(ids: readonly string[]): Promise<void>;
+  wipe(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The consuming side of one queue. */
+export interface Consumer {
+  /** Waits for the running jobs, then disconnects. */
+  close(): Promise<void>;
+}
+
+export interface ConsumerEvents {
+  run: (job: TakenJob) => Promise<void>;
+  /** These running jobs are no longer ours: their locks were lost. */
+  lost: (ids: readonly string[]) => void;
+  /** A job came back because its worker died. */
+  stalled: (id: string) => void;
+}
+
+/** A place where jobs are kept. */
+export interface Backend {
+  /** For the log; no credentials. */
+  readonly address: string;
+  producer(queue: QueueName): Promise<Producer>;
+  consumer(queue: QueueName, concurrency: number, events: ConsumerEvents): Promise<Consumer>;
+  close(): Promise<void>;
+}

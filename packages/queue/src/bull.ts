@@ -1,0 +1,135 @@
+import { type BackendFactory, type IQueueBackend, Queue, Worker } from 'bullmq';
+import type { BackendOptions, Consumer, ConsumerEvents, NewJob, Producer } from './backend.js';
+import { closeWithin } from './close-within.js';
+
+/** Jobs written by one command. */
+const BATCH = 1_000;
+/** Removals in flight at once. */
+const REMOVALS = 50;
+/** How long a queue may take to say goodbye to its server, in milliseconds. */
+const GOODBYE_MS = 5_000;
+/** Events are for dashboards that Packhouse does not have: the streams are kept short. */
+const MAX_EVENTS = 100;
+const PENDING = ['waiting', 'prioritized', 'delayed', 'active'] as const;
+
+/** What BullMQ is built on, here: a connection, and a factory if it is not Redis. */
+export interface BullParts<C> {
+  connection: C;
+  factory: BackendFactory<IQueueBackend, C>;
+  name: string;
+  options: BackendOptions;
+}
+
+/** Opens the producing side; throws what the connection throws. */
+export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
+  const queue = new Queue<unknown, void, string, unknown, void, string, IQueueBackend, C>(
+    parts.name,
+    { connection: parts.connection, prefix: parts.options.prefix, streams: { events: { maxLen: MAX_EVENTS } } },
+    parts.factory,
+  );
+  queue.on('error', parts.options.onError);
+  try {
+    await queue.waitUntilReady();
+    // Only a wipe pauses a queue; one that was killed half way must not stop everything for ever.
+    if (await queue.isPaused()) await queue.resume();
+  } catch (error) {
+    await closeWithin(GOODBYE_MS, queue.close(), () => queue.disconnect());
+    throw error;
+  }
+
+  return {
+    addAll: async (jobs) => {
+      for (let from = 0; from < jobs.length; from += BATCH) {
+        await queue.addBulk(jobs.slice(from, from + BATCH).map((job) => bulkJob(parts.name, job)));
+      }
+    },
+    pendingIds: () => queue.getRanges([...PENDING], 0, -1),
+    remove: async (ids) => {
+      for (let from = 0; from < ids.length; from += REMOVALS) {
+        await Promise.all(ids.slice(from, from + REMOVALS).map((id) => queue.remove(id)));
+      }
+    },
+    wipe: async () => {
+      try {
+        await queue.obliterate({ force: true });
+      } finally {
+        await queue.resume();
+      }
+    },
+    close: () => closeWithin(GOODBYE_MS, queue.close(), () => queue.disconnect()),
+  };
+}
+
+function bulkJob(name: string, job: NewJob) {
+  return {
+    name,
+    data: job.payload,
+    opts: {
+      jobId: job.id,
+      priority: job.priority,
+      attempts: job.attempts,
+      backoff: { type: 'exponential', delay: job.backoffMs, jitter: 0.5 },
+      removeOnComplete: true,
+      removeOnFail: true,
+      stackTraceLimit: 0,
+    },
+  };
+}
+
+/** Opens the consuming side and starts it; throws what the connection throws. */
+export async function bullConsumer<C>(
+  parts: BullParts<C>,
+  concurrency: number,
+  events: ConsumerEvents,
+): Promise<Consumer> {
+  const running = new Set<Promise<void>>();
+  const worker = new Worker<unknown, void, string, IQueueBackend, number, C>(
+    parts.name,
+    async (job) => {
+      const run = events.run({
+        id: job.id ?? '',
+        payload: job.data,
+        attempt: job.attemptsMade + 1,
+        attempts: job.opts.attempts ?? 1,
+      });
+      running.add(run);
+      try {
+        await run;
+      } finally {
+        running.delete(run);
+      }
+    },
+    {
+      connection: parts.connection,
+      prefix: parts.options.prefix,
+      concurrency,
+      autorun: false,
+      lockDuration: parts.options.lockMs,
+      stalledInterval: Math.ceil(parts.options.lockMs / 3),
+      maxStalledCount: parts.options.maxStalled,
+      runRetryDelay: 1_000,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+    },
+    parts.factory,
+  );
+  worker.on('error', parts.options.onError);
+  worker.on('lockRenewalFailed', (ids) => events.lost(ids));
+  worker.on('stalled', (id) => events.stalled(id));
+  try {
+    await worker.waitUntilReady();
+  } catch (error) {
+    await closeWithin(GOODBYE_MS, worker.close(true), () => worker.disconnect());
+    throw error;
+  }
+  worker.run().catch(parts.options.onError);
+
+  return {
+    close: async () => {
+      const closed = worker.close();
+      // However long the jobs take is their affair; only the talk with the server is bounded.
+      await Promise.allSettled(running);
+      await closeWithin(GOODBYE_MS, closed, () => worker.disconnect());
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { type Context, describeError, isPackhouseError, PackhouseError, redact } from '@packhouse/runtime';
+import type { Backend, BackendOptions, Producer } from './backend.js';
+import { checkRequest } from './payloads.js';
+import { openPostgresBackend } from './postgres-backend.js';
+import type { QueueName, Queues, Worker } from './queues.js';
+import { openRedisBackend } from './redis-backend.js';
+import { startWorker } from './start-worker.js';
+
+/** A lost connection is reported this often at most, in milliseconds. */
+const REPORT_EVERY_MS = 5_000;
+
+export interface QueuesOptions {
+  context: Context;
+  /** `redis://` or `rediss://`; wins over `databaseUrl`. */
+  redisUrl?: string | undefined;
+  /** `postgres://`; jobs live in its schema `bullmq`. */
+  databaseUrl?: string | undefined;
+  /** Namespace, so that several installations share a server; default `packhouse`. */
+  prefix?: string;
+  /** Tries of a job in all; default 5. */
+  attempts?: number;
+  /** First pause before a retry, in milliseconds, doubled each time; default 1000. */
+  backoffMs?: number;
+  /** How long a killed worker's job stays untouched, in milliseconds (it is back within twice this); default 12000. */
+  lockMs?: number;
+}
+
+/**
+ * Opens the queues on Redis or, without it, on Postgres.
+ *
+ * Throws QUEUE_UNAVAILABLE when the server does not answer, DATABASE_NEWER, SETTINGS_INVALID when there is neither.
+ * A server that goes away later is waited for: `add` throws QUEUE_UNAVAILABLE meanwhile, workers go on by themselves.
+ */
+export async function createQueues(options: QueuesOptions): Promise<Queues> {
+  const { context } = options;
+  const attempts = options.attempts ?? 5;
+  const backoffMs = options.backoffMs ?? 1_000;
+  const logger = context.logger.child({ part: 'queue' });
+  const backend = await openBackend(options, {
+    prefix: options.prefix ?? 'packhouse',
+    lockMs: options.lockMs ?? 12_000,
+    maxStalled: attempts,
+    onError: reporter(context),
+  });
+  const producers = new Map<QueueName, Promise<Producer>>();
+  const workers = new Set<Worker>();
+  let closing: Promise<void> | undefined;
+
+  const producer = (queue: QueueName): Promise<Producer> => {
+    let open = producers.get(queue);
+    if (open === undefined) {
+      open = backend.producer(queue);
+      producers.set(queue, open);
+      open.catch(() => producers.delete(queue));
+    }
+    return open;
+  };
+  const attempt = async <T>(what: string, queue: QueueName, action: () => Promise<T>): Promise<T> => {
+    if (closing !== undefined) throw unavailable(what, queue, backend, new Error('the queues are closed'));
+    try {
+      return await action();
+    } catch (error) {
+      throw isPackhouseError(error) ? error : unavailable(what, queue, backend, error);
+    }
+  };
+  logger.debug({ address: backend.address }, 'queues opened');
+
+  return {
+    add: (queue, requests) =>
+      attempt('Adding jobs to', queue, async () => {
+        const jobs = requests.map((request) => ({ ...checkRequest(queue, request), attempts, backoffMs }));
+        if (jobs.length > 0) await (await producer(queue)).addAll(jobs);
+      }),
+    work: (queue, handler, { concurrency }) =>
+      attempt('Working on', queue, async () => {
+        const worker = await startWorker({ backend, context, queue, handler, concurrency });
+        const tracked: Worker = {
+          close: async (how) => {
+            await worker.close(how);
+            workers.delete(tracked);
+          },
+        };
+        workers.add(tracked);
+        return tracked;
+      }),
+    pendingIds: (queue) =>
+      attempt('Listing', queue, async () => new Set(await (await producer(queue)).pendingIds())),
+    remove: (queue, ids) =>
+      attempt('Removing jobs from', queue, async () => (await producer(queue)).remove(ids)),
+    wipe: (queue) => attempt('Wiping', queue, async () => (await producer(queue)).wipe()),
+    close: () => {
+      closing ??= (async () => {
+        await Promise.all([...workers].map((worker) => worker.close()));
+        const open = await Promise.allSettled(producers.values());
+        await Promise.all(open.map((each) => (each.status === 'fulfilled' ? each.value.close() : undefined)));
+        await backend.close();
+      })();
+      return closing;
+    },
+  };
+}
+
+function openBackend(options: QueuesOptions, backend: BackendOptions): Promise<Backend> {
+  if (options.redisUrl !== undefined) return openRedisBackend(options.redisUrl, backend);
+  if (options.databaseUrl !== undefined) return openPostgresBackend(options.databaseUrl, backend);
+  throw new PackhouseError({
+    code: 'SETTINGS_INVALID',
+    message: 'The queue has nowhere to live: neither a Redis nor a Postgres address was given.',
+    hint: 'Set REDIS_URL or DATABASE_URL.',
+  });
+}
+
+function unavailable(what: string, queue: QueueName, backend: Backend, cause: unknown): PackhouseError {
+  return new PackhouseError({
+    code: 'QUEUE_UNAVAILABLE',
+    message: `${what} queue ${queue} at ${backend.address} failed: ${redact(describeError(cause))}.`,
+    hint: 'Nothing is lost: what is missing from a queue is planned again once its server answers.',
+    data: { queue, address: backend.address },
+    cause,
+  });
+}
+
+/** Logs connection errors, the first of a spell at once and then seldom: a server that is down for an hour is one fact. */
+function reporter(context: Context): (error: Error) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  let hidden = 0;
+  return (error) => {
+    const now = context.clock.now();
+    if (now - last < REPORT_EVERY_MS) {
+      hidden += 1;
+      return;
+    }
+    context.logger.warn({ part: 'queue', error: redact(describeError(error)), hidden }, 'queue trouble');
+    last = now;
+    hidden = 0;
+  };
+}

@@ -1,0 +1,136 @@
+import { createPostgresBackend, runMigrations, SchemaVersionMismatchError } from 'bullmq';
+import { PackhouseError } from '@packhouse/runtime';
+import pg from 'pg';
+import type { Backend, BackendOptions } from './backend.js';
+import { bullConsumer, bullProducer } from './bull.js';
+import { closeWithin } from './close-within.js';
+import { addressOf, queueUnavailable } from './queue-unavailable.js';
+
+/** BullMQ keeps its tables in a schema of this name and versions them itself. */
+const SCHEMA = 'bullmq';
+/** Connections of one pool; a worker's own pool spends one of them on LISTEN. */
+const MAX_CONNECTIONS = 4;
+const CONNECT_MS = 10_000;
+const GOODBYE_MS = 5_000;
+
+/** Jobs in Postgres 14 or later. Throws QUEUE_UNAVAILABLE when it does not answer now, DATABASE_NEWER. */
+export async function openPostgresBackend(url: string, options: BackendOptions): Promise<Backend> {
+  const address = addressOf(url);
+  const pools = new Set<pg.Pool>();
+  const open = (): pg.Pool => {
+    const pool = openPool(url, options.onError);
+    pools.add(pool);
+    return pool;
+  };
+  const end = async (pool: pg.Pool): Promise<void> => {
+    if (pools.delete(pool)) await closeWithin(GOODBYE_MS, pool.end(), () => undefined);
+  };
+
+  const producing = open();
+  try {
+    await migrate(producing, address);
+  } catch (error) {
+    await end(producing);
+    throw error;
+  }
+  // Postgres has no key prefix: the queue's name carries it.
+  const parts = (connection: pg.Pool, queue: string) => ({
+    connection,
+    factory: createPostgresBackend,
+    name: `${options.prefix}-${queue}`,
+    options,
+  });
+
+  return {
+    address,
+    producer: (queue) => bullProducer(parts(producing, queue)),
+    consumer: async (queue, concurrency, events) => {
+      const pool = open();
+      try {
+        const consumer = await bullConsumer(parts(pool, queue), concurrency, events);
+        return {
+          close: async () => {
+            await consumer.close();
+            await end(pool);
+          },
+        };
+      } catch (error) {
+        await end(pool);
+        throw error;
+      }
+    },
+    close: async () => {
+      await Promise.all([...pools].map(end));
+    },
+  };
+}
+
+async function migrate(pool: pg.Pool, address: string): Promise<void> {
+  try {
+    const client = await pool.connect();
+    try {
+      await runMigrations(client, SCHEMA);
+    } finally {
+      client.release();
+    }
+  } catch (error) {
+    if (error instanceof SchemaVersionMismatchError) {
+      throw new PackhouseError({
+        code: 'DATABASE_NEWER',
+        message: `The queue tables at ${address} were written by a newer version of Packhouse.`,
+        hint: 'Run the newer version, or give this one a database of its own.',
+        cause: error,
+      });
+    }
+    throw queueUnavailable('Postgres', address, error);
+  }
+}
+
+/** BullMQ takes all listeners off a connection before it ends it; an error in that moment would kill the process. */
+class GuardedClient extends pg.Client {
+  override removeAllListeners(event?: string | symbol): this {
+    super.removeAllListeners(event);
+    if (event === undefined || event === 'error') this.on('error', () => undefined);
+    return this;
+  }
+}
+
+function openPool(url: string, onError: (error: Error) => void): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: withSearchPath(url),
+    max: MAX_CONNECTIONS,
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: 'packhouse-queue',
+    Client: GuardedClient,
+  });
+  pool.on('error', onError);
+  const query = pool.query.bind(pool) as (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
+  pool.query = (async (text: string, values?: unknown[]) => {
+    try {
+      return await query(text, values);
+    } catch (error) {
+      throw asConnectionError(error);
+    }
+  }) as typeof pool.query;
+  return pool;
+}
+
+function withSearchPath(url: string): string {
+  const parsed = new URL(url);
+  const given = parsed.searchParams.get('options');
+  const ours = `-c search_path=${SCHEMA}`;
+  parsed.searchParams.set('options', given === null ? ours : `${given} ${ours}`);
+  return parsed.href;
+}
+
+/** A server that restarts: shutting down, starting up, gone in the middle of a query, or with no connection free. */
+const RESTARTING = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
+
+/** BullMQ waits and tries again on ECONNREFUSED alone; on anything else it would try again without a pause. */
+function asConnectionError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = (error as Error & { code?: string }).code ?? '';
+  const dropped = RESTARTING.has(code) || code.startsWith('08') || /^Connection terminated|timeout/i.test(error.message);
+  return dropped ? Object.assign(new Error(error.message, { cause: error }), { code: 'ECONNREFUSED' }) : error;
+}

@@ -1,0 +1,74 @@
+import { type Context, describeError, redact } from '@packhouse/runtime';
+import type { Backend, TakenJob } from './backend.js';
+import { parsePayload } from './payloads.js';
+import type { Job, QueueName, Worker } from './queues.js';
+
+/** Starts to run jobs; throws what the backend throws while it connects. */
+export async function startWorker<N extends QueueName>(options: {
+  backend: Backend;
+  context: Context;
+  queue: N;
+  handler: (job: Job<N>) => Promise<void>;
+  concurrency: number;
+}): Promise<Worker> {
+  const { context, queue, handler } = options;
+  const logger = context.logger.child({ part: 'queue', queue });
+  const jobs = context.metrics.counter('packhouse_queue_jobs_total', 'Tries of jobs by how they ended', [
+    'queue',
+    'outcome',
+  ]);
+  const running = new Map<string, AbortController>();
+
+  const run = async (taken: TakenJob): Promise<void> => {
+    let payload: Job<N>['payload'];
+    try {
+      payload = parsePayload(queue, taken.id, taken.payload);
+    } catch (error) {
+      // Returning is what removes it: trying again could never help.
+      logger.error({ job: taken.id, error: describeError(error) }, 'malformed job removed');
+      jobs.inc({ queue, outcome: 'malformed' });
+      return;
+    }
+    const controller = new AbortController();
+    running.set(taken.id, controller);
+    try {
+      await handler({ id: taken.id, payload, attempt: taken.attempt, signal: controller.signal });
+      jobs.inc({ queue, outcome: 'done' });
+    } catch (error) {
+      const last = taken.attempt >= taken.attempts;
+      jobs.inc({ queue, outcome: last ? 'given-up' : 'retried' });
+      logger.warn(
+        { job: taken.id, attempt: taken.attempt, attempts: taken.attempts, error: redact(describeError(error)) },
+        last ? 'job failed on its last try' : 'job failed, will be tried again',
+      );
+      throw error;
+    } finally {
+      if (running.get(taken.id) === controller) running.delete(taken.id);
+    }
+  };
+
+  const consumer = await options.backend.consumer(queue, options.concurrency, {
+    run,
+    lost: (ids) => {
+      for (const id of ids) {
+        logger.warn({ job: id }, 'job belongs to nobody or to somebody else by now, told to stop');
+        running.get(id)?.abort(new Error(`job ${id} was lost: its lock could not be renewed`));
+      }
+    },
+    stalled: (id) => {
+      jobs.inc({ queue, outcome: 'stalled' });
+      logger.warn({ job: id }, 'job of a dead worker runs again');
+    },
+  });
+
+  let closing: Promise<void> | undefined;
+  return {
+    close: (how) => {
+      if (how?.now === true) {
+        for (const controller of running.values()) controller.abort(new Error('the worker stops at once'));
+      }
+      closing ??= consumer.close();
+      return closing;
+    },
+  };
+}
