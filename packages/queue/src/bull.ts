@@ -10,6 +10,8 @@ const REMOVALS = 50;
 const GOODBYE_MS = 5_000;
 /** Events are for dashboards that Packhouse does not have: the streams are kept short. */
 const MAX_EVENTS = 100;
+/** Put before every id: in Redis a job's key stands beside the queue's own (`delayed`, `meta`, …) and numbers are BullMQ's. */
+const MARK = 'j-';
 const PENDING = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
 /** What BullMQ is built on, here: a connection, and a factory if it is not Redis. */
@@ -17,14 +19,21 @@ export interface BullParts<C> {
   connection: C;
   factory: BackendFactory<IQueueBackend, C>;
   name: string;
-  options: BackendOptions;
+  options: BackendOptions & {
+    /** Cuts the connections; what waits for the server ends. */
+    abandon: () => void;
+  };
 }
 
 /** Opens the producing side; throws what the connection throws. */
 export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
   const queue = new Queue<unknown, void, string, unknown, void, string, IQueueBackend, C>(
     parts.name,
-    { connection: parts.connection, prefix: parts.options.prefix, streams: { events: { maxLen: MAX_EVENTS } } },
+    {
+      connection: parts.connection,
+      prefix: parts.options.prefix,
+      streams: { events: { maxLen: MAX_EVENTS } },
+    },
     parts.factory,
   );
   queue.on('error', parts.options.onError);
@@ -33,7 +42,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
     // Only a wipe pauses a queue; one that was killed half way must not stop everything for ever.
     if (await queue.isPaused()) await queue.resume();
   } catch (error) {
-    await closeWithin(GOODBYE_MS, queue.close(), () => queue.disconnect());
+    await closeWithin(GOODBYE_MS, queue.close(), parts.options.abandon);
     throw error;
   }
 
@@ -43,10 +52,10 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
         await queue.addBulk(jobs.slice(from, from + BATCH).map((job) => bulkJob(parts.name, job)));
       }
     },
-    pendingIds: () => queue.getRanges([...PENDING], 0, -1),
+    pendingIds: async () => (await queue.getRanges([...PENDING], 0, -1)).map(unmark),
     remove: async (ids) => {
       for (let from = 0; from < ids.length; from += REMOVALS) {
-        await Promise.all(ids.slice(from, from + REMOVALS).map((id) => queue.remove(id)));
+        await Promise.all(ids.slice(from, from + REMOVALS).map((id) => queue.remove(MARK + id)));
       }
     },
     wipe: async () => {
@@ -56,8 +65,12 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
         await queue.resume();
       }
     },
-    close: () => closeWithin(GOODBYE_MS, queue.close(), () => queue.disconnect()),
+    close: () => closeWithin(GOODBYE_MS, queue.close(), parts.options.abandon),
   };
+}
+
+function unmark(id: string): string {
+  return id.startsWith(MARK) ? id.slice(MARK.length) : id;
 }
 
 function bulkJob(name: string, job: NewJob) {
@@ -65,7 +78,7 @@ function bulkJob(name: string, job: NewJob) {
     name,
     data: job.payload,
     opts: {
-      jobId: job.id,
+      jobId: MARK + job.id,
       priority: job.priority,
       attempts: job.attempts,
       backoff: { type: 'exponential', delay: job.backoffMs, jitter: 0.5 },
@@ -87,7 +100,7 @@ export async function bullConsumer<C>(
     parts.name,
     async (job) => {
       const run = events.run({
-        id: job.id ?? '',
+        id: unmark(job.id ?? ''),
         payload: job.data,
         attempt: job.attemptsMade + 1,
         attempts: job.opts.attempts ?? 1,
@@ -114,12 +127,12 @@ export async function bullConsumer<C>(
     parts.factory,
   );
   worker.on('error', parts.options.onError);
-  worker.on('lockRenewalFailed', (ids) => events.lost(ids));
-  worker.on('stalled', (id) => events.stalled(id));
+  worker.on('lockRenewalFailed', (ids) => events.lost(ids.map(unmark)));
+  worker.on('stalled', (id) => events.stalled(unmark(id)));
   try {
     await worker.waitUntilReady();
   } catch (error) {
-    await closeWithin(GOODBYE_MS, worker.close(true), () => worker.disconnect());
+    await closeWithin(GOODBYE_MS, worker.close(true), parts.options.abandon);
     throw error;
   }
   worker.run().catch(parts.options.onError);
@@ -129,7 +142,7 @@ export async function bullConsumer<C>(
       const closed = worker.close();
       // However long the jobs take is their affair; only the talk with the server is bounded.
       await Promise.allSettled(running);
-      await closeWithin(GOODBYE_MS, closed, () => worker.disconnect());
+      await closeWithin(GOODBYE_MS, closed, parts.options.abandon);
     },
   };
 }

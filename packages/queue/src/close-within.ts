@@ -2,7 +2,11 @@
  * Awaits `closing` for at most `ms` milliseconds, then calls `force` and goes on: a server that is gone must not
  * keep a process from ending. Never throws.
  */
-export async function closeWithin(ms: number, closing: Promise<unknown>, force: () => unknown): Promise<void> {
+export async function closeWithin(
+  ms: number,
+  closing: Promise<unknown>,
+  force: () => unknown,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(() => resolve('late'), ms);

@@ -17,8 +17,8 @@ const PAYLOADS = {
 /** The queues there are. */
 export const QUEUE_NAMES = Object.keys(PAYLOADS) as QueueName[];
 
-/** Ids have no `:` (Redis keys are joined by it) and are not numbers alone (BullMQ counts with those). */
-const ID = /^(?!\d+$)[A-Za-z0-9._-]{1,200}$/;
+/** Ids have no `:` because Redis keys are joined by it. */
+const ID = /^[A-Za-z0-9._-]{1,200}$/;
 
 /** Checks a payload; throws QUEUE_PAYLOAD_INVALID that names each wrong field. */
 export function parsePayload<N extends QueueName>(queue: N, id: string, payload: unknown): JobPayloads[N] {
@@ -31,7 +31,7 @@ export function parsePayload<N extends QueueName>(queue: N, id: string, payload:
 /** Checks a whole request; throws QUEUE_PAYLOAD_INVALID. */
 export function checkRequest<N extends QueueName>(queue: N, request: JobRequest<N>): JobRequest<N> {
   if (!ID.test(request.id)) {
-    throw invalid(queue, request.id, 'the id must be letters, digits, dots, dashes, and not a number alone');
+    throw invalid(queue, request.id, 'an id is 1 to 200 letters, digits, dots, dashes and underscores');
   }
   if (!Number.isInteger(request.priority) || request.priority < 1 || request.priority > 1_000) {
     throw invalid(queue, request.id, `priority ${request.priority} is not a whole number from 1 to 1000`);

@@ -1,5 +1,5 @@
-import { createPostgresBackend, runMigrations, SchemaVersionMismatchError } from 'bullmq';
 import { PackhouseError } from '@packhouse/runtime';
+import { createPostgresBackend, runMigrations, SchemaVersionMismatchError } from 'bullmq';
 import pg from 'pg';
 import type { Backend, BackendOptions } from './backend.js';
 import { bullConsumer, bullProducer } from './bull.js';
@@ -38,7 +38,7 @@ export async function openPostgresBackend(url: string, options: BackendOptions):
     connection,
     factory: createPostgresBackend,
     name: `${options.prefix}-${queue}`,
-    options,
+    options: { ...options, abandon: () => void end(connection) },
   });
 
   return {
@@ -125,12 +125,24 @@ function withSearchPath(url: string): string {
 }
 
 /** A server that restarts: shutting down, starting up, gone in the middle of a query, or with no connection free. */
-const RESTARTING = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
+const RESTARTING = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOENT',
+]);
 
 /** BullMQ waits and tries again on ECONNREFUSED alone; on anything else it would try again without a pause. */
 function asConnectionError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = (error as Error & { code?: string }).code ?? '';
-  const dropped = RESTARTING.has(code) || code.startsWith('08') || /^Connection terminated|timeout/i.test(error.message);
-  return dropped ? Object.assign(new Error(error.message, { cause: error }), { code: 'ECONNREFUSED' }) : error;
+  const dropped =
+    RESTARTING.has(code) || code.startsWith('08') || /^Connection terminated|timeout/i.test(error.message);
+  return dropped
+    ? Object.assign(new Error(error.message, { cause: error }), { code: 'ECONNREFUSED' })
+    : error;
 }

@@ -1,5 +1,5 @@
 import { createRedisBackend } from 'bullmq';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import type { Backend, BackendOptions } from './backend.js';
 import { bullConsumer, bullProducer } from './bull.js';
 import { addressOf, queueUnavailable } from './queue-unavailable.js';
@@ -11,36 +11,63 @@ const retryStrategy = (tries: number): number => Math.min(100 * 2 ** Math.min(tr
 export async function openRedisBackend(url: string, options: BackendOptions): Promise<Backend> {
   const address = addressOf(url);
   await probe(url, address);
-  const connect = (more: RedisOptions): Redis => {
-    const client = new Redis(url, { connectTimeout: CONNECT_MS, retryStrategy, ...more });
+  const clients = new Set<Redis>();
+  const watch = (client: Redis): Redis => {
     client.on('error', options.onError);
+    clients.add(client);
     return client;
   };
+  const end = (client: Redis): void => {
+    client.disconnect();
+    clients.delete(client);
+  };
+  const connect = (maxRetriesPerRequest: number | null): Redis =>
+    watch(new Redis(url, { connectTimeout: CONNECT_MS, retryStrategy, maxRetriesPerRequest }));
   // A producer that cannot write says so within seconds; a worker waits for the server as long as it takes.
-  const producing = connect({ maxRetriesPerRequest: 3 });
-  const consuming: Redis[] = [];
+  const producing = connect(3);
+  const producerOptions = { ...options, abandon: () => end(producing) };
 
   return {
     address,
     producer: (queue) =>
-      bullProducer({ connection: producing, factory: createRedisBackend, name: queue, options }),
+      bullProducer({
+        connection: producing,
+        factory: createRedisBackend,
+        name: queue,
+        options: producerOptions,
+      }),
     consumer: async (queue, concurrency, events) => {
-      const connection = connect({ maxRetriesPerRequest: null });
-      consuming.push(connection);
-      const consumer = await bullConsumer(
-        { connection, factory: createRedisBackend, name: queue, options },
-        concurrency,
-        events,
-      );
-      return {
-        close: async () => {
-          await consumer.close();
-          connection.disconnect();
-        },
+      const connection = connect(null);
+      const own = [connection];
+      // BullMQ blocks on a copy that it makes; without a hand on it nothing could end it while Redis is away.
+      const duplicate = connection.duplicate.bind(connection);
+      connection.duplicate = (override) => {
+        const copy = watch(duplicate(override));
+        own.push(copy);
+        return copy;
       };
+      const abandon = (): void => own.forEach(end);
+      try {
+        const parts = {
+          connection,
+          factory: createRedisBackend,
+          name: queue,
+          options: { ...options, abandon },
+        };
+        const consumer = await bullConsumer(parts, concurrency, events);
+        return {
+          close: async () => {
+            await consumer.close();
+            abandon();
+          },
+        };
+      } catch (error) {
+        abandon();
+        throw error;
+      }
     },
     close: async () => {
-      for (const client of [producing, ...consuming]) client.disconnect();
+      clients.forEach(end);
     },
   };
 }

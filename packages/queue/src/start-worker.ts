@@ -38,7 +38,12 @@ export async function startWorker<N extends QueueName>(options: {
       const last = taken.attempt >= taken.attempts;
       jobs.inc({ queue, outcome: last ? 'given-up' : 'retried' });
       logger.warn(
-        { job: taken.id, attempt: taken.attempt, attempts: taken.attempts, error: redact(describeError(error)) },
+        {
+          job: taken.id,
+          attempt: taken.attempt,
+          attempts: taken.attempts,
+          error: redact(describeError(error)),
+        },
         last ? 'job failed on its last try' : 'job failed, will be tried again',
       );
       throw error;

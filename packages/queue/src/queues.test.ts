@@ -1,0 +1,503 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { freshDatabase } from '@packhouse/local';
+import { type Context, createLogger, createMetrics, isPackhouseError, systemClock } from '@packhouse/runtime';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { createQueues, type QueuesOptions } from './create-queues.js';
+import type { Job, JobRequest, Queues } from './queues.js';
+
+/** A server under test: where it is, and how to look behind the port's back. */
+interface Server {
+  url: { redisUrl: string } | { databaseUrl: string };
+  /** Puts a job with any payload into the ingest queue, past all checks. */
+  smuggle(prefix: string, id: string, payload: unknown): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function redisInstalled(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function startRedis(port: number): Promise<ChildProcess> {
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child = spawn('redis-server', args, { stdio: 'ignore' });
+  const client = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+  client.on('error', () => undefined);
+  await client.ping();
+  client.disconnect();
+  return child;
+}
+
+async function redisServer(): Promise<Server> {
+  const port = await freePort();
+  const child = await startRedis(port);
+  return {
+    url: { redisUrl: `redis://127.0.0.1:${port}` },
+    smuggle: async (prefix, id, payload) => {
+      const queue = new Queue('ingest', { connection: { port }, prefix });
+      await queue.add('ingest', payload, { jobId: id, priority: 1, removeOnComplete: true });
+      await queue.close();
+    },
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+async function postgresServer(): Promise<Server> {
+  const { url, drop } = await freshDatabase(inject('postgresUrl'));
+  return {
+    url: { databaseUrl: url },
+    smuggle: async (prefix, id, payload) => {
+      const client = new pg.Client({ connectionString: url, options: '-c search_path=bullmq' });
+      await client.connect();
+      const queue = `${prefix}-ingest`;
+      await client.query(
+        `INSERT INTO job (queue, id, seq, name, state, data, opts, priority, max_attempts, added_at_ms, pending_deps)
+         VALUES ($1, $2, nextval('job_seq'), 'ingest', 'waiting', $3, '{"removeOnComplete":true}', 1, 1, 1, 0)`,
+        [queue, id, JSON.stringify(payload)],
+      );
+      await client.query(`SELECT pg_notify('bullmq_jobs', $1)`, [queue]);
+      await client.end();
+    },
+    stop: drop,
+  };
+}
+
+const lines: string[] = [];
+const context: Context = {
+  logger: createLogger({ name: 'test', level: 'debug', destination: { write: (line) => lines.push(line) } }),
+  metrics: createMetrics(),
+  clock: systemClock,
+  signal: new AbortController().signal,
+};
+const ingest = (id: string, start = 0, priority = 1): JobRequest<'ingest'> => ({
+  id,
+  payload: { network: 'demo', start, end: start + 9, kinds: ['blocks', 'logs'] },
+  priority,
+});
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 10 });
+
+/** Something that is opened by hand: a job that runs until the test says so. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+const SERVERS: { name: string; present: boolean; start: () => Promise<Server> }[] = [
+  { name: 'Postgres', present: true, start: postgresServer },
+  { name: 'Redis', present: redisInstalled(), start: redisServer },
+];
+
+for (const { name, present, start } of SERVERS) {
+  describe.skipIf(!present)(`queues on ${name}${present ? '' : ' (no redis-server on PATH)'}`, () => {
+    let server: Server;
+    let prefix: string;
+    const opened: Queues[] = [];
+    const open = async (more: Partial<QueuesOptions> = {}): Promise<Queues> => {
+      const queues = await createQueues({
+        ...server.url,
+        prefix,
+        context,
+        backoffMs: 10,
+        lockMs: 1_500,
+        ...more,
+      });
+      opened.push(queues);
+      return queues;
+    };
+
+    beforeAll(async () => {
+      server = await start();
+    });
+    afterAll(() => server.stop());
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((queues) => queues.close()));
+    });
+    const fresh = async (more?: Partial<QueuesOptions>): Promise<Queues> => {
+      prefix = `t${randomBytes(4).toString('hex')}`;
+      lines.length = 0;
+      return open(more);
+    };
+
+    it('runs a job with its payload and forgets it when it is done', async () => {
+      const queues = await fresh();
+      const taken: Job<'ingest'>[] = [];
+      await queues.work('ingest', async (job) => void taken.push(job), { concurrency: 1 });
+      await queues.add('ingest', [ingest('window-0', 100)]);
+      await until(() => expect(taken).toHaveLength(1));
+      expect(taken[0]).toMatchObject({
+        id: 'window-0',
+        attempt: 1,
+        payload: { network: 'demo', start: 100, end: 109, kinds: ['blocks', 'logs'] },
+      });
+      await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
+      await queues.add('ingest', [ingest('window-0', 100)]);
+      await until(() => expect(taken).toHaveLength(2));
+    });
+
+    it('leaves a job that is already there as it is, in one call and across processes', async () => {
+      const queues = await fresh();
+      const other = await open();
+      await queues.add('ingest', [ingest('same', 1), ingest('same', 2)]);
+      await other.add('ingest', [ingest('same', 3), ingest('else', 4)]);
+      expect(await queues.pendingIds('ingest')).toEqual(new Set(['same', 'else']));
+      const starts: number[] = [];
+      await queues.work('ingest', async (job) => void starts.push(job.payload.start), { concurrency: 1 });
+      await until(() => expect(starts.sort()).toEqual([1, 4]));
+    });
+
+    it('accepts ids that are numbers or that the store itself uses', async () => {
+      const queues = await fresh();
+      const ids = ['1', 'delayed', 'meta', 'id', 'wait', 'events'];
+      await queues.add(
+        'ingest',
+        ids.map((id) => ingest(id)),
+      );
+      expect(await queues.pendingIds('ingest')).toEqual(new Set(ids));
+      const ran: string[] = [];
+      await queues.work('ingest', async (job) => void ran.push(job.id), { concurrency: 1 });
+      await until(() => expect(ran).toEqual(ids));
+    });
+
+    it('takes the smallest priority first, and the oldest within one priority', async () => {
+      const queues = await fresh();
+      await queues.add('ingest', [ingest('low', 0, 900), ingest('mid-a', 0, 5), ingest('mid-b', 0, 5)]);
+      await queues.add('ingest', [ingest('high', 0, 1)]);
+      const order: string[] = [];
+      await queues.work('ingest', async (job) => void order.push(job.id), { concurrency: 1 });
+      await until(() => expect(order).toHaveLength(4));
+      expect(order).toEqual(['high', 'mid-a', 'mid-b', 'low']);
+    });
+
+    it('tries a failed job again until it succeeds, counting the attempts', async () => {
+      const queues = await fresh();
+      const attempts: number[] = [];
+      await queues.work(
+        'ingest',
+        async (job) => {
+          attempts.push(job.attempt);
+          if (job.attempt < 3) throw new Error(`no luck at ${'http://user:secret@node.example/key'}`);
+        },
+        { concurrency: 1 },
+      );
+      await queues.add('ingest', [ingest('stubborn')]);
+      await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
+      await until(() => expect(attempts).toEqual([1, 2, 3]));
+      expect(lines.join('')).toContain('will be tried again');
+      expect(lines.join('')).not.toContain('secret');
+    });
+
+    it('frees the id of a job that failed its last try', async () => {
+      const queues = await fresh({ attempts: 2 });
+      let tries = 0;
+      await queues.work(
+        'ingest',
+        async () => {
+          tries += 1;
+          throw new Error('never');
+        },
+        { concurrency: 1 },
+      );
+      await queues.add('ingest', [ingest('hopeless')]);
+      await until(async () => {
+        expect(tries).toBe(2);
+        expect(await queues.pendingIds('ingest')).toEqual(new Set());
+      });
+      expect(lines.some((line) => line.includes('failed on its last try'))).toBe(true);
+      await queues.add('ingest', [ingest('hopeless')]);
+      await until(() => expect(tries).toBe(4));
+    });
+
+    it('lists waiting, delayed and running jobs as pending', async () => {
+      const queues = await fresh({ backoffMs: 60_000 });
+      const running = gate();
+      await queues.work(
+        'ingest',
+        async (job) => {
+          if (job.id === 'fails') throw new Error('later');
+          await running.opened;
+        },
+        { concurrency: 2 },
+      );
+      await queues.add('ingest', [ingest('fails', 0, 1), ingest('runs-1', 0, 2), ingest('runs-2', 0, 3)]);
+      await queues.add('ingest', [ingest('waits', 0, 4)]);
+      await until(() => expect(lines.join('')).toContain('will be tried again'));
+      expect(await queues.pendingIds('ingest')).toEqual(new Set(['fails', 'runs-1', 'runs-2', 'waits']));
+      expect(await queues.pendingIds('pack')).toEqual(new Set());
+      running.open();
+      await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set(['fails'])));
+    });
+
+    it('removes waiting and delayed jobs and leaves running ones', async () => {
+      const queues = await fresh({ backoffMs: 60_000 });
+      const running = gate();
+      const ended: string[] = [];
+      await queues.work(
+        'ingest',
+        async (job) => {
+          if (job.id === 'delayed') throw new Error('later');
+          await running.opened;
+          ended.push(job.id);
+        },
+        { concurrency: 1 },
+      );
+      await queues.add('ingest', [ingest('delayed', 0, 1), ingest('running', 0, 2), ingest('waiting', 0, 3)]);
+      await until(() => expect(lines.join('')).toContain('will be tried again'));
+      await queues.remove('ingest', ['delayed', 'running', 'waiting', 'never-there']);
+      expect(await queues.pendingIds('ingest')).toEqual(new Set(['running']));
+      running.open();
+      await until(() => expect(ended).toEqual(['running']));
+    });
+
+    it('wipes everything while jobs run, and works on afterwards', async () => {
+      const queues = await fresh();
+      const running = gate();
+      const ran: string[] = [];
+      await queues.work(
+        'ingest',
+        async (job) => {
+          ran.push(job.id);
+          if (job.id === 'running') await running.opened;
+        },
+        { concurrency: 1 },
+      );
+      await queues.add('ingest', [ingest('running', 0, 1)]);
+      await until(() => expect(ran).toEqual(['running']));
+      await queues.add(
+        'ingest',
+        Array.from({ length: 50 }, (_, index) => ingest(`w-${index}`, index, 9)),
+      );
+      await queues.wipe('ingest');
+      expect(await queues.pendingIds('ingest')).toEqual(new Set());
+      running.open();
+      await queues.add('ingest', [ingest('after')]);
+      await until(() => expect(ran).toEqual(['running', 'after']));
+    });
+
+    it('removes a malformed job with a log line and takes the next one', async () => {
+      const queues = await fresh();
+      await queues.add('ingest', []);
+      await queues.pendingIds('ingest');
+      await server.smuggle(prefix, 'bad-range', { network: 'demo', start: 9, end: 1, kinds: ['blocks'] });
+      await server.smuggle(prefix, 'bad-shape', ['not', 'an', 'object']);
+      const ran: string[] = [];
+      await queues.work('ingest', async (job) => void ran.push(job.id), { concurrency: 1 });
+      await queues.add('ingest', [ingest('good', 0, 1000)]);
+      await until(() => expect(ran).toEqual(['good']));
+      await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
+      const said = lines.filter((line) => line.includes('malformed job removed'));
+      expect(said).toHaveLength(2);
+      expect(said.join('')).toMatch(/bad-range.*start is beyond end.*QUEUE_PAYLOAD_INVALID/);
+    });
+
+    it('refuses malformed jobs when they are added, and adds none of that call', async () => {
+      const queues = await fresh();
+      const bad: JobRequest<'ingest'>[] = [
+        { ...ingest('a:b') },
+        { ...ingest('') },
+        { ...ingest('x'), priority: 0 },
+        { ...ingest('x'), payload: { network: 'UPPER', start: 0, end: 1, kinds: ['blocks'] } },
+        { ...ingest('x'), payload: { network: 'demo', start: -1, end: 1, kinds: [] } },
+      ];
+      for (const request of bad) {
+        await expect(queues.add('ingest', [ingest('fine'), request])).rejects.toMatchObject({
+          code: 'QUEUE_PAYLOAD_INVALID',
+        });
+      }
+      expect(await queues.pendingIds('ingest')).toEqual(new Set());
+    });
+
+    it('never runs one job on two workers at once, however long it takes', async () => {
+      const queues = await fresh({ lockMs: 600 });
+      const other = await open({ lockMs: 600 });
+      const now = new Map<string, number>();
+      const runs = new Map<string, number>();
+      let twice = 0;
+      const slow = gate();
+      const handler = async (job: Job<'ingest'>): Promise<void> => {
+        const count = (now.get(job.id) ?? 0) + 1;
+        if (count > 1) twice += 1;
+        now.set(job.id, count);
+        runs.set(job.id, (runs.get(job.id) ?? 0) + 1);
+        if (job.id === 'slow') await slow.opened;
+        else await new Promise((resolve) => setImmediate(resolve));
+        now.set(job.id, (now.get(job.id) ?? 1) - 1);
+      };
+      await queues.work('ingest', handler, { concurrency: 4 });
+      await other.work('ingest', handler, { concurrency: 4 });
+      const requests = Array.from({ length: 100 }, (_, index) => ingest(`job-${index}`, index));
+      await Promise.all([queues.add('ingest', [ingest('slow'), ...requests]), other.add('ingest', requests)]);
+      // The slow job outlives its lock several times over: renewal is what keeps it ours.
+      const begun = Date.now();
+      await until(() => {
+        expect(runs.size).toBe(101);
+        expect(Date.now() - begun).toBeGreaterThan(2_500);
+      });
+      slow.open();
+      await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
+      expect(twice).toBe(0);
+      expect([...runs.values()].every((count) => count === 1)).toBe(true);
+    });
+
+    it('waits for the running job when it closes and takes no further one', async () => {
+      const queues = await fresh();
+      const running = gate();
+      const ran: string[] = [];
+      const worker = await queues.work(
+        'ingest',
+        async (job) => {
+          ran.push(job.id);
+          await running.opened;
+          ran.push(`${job.id} ended`);
+        },
+        { concurrency: 1 },
+      );
+      await queues.add('ingest', [ingest('first', 0, 1), ingest('second', 0, 2)]);
+      await until(() => expect(ran).toEqual(['first']));
+      let closed = false;
+      const closing = worker.close().then(() => {
+        closed = true;
+      });
+      await queues.pendingIds('ingest');
+      expect(closed).toBe(false);
+      running.open();
+      await closing;
+      expect(ran).toEqual(['first', 'first ended']);
+      expect(await queues.pendingIds('ingest')).toEqual(new Set(['second']));
+    });
+
+    it('aborts the signal of running jobs when it has to stop at once', async () => {
+      const queues = await fresh({ backoffMs: 60_000 });
+      let began = false;
+      const worker = await queues.work(
+        'ingest',
+        (job) =>
+          new Promise((_, reject) => {
+            began = true;
+            job.signal.addEventListener('abort', () => reject(job.signal.reason));
+          }),
+        { concurrency: 1 },
+      );
+      await queues.add('ingest', [ingest('endless')]);
+      await until(() => expect(began).toBe(true));
+      await worker.close({ now: true });
+      expect(await queues.pendingIds('ingest')).toEqual(new Set(['endless']));
+    });
+
+    it('runs the job of a killed process again', async () => {
+      const queues = await fresh();
+      await queues.add('ingest', [ingest('orphan')]);
+      const child = await killableWorker({ ...server.url, prefix, lockMs: 1_500 });
+      await until(() => expect(child.said()).toContain('took orphan'));
+      child.kill();
+      const again: number[] = [];
+      await queues.work('ingest', async (job) => void again.push(job.attempt), { concurrency: 1 });
+      await until(() => expect(again).toEqual([1]));
+      await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
+    });
+
+    it('refuses work after it was closed, by name', async () => {
+      const queues = await fresh();
+      await queues.close();
+      await expect(queues.add('ingest', [ingest('late')])).rejects.toMatchObject({
+        code: 'QUEUE_UNAVAILABLE',
+      });
+      await queues.close();
+    });
+  });
+}
+
+/** A process of its own that takes one job and never ends it. */
+async function killableWorker(
+  options: Record<string, unknown>,
+): Promise<{ said: () => string; kill: () => void }> {
+  const code = `
+    import { createQueues } from ${JSON.stringify(new URL('./create-queues.ts', import.meta.url).href)};
+    import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+    const context = { logger: createLogger({ name: 'child' }), metrics: createMetrics(), clock: systemClock,
+      signal: new AbortController().signal };
+    const queues = await createQueues({ ...${JSON.stringify(options)}, context });
+    await queues.work('ingest', (job) => new Promise(() => console.log('took ' + job.id)), { concurrency: 1 });
+  `;
+  const args = ['--conditions=source', '--import', 'tsx', '--input-type=module', '-e', code];
+  const child = spawn(process.execPath, args, {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  return { said: () => said, kill: () => void child.kill('SIGKILL') };
+}
+
+describe('a queue server that is not there', () => {
+  it.each([
+    { redisUrl: 'redis://user:hunter2@127.0.0.1:1/0?x=hunter2' },
+    { databaseUrl: 'postgres://user:hunter2@127.0.0.1:1/db?x=hunter2' },
+  ])('is said with its address and without its password', async (url) => {
+    const error: unknown = await createQueues({ ...url, context }).catch((caught: unknown) => caught);
+    expect(isPackhouseError(error, 'QUEUE_UNAVAILABLE')).toBe(true);
+    expect(String(error)).toContain('127.0.0.1:1');
+    expect(String(error)).toContain('ECONNREFUSED');
+    expect(String(error)).not.toContain('hunter2');
+  });
+
+  it('is a matter of settings when no address was given at all', async () => {
+    await expect(createQueues({ context })).rejects.toMatchObject({ code: 'SETTINGS_INVALID' });
+  });
+});
+
+describe.skipIf(!redisInstalled())('queues on a Redis that goes away', () => {
+  it('says so when adding, and works on when the server is back', async () => {
+    const port = await freePort();
+    let redis = await startRedis(port);
+    lines.length = 0;
+    const queues = await createQueues({ redisUrl: `redis://127.0.0.1:${port}`, context, backoffMs: 10 });
+    const ran: string[] = [];
+    await queues.work('ingest', async (job) => void ran.push(job.id), { concurrency: 1 });
+    await queues.add('ingest', [ingest('before')]);
+    await until(() => expect(ran).toEqual(['before']));
+
+    redis.kill('SIGKILL');
+    await once(redis, 'exit');
+    await expect(queues.add('ingest', [ingest('meanwhile')])).rejects.toMatchObject({
+      code: 'QUEUE_UNAVAILABLE',
+      retryable: true,
+    });
+    expect(lines.some((line) => line.includes('queue trouble'))).toBe(true);
+
+    redis = await startRedis(port);
+    await until(() => queues.add('ingest', [ingest('after')]));
+    await until(() => expect(ran).toEqual(['before', 'after']));
+    redis.kill('SIGKILL');
+    await once(redis, 'exit');
+    await queues.close();
+  });
+});
