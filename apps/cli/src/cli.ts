@@ -1,0 +1,35 @@
+import { Command, CommanderError } from 'commander';
+import { addBackfillCommand } from './commands/backfill.js';
+import { addKeysCommand } from './commands/keys.js';
+import { addLocalCommand } from './commands/local.js';
+import { addMigrateCommand } from './commands/migrate.js';
+import { addProcessCommands } from './commands/process.js';
+import { addStatusCommand } from './commands/status.js';
+import type { CliIo } from './io.js';
+
+/** The exit code of a command line that does not parse. */
+const USAGE_EXIT = 64;
+
+/** Runs `packhouse` with these arguments. Throws what the command throws; usage errors only set the exit code. */
+export async function runCli(io: CliIo, args: readonly string[]): Promise<void> {
+  const program = new Command('packhouse')
+    .description('Blockchain history in bulk: proved, packed and served.')
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+    });
+  addLocalCommand(program, io);
+  addStatusCommand(program, io);
+  addBackfillCommand(program, io);
+  addKeysCommand(program, io);
+  addMigrateCommand(program, io);
+  addProcessCommands(program, io);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    io.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT;
+  }
+}

@@ -1,0 +1,101 @@
+import { KINDS } from '@packhouse/chain';
+import type { WantedRange } from '@packhouse/database';
+import { PackhouseError } from '@packhouse/runtime';
+import type { Command } from 'commander';
+import { withDatabase } from '../connect.js';
+import { type CliIo, print, table } from '../io.js';
+import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../parse.js';
+
+interface AddOptions {
+  network: string;
+  from: string;
+  to: string;
+  kinds: string;
+  priority: string;
+  json?: boolean;
+  dataDir?: string;
+}
+
+/** `packhouse backfill add|list|pause|resume|cancel`. */
+export function addBackfillCommand(program: Command, io: CliIo): void {
+  const backfill = program.command('backfill').description('say which ranges are wanted');
+
+  backfill
+    .command('add')
+    .description('want a range')
+    .requiredOption('--network <id>', 'the network, as the networks file names it')
+    .requiredOption('--from <block>', 'the first block')
+    .option('--to <block>', 'the last block, or follow: keep up with the head', 'follow')
+    .option('--kinds <list>', `all, or some of ${KINDS.join(',')}`, 'all')
+    .option('--priority <n>', '1 is first, 1000 last', '100')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ packhouse backfill add --network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
+    )
+    .action(async (options: AddOptions) => {
+      const start = parseBlockNumber(options.from, '--from');
+      const end = options.to === 'follow' ? null : parseBlockNumber(options.to, '--to');
+      if (end !== null) checkRange(start, end);
+      const kinds = parseKinds(options.kinds);
+      const priority = parseInteger(options.priority, '--priority', 1, 1000);
+      const row = await withDatabase(io, options, (database) =>
+        database.wanted.add({ network: options.network, kinds, start, end, priority }),
+      );
+      print(io, options.json ? row : `Backfill ${row.id} is wanted: ${describe(row)}.`);
+    });
+
+  backfill
+    .command('list')
+    .description('list what is wanted')
+    .option('--network <id>', 'only this network')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object a line')
+    .addHelpText('after', '\nExample:\n  $ packhouse backfill list')
+    .action(async (options: { network?: string; json?: boolean; dataDir?: string }) => {
+      const rows = await withDatabase(io, options, (database) => database.wanted.list(options.network));
+      if (options.json) for (const row of rows) print(io, row);
+      else {
+        const lines = rows.map((row) => [
+          String(row.id),
+          row.network,
+          `${row.start}-${row.end ?? 'follow'}`,
+          row.kinds.join(','),
+          String(row.priority),
+          row.state,
+        ]);
+        print(io, table([['ID', 'NETWORK', 'RANGE', 'KINDS', 'PRIORITY', 'STATE'], ...lines]));
+      }
+    });
+
+  const change = (name: string, state: WantedRange['state'], description: string, done: string): void => {
+    backfill
+      .command(name)
+      .description(description)
+      .argument('<id>', 'its number in `packhouse backfill list`')
+      .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+      .option('--json', 'print one JSON object')
+      .addHelpText('after', `\nExample:\n  $ packhouse backfill ${name} 3`)
+      .action(async (id: string, options: { json?: boolean; dataDir?: string }) => {
+        const number = parseInteger(id, 'The backfill', 1, Number.MAX_SAFE_INTEGER);
+        const row = await withDatabase(io, options, (database) => database.wanted.setState(number, state));
+        if (row === null) {
+          throw new PackhouseError({
+            code: 'BACKFILL_UNKNOWN',
+            message: `There is no backfill ${number}.`,
+            hint: 'See `packhouse backfill list`.',
+          });
+        }
+        print(io, options.json ? row : `Backfill ${row.id} ${done}: ${describe(row)}.`);
+      });
+  };
+  change('pause', 'paused', 'stop fetching for now; what is staged stays', 'is paused');
+  change('resume', 'active', 'go on with a paused or cancelled backfill', 'goes on');
+  change('cancel', 'cancelled', 'want it no more; what is published stays', 'is cancelled');
+}
+
+function describe(row: WantedRange): string {
+  const range = row.end === null ? `from ${row.start} and along the head` : `${row.start} to ${row.end}`;
+  return `${row.network} ${range}, ${row.kinds.join(', ')}, priority ${row.priority}`;
+}

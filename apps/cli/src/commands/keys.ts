@@ -1,0 +1,114 @@
+import type { KeyRow } from '@packhouse/database';
+import { PackhouseError } from '@packhouse/runtime';
+import type { Command } from 'commander';
+import { withDatabase } from '../connect.js';
+import { type CliIo, print, table } from '../io.js';
+
+interface CreateOptions {
+  application: string;
+  plan: string;
+  network?: string;
+  expires?: string;
+  json?: boolean;
+  dataDir?: string;
+}
+
+/** `packhouse keys create|list|revoke`. */
+export function addKeysCommand(program: Command, io: CliIo): void {
+  const keys = program.command('keys').description('make, list and revoke API keys');
+
+  keys
+    .command('create')
+    .description('make a key; it is shown this once')
+    .requiredOption(
+      '--application <name>',
+      'who it is for; the application is made if there is none of that name',
+    )
+    .option('--plan <name>', 'free, standard or unlimited', 'standard')
+    .option('--network <id>', 'the only network it opens; without it: all')
+    .option('--expires <date>', 'when it ends, e.g. 2027-01-31')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ packhouse keys create --application analytics --plan standard')
+    .action(async (options: CreateOptions) => {
+      const expiresAt = parseExpiry(options.expires);
+      const { key, row } = await withDatabase(io, options, (database) =>
+        database.keys.create({
+          application: options.application,
+          network: options.network ?? null,
+          plan: options.plan,
+          expiresAt,
+        }),
+      );
+      if (options.json) print(io, { apiKey: key, ...publicRow(row) });
+      else
+        print(
+          io,
+          `${key}\nIt is shown this once; only its hash is kept. Plan ${row.plan.name}, application ${row.application}.`,
+        );
+    });
+
+  keys
+    .command('list')
+    .description('list keys by their public prefix')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object a line')
+    .addHelpText('after', '\nExample:\n  $ packhouse keys list')
+    .action(async (options: { json?: boolean; dataDir?: string }) => {
+      const rows = await withDatabase(io, options, (database) => database.keys.list());
+      if (options.json) for (const row of rows) print(io, publicRow(row));
+      else {
+        const lines = rows.map((row) => [
+          row.prefix,
+          row.application,
+          row.network ?? 'all',
+          row.plan.name,
+          row.revokedAt === null ? 'active' : `revoked ${row.revokedAt.toISOString()}`,
+        ]);
+        print(io, table([['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE'], ...lines]));
+      }
+    });
+
+  keys
+    .command('revoke')
+    .description('end a key; every gateway refuses it within a second')
+    .argument('<prefix>', 'its public prefix (ph_ and 8 characters) or its number')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ packhouse keys revoke ph_3kTq9ZbX')
+    .action(async (prefix: string, options: { json?: boolean; dataDir?: string }) => {
+      const row = await withDatabase(io, options, (database) => database.keys.revoke(prefix));
+      if (row === null) {
+        throw new PackhouseError({
+          code: 'KEY_UNKNOWN',
+          message: `There is no key "${prefix.slice(0, 11)}".`,
+          hint: 'See `packhouse keys list` for the prefixes.',
+        });
+      }
+      print(io, options.json ? publicRow(row) : `Key ${row.prefix} of ${row.application} is revoked.`);
+    });
+}
+
+function parseExpiry(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime()) && date.getTime() > Date.now()) return date;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `--expires takes a date in the future, got "${text}".`,
+    hint: 'For example --expires 2027-01-31.',
+  });
+}
+
+function publicRow({
+  id,
+  prefix,
+  application,
+  network,
+  plan,
+  createdAt,
+  expiresAt,
+  revokedAt,
+}: KeyRow): object {
+  return { id, prefix, application, network, plan: plan.name, createdAt, expiresAt, revokedAt };
+}

@@ -1,0 +1,21 @@
+import { migrate } from '@packhouse/database';
+import type { Command } from 'commander';
+import { commandContext, databaseUrl } from '../connect.js';
+import { type CliIo, print } from '../io.js';
+
+/** `packhouse migrate`. */
+export function addMigrateCommand(program: Command, io: CliIo): void {
+  program
+    .command('migrate')
+    .description('bring the database schema up to this version; safe to run at any time, by several at once')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ DATABASE_URL=postgres://user:password@host/packhouse packhouse migrate',
+    )
+    .action(async (options: { json?: boolean }) => {
+      const applied = await migrate({ connectionString: databaseUrl(io), logger: commandContext(io).logger });
+      if (options.json) print(io, { applied });
+      else print(io, applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}.`);
+    });
+}

@@ -1,0 +1,81 @@
+import { type KindStatus, type NetworkStatus, networkStatus } from '@packhouse/pipeline';
+import type { Command } from 'commander';
+import { withDatabase } from '../connect.js';
+import { formatBytes, formatCount, formatDuration } from '../format.js';
+import { type CliIo, print, table } from '../io.js';
+import { createRates, type Rate } from '../rates.js';
+
+interface StatusOptions {
+  network?: string;
+  watch?: boolean;
+  json?: boolean;
+  dataDir?: string;
+}
+
+/** How long the rate is measured for, in milliseconds. */
+const SAMPLE_MS = 2_000;
+
+/** `packhouse status`. */
+export function addStatusCommand(program: Command, io: CliIo): void {
+  program
+    .command('status')
+    .description('per network and kind: wanted, staged, published, quarantined, rate, ETA')
+    .option('--network <id>', 'only this network')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object a network and line')
+    .addHelpText('after', '\nExample:\n  $ packhouse status')
+    .action(async (options: StatusOptions) => {
+      await withDatabase(io, options, async (database) => {
+        const ids = (await database.networks.list()).map((network) => network.id);
+        const networks = ids.filter((id) => options.network === undefined || id === options.network);
+        const rates = createRates();
+        const look = async (): Promise<NetworkStatus[]> => {
+          const statuses = await Promise.all(networks.map((id) => networkStatus(database, id)));
+          for (const status of statuses) rates.add(status, Date.now());
+          return statuses;
+        };
+        await look();
+        await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
+        const statuses = await look();
+        if (options.json) {
+          for (const status of statuses) {
+            print(io, {
+              ...status,
+              kinds: status.kinds.map((kind) => ({ ...kind, ...rates.of(kind) })),
+            });
+          }
+          return;
+        }
+        const lines = statuses.flatMap((status) => status.kinds.map((kind) => row(kind, rates.of(kind))));
+        print(io, table([HEADINGS, ...lines]));
+      });
+    });
+}
+
+const HEADINGS = [
+  'NETWORK',
+  'KIND',
+  'WANTED',
+  'STAGED',
+  'PUBLISHED',
+  'QUARANTINED',
+  'BUNDLES',
+  'SIZE',
+  'BLOCKS/S',
+  'ETA',
+];
+
+function row(kind: KindStatus, rate: Rate): string[] {
+  return [
+    kind.network,
+    kind.kind,
+    formatCount(kind.wanted),
+    formatCount(kind.staged),
+    formatCount(kind.published),
+    formatCount(kind.quarantined),
+    formatCount(kind.bundles),
+    formatBytes(kind.bytes),
+    rate.blocksPerSecond.toFixed(1),
+    rate.etaSeconds === null ? '-' : formatDuration(rate.etaSeconds),
+  ];
+}

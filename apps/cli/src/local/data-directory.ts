@@ -1,0 +1,118 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { kill } from 'node:process';
+import { PackhouseError } from '@packhouse/runtime';
+
+/** The default data folder, relative to where the command runs. */
+export const DATA_DIRECTORY = '.packhouse';
+
+/** Raised when a data folder of this version cannot be read by older programs. */
+const DATA_FORMAT = 1;
+
+/** An opened data folder; one process at a time has it. */
+export interface DataDirectory {
+  path: string;
+  /** The path of something in it. */
+  in(...names: string[]): string;
+  /** Remembers (or, with null, forgets) the database address for other commands on this folder. */
+  noteDatabase(url: string | null): void;
+  close(): void;
+}
+
+/**
+ * Opens a data folder, making it where it is absent.
+ *
+ * Throws DATA_DIR_NEWER, DATA_DIR_BUSY (another process has it), DATA_DIR_UNUSABLE, DISK_FULL.
+ */
+export function openDataDirectory(directory: string, pid: number): DataDirectory {
+  const inside = (...names: string[]): string => path.join(directory, ...names);
+  const lockFile = inside('packhouse.pid');
+  attempt(directory, () => mkdirSync(inside('logs'), { recursive: true, mode: 0o755 }));
+  checkFormat(directory, inside('format'));
+  const owner = readText(lockFile);
+  if (owner !== null && isPackhouse(Number(owner.trim())) && Number(owner.trim()) !== pid) {
+    throw new PackhouseError({
+      code: 'DATA_DIR_BUSY',
+      message: `The data folder ${directory} is in use by process ${owner.trim()}.`,
+      hint: 'Stop that one first, or give another folder with --data-dir.',
+    });
+  }
+  attempt(directory, () => writeFileSync(lockFile, `${pid}\n`));
+  const databaseFile = inside('database-url');
+  return {
+    path: directory,
+    in: inside,
+    noteDatabase: (url) => {
+      if (url === null) rmSync(databaseFile, { force: true });
+      else attempt(directory, () => writeFileSync(databaseFile, url, { mode: 0o600 }));
+    },
+    close: () => {
+      rmSync(databaseFile, { force: true });
+      rmSync(lockFile, { force: true });
+    },
+  };
+}
+
+/** The database address of a `packhouse local` that runs on this folder, if one does. */
+export function runningDatabaseUrl(cwd: string, directory?: string): string | undefined {
+  const base = path.resolve(cwd, directory ?? DATA_DIRECTORY);
+  const owner = readText(path.join(base, 'packhouse.pid'));
+  if (owner === null || !isPackhouse(Number(owner.trim()))) return undefined;
+  return readText(path.join(base, 'database-url'))?.trim();
+}
+
+function checkFormat(directory: string, file: string): void {
+  const found = readText(file);
+  if (found === null) {
+    attempt(directory, () => writeFileSync(file, `${DATA_FORMAT}\n`));
+    return;
+  }
+  if (Number(found) > DATA_FORMAT) {
+    throw new PackhouseError({
+      code: 'DATA_DIR_NEWER',
+      message: `The data folder ${directory} has format ${found.trim()}, and this version reads up to ${DATA_FORMAT}.`,
+      hint: 'Update Packhouse, or give another folder with --data-dir.',
+    });
+  }
+}
+
+function readText(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a process of this number lives and is a node; a number taken over by another program frees the folder. */
+function isPackhouse(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  const command = readText(`/proc/${pid}/cmdline`);
+  if (command !== null) return command.includes('node') || command.includes('packhouse');
+  try {
+    kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function attempt(directory: string, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new PackhouseError({
+      code: code === 'ENOSPC' ? 'DISK_FULL' : 'DATA_DIR_UNUSABLE',
+      message:
+        code === 'ENOSPC'
+          ? `No space is left for the data folder ${directory}.`
+          : `The data folder ${directory} cannot be used: ${message}.`,
+      hint:
+        code === 'ENOSPC'
+          ? 'Free some space or give another folder with --data-dir.'
+          : 'Give a folder you may write to with --data-dir.',
+      cause: error,
+    });
+  }
+}

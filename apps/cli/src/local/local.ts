@@ -1,0 +1,257 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createDatabase, type Database, migrate } from '@packhouse/database';
+import { loadNetworks } from '@packhouse/networks';
+import { type Context, describeError, PackhouseError, type ProcessMessage } from '@packhouse/runtime';
+import { commandContext } from '../connect.js';
+import { type CliIo, print } from '../io.js';
+import { createRates } from '../rates.js';
+import { addressesOf, curlLines } from './announce.js';
+import { localApiKey } from './api-key.js';
+import { DATA_DIRECTORY, openDataDirectory } from './data-directory.js';
+import { nextFreePort } from './free-port.js';
+import { openNode } from './open-node.js';
+import { openPostgres } from './open-postgres.js';
+import { checkLocalFlags, type LocalFlags, type LocalOptions } from './options.js';
+import type { ReadyNetwork } from './preflight.js';
+import { createReporter, type Reporter } from './report.js';
+import { supervise } from './supervise.js';
+import { createWatch, isSettled, type Look } from './watch.js';
+
+/** How often the state is looked at, in milliseconds. */
+const LOOK_EVERY_MS = 1_000;
+/** The priority of what the command line asks for: first. */
+const PRIORITY = 1;
+
+/**
+ * `packhouse local`: everything on one machine. Parts are started in the order they need one another and ended in
+ * the reverse order, however it ends.
+ */
+export async function local(io: CliIo, flags: LocalFlags): Promise<void> {
+  const options = checkLocalFlags(flags);
+  const closers: (() => Promise<unknown> | unknown)[] = [];
+  const reporter = createReporter(io, options.json);
+  try {
+    await run(io, options, reporter, (close) => closers.push(close));
+  } finally {
+    reporter.end();
+    if (closers.length > 0 && !options.once) reporter.say('Stopping …');
+    for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
+      try {
+        await close();
+      } catch (error) {
+        reporter.say(`Closing failed: ${describeError(error)}`);
+      }
+    }
+  }
+}
+
+async function run(
+  io: CliIo,
+  options: LocalOptions,
+  reporter: Reporter,
+  onClose: (close: () => Promise<unknown> | unknown) => void,
+): Promise<void> {
+  const context = commandContext(io);
+  const startedAt = context.clock.now();
+  const directory = openDataDirectory(path.resolve(io.cwd, options.dataDir ?? DATA_DIRECTORY), io.pid);
+  onClose(() => directory.close());
+
+  const port = await nextFreePort(options.port);
+  if (port === null) {
+    throw new PackhouseError({
+      code: 'PORT_IN_USE',
+      message: `Port ${options.port} and the hundred after it are in use.`,
+      hint: 'Give another one with --port.',
+    });
+  }
+  if (port !== options.port) reporter.say(`Port ${options.port} is in use; the gateway takes ${port}.`);
+
+  const node = await openNode({ io, context, options, directory, reporter, onClose });
+  const postgres = await openPostgres({ io, context, directory, reporter, onClose });
+  await migrate({ connectionString: postgres.url, logger: context.logger });
+  const database = createDatabase({
+    connectionString: postgres.url,
+    context,
+    poolSize: 3,
+    applicationName: 'packhouse local',
+  });
+  onClose(() => database.close());
+
+  const networksFile = io.env.NETWORKS_FILE ?? directory.in('networks.json');
+  if (node !== null) await writeFile(networksFile, node.file);
+  const networks = await loadNetworks(networksFile, io.env);
+  const network = networks.find((each) => each.id === (node?.network.id ?? options.network)) ?? networks[0];
+  if (network === undefined) {
+    throw new PackhouseError({ code: 'NETWORKS_FILE_INVALID', message: `${networksFile} names no network.` });
+  }
+  for (const each of networks) await database.networks.register({ id: each.id, chainId: each.chainId });
+  if (node !== null) await want(database, node, options);
+
+  const apiKey = await localApiKey(database, directory.in('api-key'));
+  const addresses = addressesOf(port, network.id);
+  const gone = startProcesses({
+    io,
+    context,
+    directory,
+    port,
+    networksFile,
+    databaseUrl: postgres.url,
+    reporter,
+    onClose,
+  });
+  await Promise.race([gone.ready, gone.failed]);
+  reporter.event(
+    { event: 'ready', ...addresses, apiKey },
+    `Gateway: ${addresses.gateway}  data: ${directory.path}`,
+  );
+
+  const watch = createWatch(database, network.id);
+  const rates = createRates();
+  let introduced = false;
+  await Promise.race([gone.failed, follow()]);
+
+  async function follow(): Promise<void> {
+    await watch.look();
+    while (!io.signal.aborted) {
+      const look = await lookOrNull(watch, reporter);
+      if (look !== null) {
+        rates.add(look.status, context.clock.now());
+        reporter.look(look, rates);
+        introduced ||= await introduce(database, look, reporter, { addresses, apiKey });
+        if (options.once && node !== null && (await finish(io, database, node, options, reporter, startedAt)))
+          return;
+      }
+      await context.clock.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
+    }
+  }
+}
+
+/** Makes sure that what the command line asks for is wanted, once. */
+async function want(database: Database, node: ReadyNetwork, options: LocalOptions): Promise<void> {
+  const id = node.network.id;
+  const same = (await database.wanted.list(id)).find(
+    (row) =>
+      row.start === node.from &&
+      row.end === node.to &&
+      row.kinds.join() === options.kinds.join() &&
+      row.priority === PRIORITY,
+  );
+  if (same === undefined) {
+    await database.wanted.add({
+      network: id,
+      kinds: options.kinds,
+      start: node.from,
+      end: node.to,
+      priority: PRIORITY,
+    });
+  } else if (same.state !== 'active') {
+    await database.wanted.setState(same.id, 'active');
+  }
+}
+
+function startProcesses(parts: {
+  io: CliIo;
+  context: Context;
+  directory: ReturnType<typeof openDataDirectory>;
+  port: number;
+  networksFile: string;
+  databaseUrl: string;
+  reporter: Reporter;
+  onClose: (close: () => Promise<unknown>) => void;
+}): { ready: Promise<unknown>; failed: Promise<never> } {
+  const { io, directory, reporter } = parts;
+  const env = {
+    ...io.env,
+    DATABASE_URL: parts.databaseUrl,
+    NETWORKS_FILE: parts.networksFile,
+    OBJECT_STORE: io.env.OBJECT_STORE ?? directory.in('objects'),
+    PORT: String(parts.port),
+    HOST: io.env.HOST ?? '127.0.0.1',
+  };
+  let fail: (error: PackhouseError) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => undefined);
+  const onMessage = (name: string, message: ProcessMessage): void => {
+    if (message.type === 'problem') reporter.problem(name, message.message);
+  };
+  const children = ['gateway', 'ingester', 'packer'].map((name) =>
+    supervise({ name, env, logFile: directory.in('logs', `${name}.log`), onMessage, onGone: fail }),
+  );
+  parts.onClose(() => Promise.all(children.map((child) => child.stop())));
+  return { ready: Promise.all(children.map((child) => child.ready)), failed };
+}
+
+/** Postgres may be gone for a moment; the view then says so and goes on. */
+async function lookOrNull(watch: { look(): Promise<Look> }, reporter: Reporter): Promise<Look | null> {
+  try {
+    return await watch.look();
+  } catch (error) {
+    reporter.problem('database', describeError(error));
+    return null;
+  }
+}
+
+/** Prints the key and the lines to paste when the first bundles are out. True once that is done. */
+async function introduce(
+  database: Database,
+  { status }: Look,
+  reporter: Reporter,
+  access: { addresses: ReturnType<typeof addressesOf>; apiKey: string },
+): Promise<boolean> {
+  const kind = status.kinds[0];
+  if (kind === undefined || kind.bundles === 0) return false;
+  const [bundle] = await database.bundles.list(status.network, kind.kind, 0, 1);
+  if (bundle === undefined) return false;
+  const { published } = await database.coverage(status.network, kind.kind);
+  const newest = await database.staging.newest(status.network);
+  const packedUpTo = published.at(-1)?.end ?? -1;
+  const newBlock = newest !== null && newest.number > packedUpTo ? newest.number : null;
+  for (const line of curlLines({ ...access, kind: kind.kind, published: bundle, newBlock }))
+    reporter.say(line);
+  return true;
+}
+
+/** Whether the range of `--once` is done; says so, and sets the exit code. */
+async function finish(
+  io: CliIo,
+  database: Database,
+  node: ReadyNetwork,
+  options: LocalOptions,
+  reporter: Reporter,
+  startedAt: number,
+): Promise<boolean> {
+  const range = { start: node.from, end: node.to as number };
+  const { settled, quarantined } = await isSettled(database, node.network.id, options.kinds, range);
+  if (!settled) return false;
+  const seconds = (Date.now() - startedAt) / 1000;
+  const totals = await Promise.all(
+    options.kinds.map((kind) => database.bundles.totals(node.network.id, kind)),
+  );
+  const bytes = totals.reduce((sum, total) => sum + total.bytes, 0);
+  const missing = quarantined.map(({ start, end }) => (start === end ? `${start}` : `${start}-${end}`));
+  const blocks =
+    range.end - range.start + 1 - quarantined.reduce((sum, hole) => sum + hole.end - hole.start + 1, 0);
+  reporter.event(
+    { event: 'done', blocks, seconds, bytes, ...(missing.length > 0 ? { missing } : {}) },
+    missing.length === 0
+      ? `Done: ${blocks} blocks published in ${seconds.toFixed(1)} s.`
+      : `Done: ${blocks} blocks published in ${seconds.toFixed(1)} s; these could not be had: ${missing.join(', ')}.`,
+  );
+  if (missing.length > 0) {
+    io.exitCode = 2;
+    const rows = (await database.quarantine.list(node.network.id)).filter(
+      (row) => row.number >= range.start && row.number <= range.end,
+    );
+    for (const row of rows.slice(0, 20)) reporter.say(`  block ${row.number}: ${row.message} [${row.cause}]`);
+  }
+  return true;
+}
+
+/** Prints one line for an error, in the form the flags ask for. */
+export function printFailure(io: CliIo, json: boolean, error: unknown): void {
+  const code = error instanceof PackhouseError ? error.code : 'INTERNAL';
+  if (json) print(io, { event: 'error', code, message: describeError(error) });
+}

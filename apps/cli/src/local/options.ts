@@ -1,0 +1,83 @@
+import { KINDS, type Kind } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
+import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../parse.js';
+
+/** The flags of `packhouse local`, as commander gives them. */
+export interface LocalFlags {
+  rpc: string[];
+  from?: string;
+  to?: string;
+  kinds?: string;
+  network?: string;
+  dataDir?: string;
+  port?: string;
+  once?: boolean;
+  json?: boolean;
+}
+
+/** What `packhouse local` shall do, checked. */
+export interface LocalOptions {
+  /** Node addresses; empty: the demo chain, or NETWORKS_FILE where that is set. */
+  rpc: string[];
+  from: number;
+  /** null: follow the head. */
+  to: number | 'finalized' | null;
+  kinds: Kind[];
+  /** null: named after the chain. */
+  network: string | null;
+  dataDir: string | null;
+  port: number;
+  /** Whether the port was asked for, so that another one is worth a word. */
+  once: boolean;
+  json: boolean;
+}
+
+export const DEFAULT_PORT = 8080;
+
+/** Checks the flags. Throws USAGE, RANGE_INVALID and KIND_UNKNOWN. */
+export function checkLocalFlags(flags: LocalFlags): LocalOptions {
+  for (const url of flags.rpc) checkRpcUrl(url);
+  const from = flags.from === undefined ? 0 : parseBlockNumber(flags.from, '--from');
+  const to =
+    flags.to === undefined
+      ? null
+      : flags.to === 'finalized'
+        ? 'finalized'
+        : parseBlockNumber(flags.to, '--to');
+  if (typeof to === 'number') checkRange(from, to);
+  if (flags.network !== undefined && !/^[a-z0-9-]{1,32}$/.test(flags.network)) {
+    throw new PackhouseError({
+      code: 'USAGE',
+      message: `--network takes 1 to 32 lower-case letters, digits and dashes, got "${flags.network}".`,
+      hint: 'For example --network ethereum.',
+    });
+  }
+  if (flags.once && to === null) {
+    throw new PackhouseError({
+      code: 'USAGE',
+      message: '--once needs an end, and without --to the head is followed for ever.',
+      hint: 'Add --to <block> or --to finalized.',
+    });
+  }
+  return {
+    rpc: flags.rpc,
+    from,
+    to,
+    kinds: flags.kinds === undefined ? [...KINDS] : parseKinds(flags.kinds),
+    network: flags.network ?? null,
+    dataDir: flags.dataDir ?? null,
+    port: flags.port === undefined ? DEFAULT_PORT : parseInteger(flags.port, '--port', 1, 65_535),
+    once: flags.once ?? false,
+    json: flags.json ?? false,
+  };
+}
+
+function checkRpcUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `--rpc takes an http or https address, got ${url === null ? 'something else' : `one of ${url.protocol}//`}.`,
+    hint: 'For example --rpc http://localhost:8545.',
+  });
+}

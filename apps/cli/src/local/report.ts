@@ -1,0 +1,60 @@
+import { formatBytes } from '../format.js';
+import { type CliIo, print } from '../io.js';
+import type { Rates } from '../rates.js';
+import { createView, progressOf } from './view.js';
+import type { Look } from './watch.js';
+
+/** What `packhouse local` says: for people, or one JSON object a line and nothing else. */
+export interface Reporter {
+  /** A line for people; nothing with --json. */
+  say(line: string): void;
+  /** An event for programs, and its line for people. */
+  event(event: object & { event: string }, line: string): void;
+  /** Something goes wrong in a part and is being tried again; the same words are said once a minute at most. */
+  problem(part: string, message: string): void;
+  look(look: Look, rates: Rates): void;
+  end(): void;
+}
+
+const REPEAT_MS = 60_000;
+
+/** Makes the reporter. */
+export function createReporter(io: CliIo, json: boolean): Reporter {
+  const view = json ? null : createView(io, Date.now);
+  const said = new Map<string, number>();
+  const say = (line: string): void => view?.say(line);
+  const event = (data: object & { event: string }, line: string): void => {
+    if (view === null) print(io, data);
+    else view.say(line);
+  };
+  return {
+    say,
+    event,
+    problem(part, message) {
+      const key = `${part} ${message.replace(/\d+/g, '#')}`;
+      const now = Date.now();
+      if (now - (said.get(key) ?? 0) < REPEAT_MS) return;
+      if (said.size > 1_000) said.clear();
+      said.set(key, now);
+      event({ event: 'problem', part, message }, `! ${part}: ${message}`);
+    },
+    look({ status, published, quarantined }, rates) {
+      for (const { kind, start, end, byteLength, sha256 } of published) {
+        event(
+          { event: 'published', kind, range: `${start}-${end}`, bytes: byteLength, sha256 },
+          `published ${kind} ${start}-${end} (${formatBytes(byteLength)})`,
+        );
+      }
+      for (const { number, cause, message, nextTry } of quarantined) {
+        event(
+          { event: 'quarantined', block: number, cause, message, nextTry },
+          `! block ${number} is quarantined: ${message}`,
+        );
+      }
+      const progress = progressOf(status, rates.of);
+      if (view === null) print(io, { event: 'progress', ...progress });
+      else view.progress(progress);
+    },
+    end: () => view?.end(),
+  };
+}

@@ -1,0 +1,102 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { PackhouseError, type ProcessMessage } from '@packhouse/runtime';
+
+export interface ChildOptions {
+  /** The app's name: gateway, ingester or packer. */
+  name: string;
+  env: Record<string, string | undefined>;
+  /** Where its log goes. */
+  logFile: string;
+  onMessage(name: string, message: ProcessMessage): void;
+  /** It ended for good: its configuration is wrong, or it keeps ending. */
+  onGone(error: PackhouseError): void;
+}
+
+/** A process that is started again when it ends. */
+export interface Supervised {
+  /** Resolves when it is ready for the first time. */
+  ready: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Pause before a restart in milliseconds; doubled up to the maximum while restarts follow one another. */
+const RESTART_MS = 250;
+const MAX_RESTART_MS = 10_000;
+/** One that ends this often without ever getting ready is given up. */
+const MAX_FAILED_STARTS = 8;
+/** Draining takes 30 s at most; then it is killed. */
+const STOP_MS = 32_000;
+/** Exit codes that another start would only repeat: usage and configuration. */
+const FINAL_CODES = [64, 78];
+
+/** Starts an app as a child process, in a process group of its own so that Ctrl-C reaches only the supervisor. */
+export function supervise(options: ChildOptions): Supervised {
+  const main = fileURLToPath(import.meta.resolve(`@packhouse/${options.name}/main`));
+  let child: ChildProcess | undefined;
+  let stopping = false;
+  let failedStarts = 0;
+  let pauseMs = RESTART_MS;
+  let restart: NodeJS.Timeout | undefined;
+  let fatal: string | undefined;
+  let becomeReady: () => void = () => undefined;
+  let failReady: (error: PackhouseError) => void = () => undefined;
+  const ready = new Promise<void>((resolve, reject) => {
+    becomeReady = resolve;
+    failReady = reject;
+  });
+  ready.catch(() => undefined);
+
+  const start = (): void => {
+    let up = false;
+    const log = openSync(options.logFile, 'a');
+    child = fork(main, { env: options.env, detached: true, stdio: ['ignore', log, log, 'ipc'] });
+    closeSync(log);
+    child.on('message', (message: ProcessMessage) => {
+      if (message.type === 'fatal') fatal = message.message;
+      if (message.type === 'ready') {
+        up = true;
+        failedStarts = 0;
+        pauseMs = RESTART_MS;
+        becomeReady();
+      }
+      options.onMessage(options.name, message);
+    });
+    child.on('exit', (code, signal) => {
+      if (stopping) return;
+      if (!up) failedStarts++;
+      if (failedStarts >= MAX_FAILED_STARTS || (code !== null && FINAL_CODES.includes(code))) {
+        const error = new PackhouseError({
+          code: 'CHILD_FAILED',
+          message:
+            fatal ??
+            `The ${options.name} ended with ${signal ?? `code ${code}`}, ${failedStarts} times in a row.`,
+          hint: `Its log is ${options.logFile}.`,
+          data: { name: options.name, exitCode: code },
+        });
+        failReady(error);
+        options.onGone(error);
+        return;
+      }
+      restart = setTimeout(start, pauseMs);
+      pauseMs = Math.min(MAX_RESTART_MS, pauseMs * 2);
+    });
+  };
+  start();
+
+  return {
+    ready,
+    async stop() {
+      stopping = true;
+      clearTimeout(restart);
+      const running = child;
+      if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+      const gone = new Promise<void>((resolve) => running.once('exit', () => resolve()));
+      running.kill('SIGTERM');
+      const late = setTimeout(() => running.kill('SIGKILL'), STOP_MS);
+      await gone;
+      clearTimeout(late);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { BundleRow, Database, QuarantineRow } from '@packhouse/database';
+import {
+  intersectRanges,
+  type NetworkStatus,
+  networkStatus,
+  subtractRanges,
+  unionRanges,
+} from '@packhouse/pipeline';
+
+export interface Look {
+  status: NetworkStatus;
+  /** Bundles published since the last look. */
+  published: BundleRow[];
+  /** Blocks quarantined since the last look. */
+  quarantined: QuarantineRow[];
+}
+
+/** Rows read at a time. */
+const PAGE = 500;
+
+/** Sees what is new in Postgres, one look after another; what was there before the first look is not new. */
+export function createWatch(database: Database, network: string): { look(): Promise<Look> } {
+  const seen = new Map<Kind, BlockRange[]>();
+  const named = new Set<number>();
+  let first = true;
+  return {
+    async look() {
+      const status = await networkStatus(database, network);
+      const published: BundleRow[] = [];
+      for (const { kind } of status.kinds) {
+        const now = (await database.coverage(network, kind)).published;
+        const fresh = subtractRanges(now, seen.get(kind) ?? []);
+        seen.set(kind, unionRanges(now));
+        if (!first)
+          for (const range of fresh) published.push(...(await bundlesWithin(database, network, kind, range)));
+      }
+      const rows = await database.quarantine.list(network);
+      const quarantined = rows.filter((row) => !named.has(row.number));
+      for (const row of rows) named.add(row.number);
+      first = false;
+      return { status, published, quarantined };
+    },
+  };
+}
+
+async function bundlesWithin(
+  database: Database,
+  network: string,
+  kind: Kind,
+  range: BlockRange,
+): Promise<BundleRow[]> {
+  const rows: BundleRow[] = [];
+  for (let from = range.start; from <= range.end; ) {
+    const page = await database.bundles.list(network, kind, from, PAGE);
+    const inside = page.filter((row) => row.start <= range.end);
+    rows.push(...inside);
+    if (inside.length < PAGE) break;
+    from = (inside.at(-1) as BundleRow).end + 1;
+  }
+  return rows;
+}
+
+/** Whether everything within the range is published or quarantined, of every kind. */
+export async function isSettled(
+  database: Database,
+  network: string,
+  kinds: readonly Kind[],
+  range: BlockRange,
+): Promise<{ settled: boolean; quarantined: BlockRange[] }> {
+  const holes: BlockRange[] = [];
+  let settled = true;
+  for (const kind of kinds) {
+    const { published, quarantined } = await database.coverage(network, kind, range);
+    const open = subtractRanges([range], unionRanges(published));
+    holes.push(...intersectRanges(open, unionRanges(quarantined)));
+    if (subtractRanges(open, unionRanges(quarantined)).length > 0) settled = false;
+  }
+  return { settled, quarantined: unionRanges(holes) };
+}

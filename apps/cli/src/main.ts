@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+import { describeError, PackhouseError } from '@packhouse/runtime';
+import { runCli } from './cli.js';
+import type { CliIo } from './io.js';
+
+const stop = new AbortController();
+const io: CliIo = {
+  env: process.env,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  cwd: process.cwd(),
+  pid: process.pid,
+  signal: stop.signal,
+  exitCode: 0,
+};
+
+// The first Ctrl-C drains; a second one does not wait. npm passes on a SIGINT that the terminal has already sent, so
+// two in the same moment are one.
+const SAME_MOMENT_MS = 1_000;
+let firstAt: number | undefined;
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(name, () => {
+    firstAt ??= Date.now();
+    stop.abort(new Error(name));
+    if (name === 'SIGINT' && Date.now() - firstAt > SAME_MOMENT_MS) process.exit(130);
+  });
+}
+// A reader that went away (`| head`) ends the run like Ctrl-C does.
+process.stdout.on('error', () => stop.abort(new Error('stdout closed')));
+
+try {
+  await runCli(io, process.argv.slice(2));
+} catch (error) {
+  io.exitCode = error instanceof PackhouseError ? error.exitCode : 70;
+  process.stderr.write(`packhouse: ${describeError(error)}\n`);
+}
+process.exit(io.exitCode);

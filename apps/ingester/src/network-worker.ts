@@ -1,0 +1,158 @@
+import { createProver, type Prover } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
+import type { Network } from '@packhouse/networks';
+import { type BlockSource, createBlockSource } from '@packhouse/node-rpc';
+import { follow, ingest, plan } from '@packhouse/pipeline';
+import type { JobPayloads, Queues } from '@packhouse/queue';
+import { type Context, isPackhouseError, type ProcessMessage } from '@packhouse/runtime';
+
+export interface NetworkWorkerParts {
+  context: Context;
+  database: Database;
+  queues: Queues;
+  network: Network;
+  maxBodyBytes?: number | undefined;
+  timeoutMs?: number | undefined;
+  notify(message: ProcessMessage): void;
+}
+
+/** Everything one ingester does for one network. */
+export interface NetworkWorker {
+  /** Handles one ingest job. */
+  ingest(job: JobPayloads['ingest'], signal: AbortSignal): Promise<void>;
+  /** Leads (follows the head and plans) whenever no other ingester does; returns when the signal is aborted. */
+  lead(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A plan is made at least this often, in milliseconds, and at once when a job is done. */
+const PLAN_EVERY_MS = 1_000;
+/** Pause after an error of node, database or queue, in milliseconds. */
+const RETRY_MS = 1_000;
+const RETRY_LEAD_MS = 2_000;
+
+/** Makes the worker of a network; the node is asked for nothing yet. */
+export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<NetworkWorker> {
+  const { context, database, network, queues, notify } = parts;
+  const source = createBlockSource({
+    network,
+    context,
+    ...(parts.maxBodyBytes === undefined ? {} : { maxBodyBytes: parts.maxBodyBytes }),
+    ...(parts.timeoutMs === undefined ? {} : { timeoutMs: parts.timeoutMs }),
+  });
+  const prover = await createProver(network.proofs);
+  const ingestParts = { context, database, source, prover, network: network.id };
+  const wake = createWake();
+
+  const report = (error: unknown, doing: string): void => {
+    if (context.signal.aborted) return;
+    context.logger.warn({ network: network.id, err: error }, `${doing} failed; it is tried again`);
+    notify({
+      type: 'problem',
+      code: isPackhouseError(error) ? error.code : 'INTERNAL',
+      message: error instanceof Error ? error.message : String(error),
+    });
+  };
+
+  const repeat = async (doing: string, signal: AbortSignal, step: () => Promise<void>): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await step();
+      } catch (error) {
+        if (signal.aborted) return;
+        report(error, doing);
+        await context.clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  };
+
+  return {
+    async ingest(job, signal) {
+      try {
+        await ingest(ingestParts, job, AbortSignal.any([signal, context.signal]));
+      } catch (error) {
+        report(error, `ingesting ${job.start} to ${job.end}`);
+        throw error;
+      } finally {
+        wake.ring();
+      }
+    },
+
+    async lead() {
+      await repeat('leading', context.signal, async () => {
+        const lock = await database.tryLock(`lead:${network.id}`);
+        if (lock === null) return context.clock.sleep(RETRY_LEAD_MS, context.signal);
+        const signal = AbortSignal.any([context.signal, lock.lost]);
+        try {
+          await source.probe(wishOf(network), signal);
+          await database.networks.register({ id: network.id, chainId: network.chainId });
+          await Promise.all([
+            repeat('following the head', signal, () => followOnce(parts, ingestParts, signal, wake.ring)),
+            repeat('planning', signal, async () => {
+              await plan({ context, database, queues, network });
+              await wake.wait(PLAN_EVERY_MS, signal);
+            }),
+          ]);
+        } finally {
+          await lock.release();
+        }
+      });
+    },
+
+    close: () => source.close(),
+  };
+}
+
+async function followOnce(
+  { context, network, notify }: NetworkWorkerParts,
+  ingestParts: { context: Context; database: Database; source: BlockSource; prover: Prover; network: string },
+  signal: AbortSignal,
+  moved: () => void,
+): Promise<void> {
+  const { failures, staged } = await follow(ingestParts, signal);
+  if (staged > 0) moved();
+  for (const { number, error } of failures) {
+    context.logger.warn(
+      { network: network.id, block: number, err: error },
+      'block at the head could not be staged yet',
+    );
+    notify({
+      type: 'problem',
+      code: isPackhouseError(error) ? error.code : 'INTERNAL',
+      message: error.message,
+    });
+  }
+  await context.clock.sleep(network.pollIntervalMs, signal);
+}
+
+function wishOf(network: Network): { receipts: boolean; traces: boolean } {
+  const { kinds } = network.bundles;
+  return { receipts: kinds.includes('receipts') || kinds.includes('logs'), traces: kinds.includes('traces') };
+}
+
+/** A bell that a waiting loop hears at once, or at its next wait. */
+function createWake(): { ring(): void; wait(ms: number, signal: AbortSignal): Promise<void> } {
+  let rung = false;
+  let hear: (() => void) | undefined;
+  return {
+    ring() {
+      rung = true;
+      hear?.();
+    },
+    async wait(ms, signal) {
+      if (!rung && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          const done = (): void => {
+            clearTimeout(timer);
+            resolve();
+          };
+          hear = done;
+          signal.addEventListener('abort', done, { once: true });
+        });
+      }
+      hear = undefined;
+      rung = false;
+    },
+  };
+}

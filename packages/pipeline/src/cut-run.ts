@@ -1,0 +1,32 @@
+import { chooseCut, type FragmentInfo } from '@packhouse/bundle';
+import type { Kind } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
+import type { Network } from '@packhouse/networks';
+import type { PackableRun } from './wanted-blocks.js';
+
+/**
+ * The bundles that can be cut from a run now, in order, each as its fragments.
+ *
+ * The last one is given only when it is full or the run is closed; else it waits for more blocks. A fragment that
+ * reaches past the newest final block waits too.
+ */
+export async function cutRun(request: {
+  database: Database;
+  network: Network;
+  kind: Kind;
+  run: PackableRun;
+}): Promise<FragmentInfo[][]> {
+  const { run, network, kind } = request;
+  const { maxBytes, maxBlocks } = network.bundles;
+  const found = await request.database.staging.fragments(network.id, kind, run);
+  let rest = found.filter((fragment) => fragment.endBlock <= run.end);
+  const closed = run.closed && rest.at(-1)?.endBlock === run.end;
+  const cuts: FragmentInfo[][] = [];
+  while (rest.length > 0) {
+    const cut = chooseCut(rest, maxBytes, maxBlocks);
+    if (!cut.full && !closed) break;
+    cuts.push(rest.slice(0, cut.count));
+    rest = rest.slice(cut.count);
+  }
+  return cuts;
+}

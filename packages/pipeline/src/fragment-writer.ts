@@ -1,0 +1,145 @@
+import {
+  createGrouper,
+  deflatePiece,
+  FRAGMENT_BYTES,
+  type Fragment,
+  type Group,
+  joinPieces,
+  type Piece,
+} from '@packhouse/bundle';
+import type { Kind, ProvedBlock } from '@packhouse/chain';
+import type { StagedKind } from '@packhouse/database';
+
+/** A proved block with its traces: their text, or the piece they were deflated to while they came in. */
+export interface ProvedRecord {
+  block: ProvedBlock;
+  traces?: string | Piece;
+}
+
+/** Turns proved blocks into fragments of every kind asked for. */
+export interface FragmentWriter {
+  /** Waits while too much text is still being deflated, so that memory stays bounded. */
+  push(record: ProvedRecord): Promise<void>;
+  close(): Promise<StagedKind[]>;
+}
+
+/** Raw bytes that may wait for the zlib pool. */
+const MAX_DEFLATING_BYTES = 16_000_000;
+
+/**
+ * Makes a writer for a run of consecutive blocks.
+ *
+ * Each kind is grouped by its own size. Where a block's transactions are a fragment of their own, its `blocks`
+ * fragment is joined from three pieces (head, the transactions' bytes, tail), so they are deflated once.
+ */
+export function createFragmentWriter(kinds: readonly Kind[]): FragmentWriter {
+  let deflating = 0;
+  const waiting = new Set<Promise<unknown>>();
+  const deflate = (text: Buffer): Promise<Piece> => {
+    deflating += text.length;
+    const piece = deflatePiece(text).finally(() => {
+      deflating -= text.length;
+      waiting.delete(piece);
+    });
+    // The caller awaits it at close(); until then a rejection must not count as unhandled.
+    piece.catch(() => undefined);
+    waiting.add(piece);
+    return piece;
+  };
+
+  const lanes = new Map(kinds.map((kind) => [kind, createLane(deflate)]));
+
+  return {
+    async push({ block, traces }) {
+      const { number, texts } = block;
+      const transactions = lanes.get('transactions');
+      const blocks = lanes.get('blocks');
+      const shared =
+        transactions !== undefined && blocks !== undefined && texts.transactions.length >= FRAGMENT_BYTES
+          ? deflate(ascii(texts.transactions))
+          : undefined;
+      if (shared !== undefined) {
+        transactions?.alone(number, shared);
+        const head = deflate(ascii(texts.blockHead));
+        const tail = deflate(ascii(texts.blockTail));
+        blocks?.alone(number, Promise.all([head, shared, tail]).then(joinPieces));
+      } else {
+        transactions?.text(number, texts.transactions);
+        blocks?.text(number, texts.blockHead + texts.transactions + texts.blockTail);
+      }
+      if (texts.receipts !== undefined) lanes.get('receipts')?.text(number, texts.receipts);
+      if (texts.logs !== undefined) lanes.get('logs')?.text(number, texts.logs);
+      if (typeof traces === 'string') lanes.get('traces')?.text(number, traces);
+      else if (traces !== undefined) lanes.get('traces')?.alone(number, Promise.resolve(traces));
+      while (deflating > MAX_DEFLATING_BYTES) await Promise.race(waiting);
+    },
+    async close() {
+      const staged: StagedKind[] = [];
+      for (const [kind, lane] of lanes) staged.push({ kind, fragments: await lane.close() });
+      return staged;
+    },
+  };
+}
+
+interface Lane {
+  /** Adds a record to the fragment that is being filled. */
+  text(block: number, text: string): void;
+  /** Adds a record that is a fragment of its own and already on its way. */
+  alone(block: number, piece: Promise<Piece>): void;
+  close(): Promise<Fragment[]>;
+}
+
+function createLane(deflate: (text: Buffer) => Promise<Piece>): Lane {
+  const grouper = createGrouper();
+  const fragments: Promise<Fragment>[] = [];
+  const open: string[] = [];
+  const add = (startBlock: number, endBlock: number, piece: Promise<Piece>): void => {
+    const fragment = piece.then(({ body, rawLength, crc32 }) => ({
+      startBlock,
+      endBlock,
+      byteLength: body.length,
+      rawLength,
+      crc32,
+      body,
+    }));
+    fragment.catch(() => undefined);
+    fragments.push(fragment);
+  };
+  const addGroup = ({ start, end, rawLength }: Group): void => {
+    const records = open.splice(0, end - start + 1);
+    add(start, end, deflate(joinRecords(records, rawLength)));
+  };
+  const flush = (): void => {
+    const group = grouper.flush();
+    if (group !== null) addGroup(group);
+  };
+  return {
+    text(block, text) {
+      open.push(text);
+      for (const group of grouper.push(block, text.length)) addGroup(group);
+    },
+    alone(block, piece) {
+      flush();
+      add(block, block, piece);
+    },
+    close() {
+      flush();
+      return Promise.all(fragments);
+    },
+  };
+}
+
+/** The records with commas between. Canonical texts are ASCII (chain promises it): one character, one byte. */
+function joinRecords(records: readonly string[], rawLength: number): Buffer {
+  const joined = Buffer.allocUnsafe(rawLength);
+  let at = 0;
+  for (const [i, record] of records.entries()) {
+    if (i > 0) at += joined.write(',', at, 'latin1');
+    at += joined.write(record, at, 'latin1');
+  }
+  return joined;
+}
+
+function ascii(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}

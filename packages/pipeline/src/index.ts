@@ -1,0 +1,9 @@
+export { type Extracted, type ExtractFailure, type ExtractParts, extract, fetchWish } from './extract.js';
+export { type FollowReport, follow } from './follow.js';
+export { type IngestParts, ingest } from './ingest.js';
+export { type PackParts, pack } from './pack.js';
+export { type PlanParts, type PlanReport, plan } from './plan.js';
+export { FORMAT_VERSION, type PublishParts, publish } from './publish.js';
+export { countBlocks, intersectRanges, rangesInclude, subtractRanges, unionRanges } from './ranges.js';
+export { reclaim } from './reclaim.js';
+export { type KindStatus, type NetworkStatus, networkStatus } from './status.js';

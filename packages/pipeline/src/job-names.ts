@@ -1,0 +1,26 @@
+import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+
+/** The ids of ingest jobs say what they do: `<network>.<start>.<end>.<kind mask>`. */
+export interface IngestWindow extends BlockRange {
+  kinds: Kind[];
+}
+
+/** The deterministic id of an ingest window. */
+export function ingestJobId(network: string, window: IngestWindow): string {
+  const mask = window.kinds.reduce((bits, kind) => bits | (1 << KINDS.indexOf(kind)), 0);
+  return `${network}.${window.start}.${window.end}.${mask}`;
+}
+
+/** Reads an id back; null where it is another network's or no ingest id. */
+export function parseIngestJobId(network: string, id: string): IngestWindow | null {
+  const parts = id.split('.');
+  if (parts.length !== 4 || parts[0] !== network) return null;
+  const [start, end, mask] = parts.slice(1).map(Number) as [number, number, number];
+  if (![start, end, mask].every(Number.isSafeInteger)) return null;
+  return { start, end, kinds: KINDS.filter((_, bit) => (mask & (1 << bit)) !== 0) };
+}
+
+/** The deterministic id of a pack job. */
+export function packJobId(network: string, kind: Kind, start: number): string {
+  return `${network}.${kind}.${start}`;
+}

@@ -1,0 +1,54 @@
+import type { FragmentInfo } from '@packhouse/bundle';
+import type { Kind } from '@packhouse/chain';
+import type { BundleRow, Database } from '@packhouse/database';
+import type { Network } from '@packhouse/networks';
+import type { Context } from '@packhouse/runtime';
+import { cutRun } from './cut-run.js';
+import { intendedRanges, packableRuns } from './wanted-blocks.js';
+
+export interface PackParts {
+  context: Context;
+  database: Database;
+  network: Network;
+  /** Publishes one bundle of these fragments; null where its blocks were published meanwhile. */
+  publish(
+    request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
+    signal: AbortSignal,
+  ): Promise<Omit<BundleRow, 'publishedAt'> | null>;
+}
+
+/**
+ * Cuts and publishes bundles of one kind until nothing more can be packed. One packer a network and kind at a
+ * time: a second one returns at once, and the plan comes back to what is left. Safe to repeat at any point.
+ */
+export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): Promise<number> {
+  const { database, network } = parts;
+  const lock = await database.tryLock(`pack:${network.id}:${kind}`);
+  if (lock === null) return 0;
+  const stop = AbortSignal.any([signal, lock.lost]);
+  let published = 0;
+  try {
+    for (let cuts = await nextCuts(parts, kind); cuts.length > 0; cuts = await nextCuts(parts, kind)) {
+      for (const fragments of cuts) {
+        stop.throwIfAborted();
+        if ((await parts.publish({ network: network.id, kind, fragments }, stop)) !== null) published++;
+      }
+    }
+    return published;
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The bundles that can be packed now, of every run. */
+async function nextCuts({ database, network }: PackParts, kind: Kind): Promise<FragmentInfo[][]> {
+  const head = await database.head.get(network.id);
+  if (head === null) return [];
+  const intended = intendedRanges(await database.wanted.list(network.id), kind, ['active', 'paused']);
+  const runs = packableRuns(await database.coverage(network.id, kind), intended, head.finalized);
+  const cuts: FragmentInfo[][] = [];
+  for (const run of runs) {
+    cuts.push(...(await cutRun({ database, network, kind, run })));
+  }
+  return cuts;
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { type FragmentInfo, objectKey, spliceMember } from '@packhouse/bundle';
+import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
+import type { BundleRow, Database, StagedBlock } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
+import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+
+export interface PublishParts {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+}
+
+/** The version of the file format, written to the index row and the object's metadata. */
+export const FORMAT_VERSION = 1;
+
+/**
+ * Publishes one bundle: splice, put, verify, and only then the row of the range index.
+ *
+ * The object is verified by the store's own checksum where it has one, else it is read back. Killed before the
+ * row, nothing is published: the same bytes are written again under the same key. Returns null where another
+ * bundle already covers one of the blocks. Throws OBJECT_MISMATCH and what store and database throw.
+ */
+export async function publish(
+  { context, database, objectStore }: PublishParts,
+  request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
+  signal: AbortSignal,
+): Promise<Omit<BundleRow, 'publishedAt'> | null> {
+  const { network, kind, fragments } = request;
+  const start = (fragments[0] as FragmentInfo).startBlock;
+  const end = (fragments.at(-1) as FragmentInfo).endBlock;
+  const [blocks, bodies] = await Promise.all([
+    database.staging.blocks(network, { start, end }),
+    database.staging.bodies(
+      network,
+      kind,
+      fragments.map((fragment) => fragment.startBlock),
+    ),
+  ]);
+  const proofs = provedTogether(blocks, { network, start, end });
+  const member = spliceMember(fragments, bodies);
+  const body = Buffer.concat(member.chunks, member.byteLength);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  const [first, last] = [blocks[0] as StagedBlock, blocks.at(-1) as StagedBlock];
+  const row = {
+    network,
+    kind,
+    start,
+    end,
+    objectKey: objectKey({ network, kind, start, end }),
+    byteLength: member.byteLength,
+    rawLength: member.rawLength,
+    sha256,
+    firstHash: first.hash,
+    firstParentHash: first.parentHash,
+    lastHash: last.hash,
+    proofs: relevantProofs(kind, proofs),
+    fragments,
+    formatVersion: FORMAT_VERSION,
+  };
+  await putVerified(objectStore, row, body, signal);
+  try {
+    await database.bundles.publish(row);
+  } catch (error) {
+    if (!isPackhouseError(error, 'BUNDLE_OVERLAP')) throw error;
+    context.logger.info(
+      { network, kind, start, end },
+      'these blocks were published by somebody else meanwhile',
+    );
+    return null;
+  }
+  context.metrics
+    .counter('packhouse_published_bundles_total', 'Bundles published', ['network', 'kind'])
+    .inc({ network, kind });
+  context.metrics
+    .counter('packhouse_published_bytes_total', 'Bytes of published bundles', ['network', 'kind'])
+    .inc({ network, kind }, member.byteLength);
+  return row;
+}
+
+async function putVerified(
+  store: ObjectStore,
+  row: Omit<BundleRow, 'publishedAt'>,
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<void> {
+  const { verified } = await store.put(row.objectKey, body, {
+    sha256: row.sha256,
+    contentType: 'application/gzip',
+    metadata: {
+      range: `${row.start}-${row.end}`,
+      'first-block-hash': row.firstHash,
+      'last-block-hash': row.lastHash,
+      'format-version': String(row.formatVersion),
+    },
+    signal,
+  });
+  if (verified) return;
+  const back = createHash('sha256')
+    .update(await store.read(row.objectKey, { signal }))
+    .digest('hex');
+  if (back === row.sha256) return;
+  throw new PackhouseError({
+    code: 'OBJECT_MISMATCH',
+    message: `Object ${row.objectKey} in ${store.description} was read back with sha256 ${back}, but ${row.sha256} was written.`,
+    hint: 'Nothing was published; it is written again. If this goes on, the store damages data.',
+    data: { key: row.objectKey, expected: row.sha256, got: back },
+  });
+}
+
+/** The proofs that every block passed. Throws STAGE_CONFLICT where blocks are missing or do not follow one another. */
+function provedTogether(
+  blocks: readonly StagedBlock[],
+  at: { network: string; start: number; end: number },
+): Proof[] {
+  const expected = at.end - at.start + 1;
+  const broken = blocks.findIndex(
+    (block, i) => block.number !== at.start + i || (i > 0 && block.parentHash !== blocks[i - 1]?.hash),
+  );
+  if (blocks.length !== expected || broken !== -1) {
+    throw new PackhouseError({
+      code: 'STAGE_CONFLICT',
+      message: `Blocks ${at.start} to ${at.end} of ${at.network} cannot be packed: ${expected} linked blocks are expected, ${
+        broken === -1
+          ? `${blocks.length} are staged`
+          : `block ${at.start + broken} does not follow the one before`
+      }.`,
+      data: { ...at, block: at.start + Math.max(broken, 0) },
+    });
+  }
+  const common = new Set<Proof>(
+    PROOFS.filter((proof) => blocks.every((block) => block.proofs.includes(proof))),
+  );
+  // Every link inside the range was just checked, and staging checked those to the neighbours.
+  common.add('parentLink');
+  return PROOFS.filter((proof) => common.has(proof));
+}
+
+/** What stands behind the bytes of one kind: the header's proofs, and the traces' where traces are in the file. */
+function relevantProofs(kind: Kind, proofs: readonly Proof[]): Proof[] {
+  return proofs.filter((proof) => proof !== 'traces' || kind === 'traces');
+}

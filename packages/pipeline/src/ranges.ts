@@ -1,0 +1,56 @@
+import type { BlockRange } from '@packhouse/chain';
+
+/** Sorts and merges inclusive ranges; ranges that touch become one. */
+export function unionRanges(ranges: readonly BlockRange[]): BlockRange[] {
+  const merged: BlockRange[] = [];
+  for (const range of [...ranges].sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1);
+    if (last !== undefined && range.start <= last.end + 1) last.end = Math.max(last.end, range.end);
+    else merged.push({ ...range });
+  }
+  return merged;
+}
+
+/** What of `from` is not in `without`; both ascending and disjoint, as `unionRanges` gives them. */
+export function subtractRanges(from: readonly BlockRange[], without: readonly BlockRange[]): BlockRange[] {
+  const left: BlockRange[] = [];
+  let i = 0;
+  for (const range of from) {
+    let start = range.start;
+    while (i < without.length && (without[i] as BlockRange).end < start) i++;
+    for (let k = i; k < without.length && (without[k] as BlockRange).start <= range.end; k++) {
+      const hole = without[k] as BlockRange;
+      if (hole.start > start) left.push({ start, end: hole.start - 1 });
+      start = Math.max(start, hole.end + 1);
+    }
+    if (start <= range.end) left.push({ start, end: range.end });
+  }
+  return left;
+}
+
+/** What is in both; both ascending and disjoint. */
+export function intersectRanges(a: readonly BlockRange[], b: readonly BlockRange[]): BlockRange[] {
+  const both: BlockRange[] = [];
+  let i = 0;
+  let k = 0;
+  while (i < a.length && k < b.length) {
+    const left = a[i] as BlockRange;
+    const right = b[k] as BlockRange;
+    const start = Math.max(left.start, right.start);
+    const end = Math.min(left.end, right.end);
+    if (start <= end) both.push({ start, end });
+    if (left.end < right.end) i++;
+    else k++;
+  }
+  return both;
+}
+
+/** Whether `number` is in one of the ranges. */
+export function rangesInclude(ranges: readonly BlockRange[], number: number): boolean {
+  return ranges.some((range) => range.start <= number && number <= range.end);
+}
+
+/** How many blocks the ranges hold. */
+export function countBlocks(ranges: readonly BlockRange[]): number {
+  return ranges.reduce((sum, range) => sum + range.end - range.start + 1, 0);
+}

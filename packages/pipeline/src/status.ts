@@ -1,0 +1,78 @@
+import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import type { Database, WantedRange } from '@packhouse/database';
+import { countBlocks, intersectRanges, subtractRanges, unionRanges } from './ranges.js';
+import { intendedRanges } from './wanted-blocks.js';
+
+/** Where one kind of one network stands. Counts are blocks. */
+export interface KindStatus {
+  network: string;
+  kind: Kind;
+  wanted: number;
+  /** Staged and not published yet. */
+  staged: number;
+  published: number;
+  quarantined: number;
+  /** Wanted, and neither staged, published nor quarantined. */
+  missing: BlockRange[];
+  bundles: number;
+  /** Bytes of all published bundles. */
+  bytes: number;
+  newestAt: Date | null;
+}
+
+export interface NetworkStatus {
+  network: string;
+  head: number | null;
+  finalized: number | null;
+  kinds: KindStatus[];
+}
+
+/** Reads where a network stands from Postgres alone. */
+export async function networkStatus(database: Database, network: string): Promise<NetworkStatus> {
+  const head = await database.head.get(network);
+  const wanted = await database.wanted.list(network);
+  const kinds: KindStatus[] = [];
+  for (const kind of KINDS) {
+    if (wanted.some((range) => range.kinds.includes(kind))) {
+      kinds.push(await kindStatus(database, network, kind, wanted, head?.number ?? -1));
+    }
+  }
+  return { network, head: head?.number ?? null, finalized: head?.finalized ?? null, kinds };
+}
+
+async function kindStatus(
+  database: Database,
+  network: string,
+  kind: Kind,
+  wantedRanges: readonly WantedRange[],
+  head: number,
+): Promise<KindStatus> {
+  const [coverage, totals] = await Promise.all([
+    database.coverage(network, kind),
+    database.bundles.totals(network, kind),
+  ]);
+  const wanted = intendedRanges(wantedRanges, kind, ['active', 'paused']).map((range) => ({
+    start: range.start,
+    end: Number.isFinite(range.end) ? range.end : Math.max(head, range.start - 1),
+  }));
+  const within = (ranges: readonly BlockRange[]): BlockRange[] =>
+    intersectRanges(wanted, unionRanges(ranges));
+  const published = within(coverage.published);
+  const staged = subtractRanges(within(coverage.staged), published);
+  const quarantined = subtractRanges(within(coverage.quarantined), unionRanges([...published, ...staged]));
+  return {
+    network,
+    kind,
+    wanted: countBlocks(wanted.filter((range) => range.end >= range.start)),
+    staged: countBlocks(staged),
+    published: countBlocks(published),
+    quarantined: countBlocks(quarantined),
+    missing: subtractRanges(
+      wanted.filter((range) => range.end >= range.start),
+      unionRanges([...published, ...staged, ...quarantined]),
+    ),
+    bundles: totals.bundles,
+    bytes: totals.bytes,
+    newestAt: totals.newestAt,
+  };
+}

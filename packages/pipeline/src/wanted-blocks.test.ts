@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { packableRuns } from './wanted-blocks.js';
+
+const none = { staged: [], published: [], quarantined: [] };
+const follow = [{ start: 0, end: Number.POSITIVE_INFINITY }];
+
+test('a run is packed from the left end of what is wanted, and stays open while the head moves on', () => {
+  expect(packableRuns({ ...none, staged: [{ start: 0, end: 99 }] }, follow, 60)).toEqual([
+    { start: 0, end: 60, closed: false },
+  ]);
+});
+
+test('a run with a missing left neighbour waits', () => {
+  expect(packableRuns({ ...none, staged: [{ start: 50, end: 99 }] }, [{ start: 0, end: 99 }], 99)).toEqual(
+    [],
+  );
+});
+
+test('a quarantined block ends the bundle before it and begins the one behind it', () => {
+  const coverage = {
+    published: [],
+    staged: [
+      { start: 0, end: 9 },
+      { start: 11, end: 20 },
+    ],
+    quarantined: [{ start: 10, end: 10 }],
+  };
+  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 20)).toEqual([
+    { start: 0, end: 9, closed: true },
+    { start: 11, end: 20, closed: true },
+  ]);
+});
+
+test('a run between published neighbours is closed', () => {
+  const coverage = {
+    published: [
+      { start: 0, end: 9 },
+      { start: 20, end: 29 },
+    ],
+    staged: [{ start: 0, end: 29 }],
+    quarantined: [],
+  };
+  expect(packableRuns(coverage, follow, 29)).toEqual([{ start: 10, end: 19, closed: true }]);
+});
+
+test('the end of a finite range closes the run only when all of it is final', () => {
+  const coverage = { ...none, staged: [{ start: 0, end: 20 }] };
+  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 15)).toEqual([{ start: 0, end: 15, closed: false }]);
+  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 20)).toEqual([{ start: 0, end: 20, closed: true }]);
+});

@@ -1,0 +1,45 @@
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { Coverage, WantedRange } from '@packhouse/database';
+import { rangesInclude, subtractRanges, unionRanges } from './ranges.js';
+
+/** What operators want of one kind; a follow range has no end (Infinity). Cancelled ranges do not count. */
+export function intendedRanges(
+  wanted: readonly WantedRange[],
+  kind: Kind,
+  states: readonly WantedRange['state'][],
+): BlockRange[] {
+  return unionRanges(
+    wanted
+      .filter((range) => states.includes(range.state) && range.kinds.includes(kind))
+      .map((range) => ({ start: range.start, end: range.end ?? Number.POSITIVE_INFINITY })),
+  );
+}
+
+/** A run of staged, final, unpublished blocks from which bundles may be cut. */
+export interface PackableRun extends BlockRange {
+  /** Nothing will ever join it on the right: its last bundle may be smaller than the rest. */
+  closed: boolean;
+}
+
+/**
+ * The runs that can be packed now.
+ *
+ * A run may be packed from its left end when nothing that is still to come would join it there: the block before
+ * is published, quarantined or not wanted. So bundles come out dense although windows are staged out of order.
+ */
+export function packableRuns(
+  coverage: Pick<Coverage, 'staged' | 'published' | 'quarantined'>,
+  intended: readonly BlockRange[],
+  finalized: number,
+): PackableRun[] {
+  const settled = unionRanges([...coverage.published, ...coverage.quarantined]);
+  const toCome = subtractRanges(intended, settled);
+  const runs: PackableRun[] = [];
+  for (const run of subtractRanges(coverage.staged, unionRanges(coverage.published))) {
+    if (rangesInclude(toCome, run.start - 1)) continue;
+    const end = Math.min(run.end, finalized);
+    if (end < run.start) continue;
+    runs.push({ start: run.start, end, closed: end === run.end && !rangesInclude(toCome, run.end + 1) });
+  }
+  return runs;
+}
