@@ -1,0 +1,1 @@
+export { type LocalPostgres, type StartPostgresOptions, startPostgres } from './postgres.js';

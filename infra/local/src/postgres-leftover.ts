@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Logger, PackhouseError } from '@packhouse/runtime';
+import { isAlive } from './is-alive.js';
+
+const POLL_MS = 50;
+/** How long a server may take to write its last checkpoint before it is told to stop without one. */
+export const FAST_SHUTDOWN_MS = 10_000;
+
+/**
+ * Clears what a run that was killed left behind in a data folder: a server that still runs, processes of one
+ * that died, a pid file whose number another program has got since.
+ *
+ * Throws DATA_DIR_BUSY if the server's parent lives: then somebody is working with it.
+ */
+export async function clearLeftover(dataFolder: string, logger?: Logger): Promise<void> {
+  const pidFile = path.join(dataFolder, 'postmaster.pid');
+  const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+  if (!Number.isInteger(pid) || pid <= 0) return;
+  const folder = await realpath(dataFolder);
+  if (await isPostgresOf(pid, folder)) {
+    const parent = await parentOf(pid);
+    const owner = Number(await readFile(path.join(dataFolder, 'packhouse-owner'), 'utf8').catch(() => ''));
+    if (parent === owner && owner > 1) {
+      throw new PackhouseError({
+        code: 'DATA_DIR_BUSY',
+        message: `Process ${owner} already runs Postgres on ${dataFolder}.`,
+        hint: 'Stop that process first, or use another data folder.',
+        data: { pid: owner },
+      });
+    }
+    logger?.warn({ pid }, 'stopping the Postgres that an earlier run left behind');
+    await endProcess(pid);
+  }
+  // Processes of a server that died notice it by themselves; a new one may not start beside them.
+  await waitUntil(async () => (await processesIn(folder)).length === 0, FAST_SHUTDOWN_MS);
+  await rm(pidFile, { force: true });
+}
+
+/** Stops a server that is not a child of this process: fast shutdown, then immediate. */
+async function endProcess(pid: number): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return;
+    }
+    if (await waitUntil(async () => !isAlive(pid), FAST_SHUTDOWN_MS)) return;
+  }
+}
+
+/** False where the time was over first. */
+async function waitUntil(condition: () => Promise<boolean>, withinMs: number): Promise<boolean> {
+  for (const end = Date.now() + withinMs; Date.now() < end; await delay(POLL_MS)) {
+    if (await condition()) return true;
+  }
+  return condition();
+}
+
+/** Every process of Postgres has its data folder as working folder. */
+async function isPostgresOf(pid: number, dataFolder: string): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  if (process.platform === 'linux') {
+    return (await readlink(`/proc/${pid}/cwd`).catch(() => null)) === dataFolder;
+  }
+  return (await ps(pid, 'command')).includes(dataFolder);
+}
+
+async function parentOf(pid: number): Promise<number> {
+  return Number(await ps(pid, 'ppid'));
+}
+
+async function ps(pid: number, column: 'ppid' | 'command'): Promise<string> {
+  if (process.platform === 'linux' && column === 'ppid') {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    return /^PPid:\s*(\d+)/m.exec(status)?.[1] ?? '';
+  }
+  const { stdout } = await promisify(execFile)('ps', ['-o', `${column}=`, '-p', String(pid)]).catch(() => ({
+    stdout: '',
+  }));
+  return stdout.trim();
+}
+
+async function processesIn(dataFolder: string): Promise<number[]> {
+  if (process.platform !== 'linux') return [];
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    if ((await readlink(`/proc/${name}/cwd`).catch(() => null)) === dataFolder) found.push(Number(name));
+  }
+  return found;
+}

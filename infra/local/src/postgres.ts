@@ -1,0 +1,189 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile, realpath, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeError, isPackhouseError, type Logger } from '@packhouse/runtime';
+import pg from 'pg';
+import { freePort } from './free-port.js';
+import { type Account, postgresAccount } from './postgres-account.js';
+import { installedPostgres, type PostgresBinaries, preparePostgresBinaries } from './postgres-binaries.js';
+import { CHILD_ENV, initialise, PASSWORD_FILE } from './postgres-data.js';
+import { postgresFailure } from './postgres-failure.js';
+import { postgresHome } from './postgres-home.js';
+import { clearLeftover, FAST_SHUTDOWN_MS } from './postgres-leftover.js';
+
+const READY_POLL_MS = 30;
+/** How long a server may leave connections unanswered; one that says it is recovering may take longer. */
+const SILENT_MS = 60_000;
+
+/** Sensible for one machine that ingests: bodies are compressed already, a crash may not lose what was acknowledged. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  shared_buffers: '256MB',
+  max_connections: '100',
+  max_wal_size: '4GB',
+  wal_compression: 'off',
+  // Nobody replicates from this server; COPY into a partition made in the same transaction then skips the WAL.
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  synchronous_commit: 'on',
+  jit: 'off',
+  max_locks_per_transaction: '256',
+  logging_collector: 'off',
+  log_min_messages: 'warning',
+  // A failing statement reaches its caller with the whole story; here it would only repeat parameters.
+  log_min_error_statement: 'panic',
+};
+
+/** A running Postgres. */
+export interface LocalPostgres {
+  /** Superuser's address of the database `postgres`, password included. */
+  url: string;
+  pid: number;
+  /** Ends it: fast shutdown, without a checkpoint where that takes longer than 10 s. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** What `startPostgres` takes. */
+export interface StartPostgresOptions {
+  /** Data and log go here, or to a place that `LOCATION` in here names (see postgresHome). Made if absent. */
+  directory: string;
+  /** Default: any free one. */
+  port?: number;
+  logger?: Logger;
+  /** Settings of postgresql.conf over the default ones. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Starts a real Postgres server on 127.0.0.1 and resolves when it answers.
+ *
+ * Works with or without root, with or without npm's install scripts, and after any earlier run was killed.
+ * Throws DATA_DIR_NEWER, DATA_DIR_BUSY, DATA_DIR_UNUSABLE, DISK_FULL, PORT_IN_USE or CHILD_FAILED.
+ */
+export async function startPostgres(options: StartPostgresOptions): Promise<LocalPostgres> {
+  try {
+    return await start(options);
+  } catch (error) {
+    throw isPackhouseError(error) ? error : postgresFailure(describeError(error), options.directory, error);
+  }
+}
+
+async function start(options: StartPostgresOptions): Promise<LocalPostgres> {
+  const { logger } = options;
+  const account = await postgresAccount();
+  const home = await postgresHome({ directory: options.directory, account, logger });
+  const binaries = await preparePostgresBinaries({
+    native: installedPostgres(),
+    account,
+    copyTo: home.copies,
+  });
+  const dataFolder = await initialise({ home: home.folder, binaries, account });
+  await clearLeftover(dataFolder, logger);
+  const password = (await readFile(path.join(dataFolder, PASSWORD_FILE), 'utf8')).trim();
+
+  for (let attempt = 1; ; attempt += 1) {
+    const port = options.port ?? (await freePort());
+    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const server = await launch({ home: home.folder, dataFolder, binaries, account, port, options });
+    try {
+      await ready(server, url, home.folder);
+      return { url, pid: server.child.pid as number, stop: () => stop(server.child) };
+    } catch (error) {
+      await stop(server.child);
+      // Somebody else took the free port in between.
+      if (isPackhouseError(error, 'PORT_IN_USE') && options.port === undefined && attempt < 5) continue;
+      throw error;
+    }
+  }
+}
+
+interface Server {
+  child: ChildProcess;
+  /** What it said since it was launched. */
+  output(): Promise<string>;
+}
+
+async function launch(parts: {
+  home: string;
+  dataFolder: string;
+  binaries: PostgresBinaries;
+  account: Account | null;
+  port: number;
+  options: StartPostgresOptions;
+}): Promise<Server> {
+  const { account, dataFolder } = parts;
+  const settings = {
+    ...SETTINGS,
+    listen_addresses: '127.0.0.1',
+    port: String(parts.port),
+    // A socket's path may have 107 bytes, and a data folder's is often longer.
+    unix_socket_directories: '',
+    ...parts.options.settings,
+  };
+  const logFile = path.join(parts.home, 'postgres.log');
+  const log = await open(logFile, 'a', 0o600);
+  try {
+    const { size } = await log.stat();
+    await writeFile(path.join(dataFolder, 'packhouse-owner'), `${process.pid}\n`);
+    const child = spawn(
+      parts.binaries.postgres,
+      [
+        '-D',
+        await realpath(dataFolder),
+        ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
+      ],
+      {
+        cwd: dataFolder,
+        // A Ctrl-C in the terminal is for us: Postgres has to outlive those who write to it.
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd],
+        env: CHILD_ENV,
+        ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
+      },
+    );
+    const failed = new Promise<Error>((resolve) => child.once('error', resolve));
+    if (child.pid === undefined) throw await failed;
+    return { child, output: async () => (await readFile(logFile)).subarray(size).toString() };
+  } finally {
+    await log.close();
+  }
+}
+
+async function ready(server: Server, url: string, home: string): Promise<void> {
+  let silentSince = Date.now();
+  for (;;) {
+    if (server.child.exitCode !== null || server.child.signalCode !== null) {
+      throw postgresFailure(await server.output(), home);
+    }
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return;
+    } catch (error) {
+      const { code } = error as { code?: string };
+      // 57P03: it is up and busy with recovery.
+      if (code === '57P03') silentSince = Date.now();
+      else if (code !== 'ECONNREFUSED' && code !== 'ECONNRESET') {
+        // Somebody else's server may hold the port while ours is about to find that out.
+        await Promise.race([once(server.child, 'exit'), delay(1_000)]);
+        if (server.child.exitCode === null) throw error;
+        continue;
+      }
+      if (Date.now() - silentSince > SILENT_MS) throw postgresFailure(await server.output(), home, error);
+      await delay(READY_POLL_MS);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  const harder = setTimeout(() => child.kill('SIGQUIT'), FAST_SHUTDOWN_MS);
+  child.kill('SIGINT');
+  await exited;
+  clearTimeout(harder);
+}
