@@ -1,0 +1,128 @@
+import { KINDS } from '@packhouse/chain';
+import { z } from 'zod';
+
+const url = (protocols: RegExp, description: string) =>
+  z
+    .url({ protocol: protocols, error: 'is no address of the form http://host or https://host' })
+    .describe(description);
+
+const upstream = z.strictObject({
+  name: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9._-]{1,64}$/,
+      'has other characters than letters, digits, dots, dashes and underscores',
+    )
+    .optional()
+    .describe('For logs and tables; default upstream-1, upstream-2, … in the order of the file.'),
+  url: url(/^https?$/, 'Address of the JSON-RPC node; ${NAME} is filled in from the environment.'),
+  headers: z
+    .record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string())
+    .default({})
+    .describe('Extra headers of every request; ${NAME} is filled in from the environment.'),
+  priority: z.int().min(1).max(100).default(1).describe('1 is preferred; higher numbers stand by.'),
+  requestsPerSecond: z
+    .number()
+    .positive()
+    .max(1_000_000)
+    .optional()
+    .describe(
+      'Fixed ceiling of requests a second (a batch of 10 counts 10); default: only the adaptive limit.',
+    ),
+  maxInFlight: z.int().min(1).max(1_000).default(16).describe('Ceiling of HTTP requests in flight.'),
+});
+
+const finality = z
+  .strictObject({
+    tag: z.boolean().default(true).describe('Ask the node for its `finalized` tag.'),
+    depth: z
+      .int()
+      .min(0)
+      .max(100_000)
+      .default(64)
+      .describe('Blocks behind the head that are final where there is no tag.'),
+  })
+  .prefault({})
+  .describe('When a block can never be undone any more; only such blocks are published.');
+
+const proofs = z
+  .strictObject({
+    header: z
+      .enum(['recompute', 'trust'])
+      .default('recompute')
+      .describe(
+        'recompute: keccak(RLP(header)) must equal the hash. trust: the headers cannot be recomputed.',
+      ),
+    senders: z.boolean().default(false).describe('Recover the sender of each transaction (slow).'),
+    extraFields: z
+      .enum(['keep', 'drop'])
+      .default('keep')
+      .describe('Fields beyond the specification: kept in alphabetical order, or dropped.'),
+  })
+  .prefault({})
+  .describe('What a block has to prove before it is staged.');
+
+const bundles = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe('Whether this network is downloaded at all.'),
+    kinds: z
+      .array(z.enum(KINDS))
+      .min(1)
+      .default([...KINDS])
+      .describe('The kinds of data that are kept.'),
+    maxBytes: z
+      .int()
+      .min(10_000)
+      .max(100_000_000)
+      .default(1_000_000)
+      .describe('A bundle is cut where the next fragment would pass this many bytes of gzip.'),
+    maxBlocks: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(100_000)
+      .describe('A bundle is also cut at this many blocks.'),
+  })
+  .prefault({})
+  .describe('How the bulk files are cut.');
+
+/** Networks of the EVM family. */
+const evm = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[a-z0-9-]{1,32}$/, 'is not 1 to 32 lower-case letters, digits and dashes')
+    .describe('First segment of paths and object keys; 1 to 32 lower-case letters, digits and dashes.'),
+  family: z.literal('evm').describe('The family of the chain.'),
+  chainId: z.int().min(1).describe('What eth_chainId has to answer.'),
+  baseUrl: url(/^https?$/, 'Public address of the interface; default <public url>/<id>/v1/.')
+    .regex(/\/v1\/$/, 'does not end in /v1/')
+    .optional(),
+  downloadUrl: url(
+    /^https?$/,
+    'Public address of the files, no slash at the end; default <public url>/<id>/files.',
+  )
+    .regex(/[^/]$/, 'ends in a slash')
+    .optional(),
+  upstreams: z.array(upstream).min(1).describe('The nodes, at least one.'),
+  finality,
+  pollIntervalMs: z
+    .int()
+    .min(100)
+    .max(60_000)
+    .default(1_000)
+    .describe('How often the head is asked for, in milliseconds, 100 to 60000.'),
+  proofs,
+  bundles,
+});
+
+/** One network of the file; `family` decides which fields there are. */
+export const networkSchema = z.discriminatedUnion('family', [evm]);
+
+/** The whole file. */
+export const networksFileSchema = z.strictObject({
+  $schema: z.string().optional().describe('Address of the JSON Schema, for editors; not read.'),
+  networks: z.array(networkSchema).min(1).describe('The networks, at least one.'),
+});
+
+/** The file as it is written, before defaults. */
+export type NetworksFile = z.input<typeof networksFileSchema>;

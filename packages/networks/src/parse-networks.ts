@@ -1,0 +1,126 @@
+import { KINDS } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import type { Network } from './network.js';
+import { networksFileSchema } from './network-schema.js';
+import { fieldName, issueProblems, type Path, type Problem } from './problems.js';
+import { substitute } from './substitute.js';
+
+/** A file is configuration, not data: whatever is larger than this is the wrong file. */
+const MAX_CHARACTERS = 1_000_000;
+
+/**
+ * Reads the text of a networks file, YAML or JSON (which YAML contains), defaults filled in.
+ *
+ * `source` is the file's name for messages. Throws NETWORKS_FILE_INVALID with every problem, its line and field.
+ */
+export function parseNetworks(
+  text: string,
+  options: { source: string; env: Record<string, string | undefined> },
+): Network[] {
+  const { source } = options;
+  if (text.length > MAX_CHARACTERS) {
+    throw invalid(source, [
+      { line: 1, text: `the file has ${text.length} characters, at most 1000000 are read` },
+    ]);
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2' });
+  if (document.errors.length > 0) {
+    throw invalid(
+      source,
+      document.errors.map((error) => ({ line: lines.linePos(error.pos[0]).line, text: error.message })),
+    );
+  }
+  const lineOf = (path: Path): number => lineOfPath(document, lines, path);
+
+  let raw: unknown;
+  try {
+    raw = document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    throw invalid(source, [{ line: 1, text: error instanceof Error ? error.message : String(error) }]);
+  }
+  const { tree, missing } = substitute(raw, options.env);
+  const problems = missing.map(
+    ({ path, name }): Problem => ({
+      line: lineOf(path),
+      text: `${fieldName(path)} wants the environment variable ${name}, which is not set`,
+    }),
+  );
+  const parsed = networksFileSchema.safeParse(tree);
+  const unfilled = new Set(missing.map(({ path }) => path.join('/')));
+  for (const issue of parsed.error?.issues ?? []) {
+    // An address with a hole in it is no address: the hole was told already.
+    if (unfilled.has(issue.path.join('/'))) continue;
+    problems.push(...issueProblems(issue, tree, lineOf));
+  }
+  if (parsed.success) problems.push(...duplicates(parsed.data.networks, lineOf));
+  if (problems.length > 0 || !parsed.success) throw invalid(source, problems);
+  return parsed.data.networks.map(withNames);
+}
+
+type ParsedNetwork = z.output<typeof networksFileSchema>['networks'][number];
+
+function withNames(network: ParsedNetwork): Network {
+  const { baseUrl, downloadUrl, upstreams, bundles, ...rest } = network;
+  return {
+    ...rest,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(downloadUrl === undefined ? {} : { downloadUrl }),
+    // In the order of the codes, whatever the order of the file, and each once.
+    bundles: { ...bundles, kinds: KINDS.filter((kind) => bundles.kinds.includes(kind)) },
+    upstreams: upstreams.map(({ requestsPerSecond, name, ...upstream }, index) => ({
+      ...upstream,
+      name: name ?? `upstream-${index + 1}`,
+      ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
+    })),
+  };
+}
+
+function duplicates(networks: readonly ParsedNetwork[], lineOf: (path: Path) => number): Problem[] {
+  const problems: Problem[] = [];
+  const ids = new Map<string, number>();
+  for (const [index, network] of networks.entries()) {
+    const path = ['networks', index, 'id'];
+    const first = ids.get(network.id);
+    if (first !== undefined) {
+      problems.push({
+        line: lineOf(path),
+        text: `${fieldName(path)} is "${network.id}", as is that of line ${first}: ids are unique`,
+      });
+    } else ids.set(network.id, lineOf(path));
+    const names = new Set<string>();
+    for (const [position, upstream] of network.upstreams.entries()) {
+      const name = upstream.name ?? `upstream-${position + 1}`;
+      if (names.has(name)) {
+        const where = ['networks', index, 'upstreams', position, 'name'];
+        problems.push({
+          line: lineOf(where),
+          text: `${fieldName(where)} is "${name}" a second time: names are unique in a network`,
+        });
+      }
+      names.add(name);
+    }
+  }
+  return problems;
+}
+
+/** The line of the nearest thing that is there: a missing field is reported where its parent begins. */
+function lineOfPath(document: Document, lines: LineCounter, path: Path): number {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+}
+
+function invalid(source: string, problems: readonly Problem[]): PackhouseError {
+  const sorted = [...problems].sort((a, b) => a.line - b.line);
+  return new PackhouseError({
+    code: 'NETWORKS_FILE_INVALID',
+    message: `${source} is no networks file: ${sorted.map(({ line, text }) => `line ${line}: ${text}`).join('; ')}.`,
+    hint: 'Every field is described in networks.example.yaml.',
+    data: { source, problems: sorted },
+  });
+}

@@ -1,0 +1,90 @@
+import { redact } from '@packhouse/runtime';
+import { z } from 'zod';
+import { didYouMean } from './did-you-mean.js';
+import { networksFileSchema } from './network-schema.js';
+
+/** Where in the tree of the file. */
+export type Path = readonly (string | number)[];
+
+/** Something wrong with the file; `line` counts from 1. */
+export interface Problem {
+  line: number;
+  text: string;
+}
+
+/** Words for what zod found: one problem a wrong field; an unknown field is a problem of its own, at its own line. */
+export function issueProblems(
+  issue: z.core.$ZodIssue,
+  tree: unknown,
+  lineOf: (path: Path) => number,
+): Problem[] {
+  const path = issue.path as Path;
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      line: lineOf([...path, key]),
+      text: `${fieldName([...path, key])} is no field that there is${didYouMean(key, knownKeys(path))}`,
+    }));
+  }
+  const value = valueAt(tree, path);
+  if (value === undefined) {
+    return [{ line: lineOf(path), text: `${fieldName(path)} is missing (${expectation(issue)})` }];
+  }
+  return [{ line: lineOf(path), text: `${fieldName(path)} ${wrongness(issue)}, got ${shown(value, path)}` }];
+}
+
+function wrongness(issue: z.core.$ZodIssue): string {
+  // Messages of our own start with a verb; zod's are sentences about the input.
+  return /^(is|has|does|ends) /.test(issue.message)
+    ? issue.message
+    : `is not as it should be: ${expectation(issue)}`;
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type')
+    return `expected ${issue.expected === 'int' ? 'a whole number' : issue.expected}`;
+  if (issue.code === 'invalid_value')
+    return `expected ${issue.values.map((value) => `"${String(value)}"`).join(' or ')}`;
+  if (issue.code === 'invalid_union') return 'expected "evm", the only family there is';
+  if (issue.code === 'too_small')
+    return `expected ${issue.origin === 'array' ? 'at least one entry' : `at least ${issue.minimum}`}`;
+  if (issue.code === 'too_big') return `expected at most ${issue.maximum}`;
+  return issue.message;
+}
+
+/** What was written, short, and never a secret: headers are hidden, addresses lose their credentials. */
+function shown(value: unknown, path: Path): string {
+  if (path.includes('headers')) return 'a value that is not shown';
+  const text = typeof value === 'string' ? `"${value}"` : JSON.stringify(value);
+  const safe = redact(text);
+  return safe.length > 80 ? `${safe.slice(0, 77)}…` : safe;
+}
+
+/** `networks[1].upstreams[0].url`. */
+export function fieldName(path: Path): string {
+  if (path.length === 0) return 'the file';
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('');
+}
+
+function valueAt(tree: unknown, path: Path): unknown {
+  let value = tree;
+  for (const part of path) {
+    if (value === null || typeof value !== 'object') return undefined;
+    value = (value as Record<string | number, unknown>)[part];
+  }
+  return value;
+}
+
+/** The fields that may stand under a path, from the schema itself. */
+function knownKeys(path: Path): string[] {
+  type Shape = { properties?: Record<string, Shape>; items?: Shape; oneOf?: Shape[]; anyOf?: Shape[] };
+  let shapes = [z.toJSONSchema(networksFileSchema, { io: 'input' }) as Shape];
+  const spread = (shape: Shape): Shape[] => shape.oneOf ?? shape.anyOf ?? [shape];
+  for (const part of path) {
+    shapes = shapes
+      .flatMap(spread)
+      .flatMap((shape) => (typeof part === 'number' ? shape.items : shape.properties?.[part]) ?? []);
+  }
+  return shapes.flatMap(spread).flatMap((shape) => Object.keys(shape.properties ?? {}));
+}
