@@ -4,7 +4,9 @@ import { defineConfig } from 'vitest/config';
 // Nothing but `source` may be added here: vitest hands these conditions to Node, and `import` would break `require`.
 export default defineConfig({
   resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source', 'node', 'development|production'], externalConditions: ['source'] } },
+  ssr: {
+    resolve: { conditions: ['source', 'node', 'development|production'], externalConditions: ['source'] },
+  },
   test: {
     include: ['{packages,apps,infra,test}/*/src/**/*.test.ts'],
     testTimeout: 60_000,

@@ -2,7 +2,16 @@ export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 export { systemClock } from './clock.js';
 export type { Clock, Context } from './context.js';
 export { describeError, isPackhouseError, PackhouseError, type PackhouseErrorOptions } from './errors.js';
-export { createLogger, type Logger, type LogLevel, redact } from './logger.js';
+export { createLogger, LOG_LEVELS, type Logger, type LogLevel } from './logger.js';
 export { createMetrics, type Metrics } from './metrics.js';
-export { bytesSetting, integerSetting, loadSettings, type SettingsSchema } from './settings.js';
+export { serveMetrics } from './metrics-server.js';
+export { redact } from './redact.js';
+export { type ProcessMessage, type ProcessParts, runProcess } from './run-process.js';
+export {
+  bytesSetting,
+  integerSetting,
+  loadSettings,
+  logLevelSetting,
+  type SettingsSchema,
+} from './settings.js';
 export { createShutdown, type Shutdown } from './shutdown.js';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PackhouseError } from './errors.js';
-import { redact } from './logger.js';
+import { LOG_LEVELS, type LogLevel } from './logger.js';
+import { redact } from './redact.js';
 
 /** A schema of environment variables: one zod object, each field described by meaning, unit, default, example. */
 export type SettingsSchema = z.ZodObject<z.ZodRawShape>;
@@ -26,9 +27,9 @@ export function loadSettings<S extends SettingsSchema>(
     const name = String(issue.path[0] ?? '?');
     const field = schema.shape[name] as z.ZodType | undefined;
     const value = seen[name];
-    const got = value === undefined ? 'it is not set' : `got "${redact(value)}"`;
-    const expected = field?.description ?? issue.message;
-    return `${name}: ${got}, expected ${expected}`;
+    if (field === undefined) return issue.message;
+    const expected = descriptionOf(field) ?? issue.message;
+    return `${name}: ${seenValue(name, value)}, expected ${expected}`;
   });
   throw new PackhouseError({
     code: 'SETTINGS_INVALID',
@@ -36,6 +37,24 @@ export function loadSettings<S extends SettingsSchema>(
     hint: 'Every variable is described in .env.example.',
     data: { variables: parsed.error.issues.map((issue) => String(issue.path[0] ?? '?')) },
   });
+}
+
+/** The description of a field, also where a default or an optional was put around it. */
+function descriptionOf(field: z.core.$ZodType): string | undefined {
+  const own = field instanceof z.ZodType ? field.description : undefined;
+  const { innerType } = field._zod.def as { innerType?: z.core.$ZodType };
+  return own ?? (innerType === undefined ? undefined : descriptionOf(innerType));
+}
+
+/** Values of these are never repeated, however wrong they are. */
+const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|CREDENTIAL/i;
+const MAX_SHOWN = 120;
+
+function seenValue(name: string, value: string | undefined): string {
+  if (value === undefined) return 'it is not set';
+  if (SECRET_NAME.test(name)) return 'got a value that is not shown';
+  const safe = redact(value);
+  return `got "${safe.length > MAX_SHOWN ? `${safe.slice(0, MAX_SHOWN)}…` : safe}"`;
 }
 
 const SIZE = /^(\d+(?:\.\d+)?)\s*(B|KB|MB|GB|KiB|MiB|GiB)?$/i;
@@ -69,4 +88,14 @@ export function integerSetting(description: string, min: number, max: number): z
     .transform(Number)
     .refine((value) => value >= min && value <= max)
     .describe(description);
+}
+
+/** `LOG_LEVEL`: how much is logged; default info. */
+export function logLevelSetting(): z.ZodType<LogLevel, string | undefined> {
+  return z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(LOG_LEVELS))
+    .default('info')
+    .describe(`one of ${LOG_LEVELS.join(', ')} (default info)`);
 }

@@ -16,6 +16,8 @@ export function createShutdown(options: { logger: Logger; graceMs?: number }): S
   const parts: { name: string; close: () => Promise<unknown> | unknown }[] = [];
   let running: Promise<{ clean: boolean }> | undefined;
 
+  let closed = false;
+
   const closeAll = async (): Promise<void> => {
     for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       try {
@@ -24,16 +26,19 @@ export function createShutdown(options: { logger: Logger; graceMs?: number }): S
         options.logger.warn({ err: error, part: part.name }, 'closing failed');
       }
     }
+    closed = true;
   };
 
   return {
     signal: controller.signal,
     add: (name, close) => {
       parts.push({ name, close });
+      // Opened while the process was already ending: nobody else would close it.
+      if (closed) void closeAll();
     },
     run: (reason) => {
       running ??= (async () => {
-        options.logger.debug({ reason }, 'draining');
+        options.logger.debug({ reason, parts: parts.map((part) => part.name) }, 'draining');
         controller.abort(new Error(`shutting down: ${reason}`));
         let timer: NodeJS.Timeout | undefined;
         const late = new Promise<{ clean: boolean }>((resolve) => {
@@ -41,6 +46,8 @@ export function createShutdown(options: { logger: Logger; graceMs?: number }): S
         });
         const outcome = await Promise.race([closeAll().then(() => ({ clean: true })), late]);
         clearTimeout(timer);
+        if (!outcome.clean)
+          options.logger.warn({ graceMs: options.graceMs ?? 30_000 }, 'not all parts closed in time');
         return outcome;
       })();
       return running;

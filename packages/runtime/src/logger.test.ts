@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { createLogger } from './logger.js';
+
+it('writes one JSON line an entry, with nothing secret in it, whatever it came in by', () => {
+  const lines: string[] = [];
+  const logger = createLogger({ name: 'test', destination: { write: (line) => lines.push(line) } });
+  const secret = 'hunter2hunter2hunter2';
+  const cause = new Error(`connect to https://u:${secret}@node.example/${secret} failed`);
+  logger.error(
+    { err: new Error(`tried "http://n.example/${secret}"`, { cause }) },
+    `key ph_AbCd1234_${secret}`,
+  );
+  logger
+    .child({ url: `https://x.example/${secret}` })
+    .warn({ headers: { authorization: `Bearer ${secret}` } });
+  logger.debug('not at this level');
+  expect(lines).toHaveLength(2);
+  const [first, second] = lines.map((line) => JSON.parse(line));
+  expect(first).toMatchObject({ level: 'error', name: 'test', msg: 'key ph_AbCd1234_***' });
+  expect(first.err.message).toContain('tried "http://n.example/***"');
+  expect(second).toMatchObject({ level: 'warn', url: 'https://x.example/***' });
+  expect(lines.join('')).not.toContain(secret);
+  expect(lines.every((line) => line.endsWith('}\n'))).toBe(true);
+});
+
+it('writes to stderr, so that stdout belongs to the program', () => {
+  const code = `import { createLogger } from ${JSON.stringify(new URL('./logger.ts', import.meta.url).href)};
+    createLogger({ name: 'child' }).info('hello');`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', code];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect(stdout).toBe('');
+  expect(JSON.parse(stderr)).toMatchObject({ level: 'info', name: 'child', msg: 'hello' });
+});

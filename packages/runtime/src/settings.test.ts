@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { PackhouseError } from './errors.js';
+import { bytesSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
+
+const schema = z.object({
+  PORT: integerSetting('a port from 1 to 65535 (default 8080)', 1, 65_535).default(8_080),
+  DATABASE_URL: z.url().describe('an address like postgres://localhost:5432/packhouse'),
+  NODE_MAX_BODY: bytesSetting('a size like 64MiB').default(67_108_864),
+  LOG_LEVEL: logLevelSetting(),
+  ADMIN_TOKEN: z.string().min(20).optional().describe('at least 20 characters'),
+});
+const DATABASE_URL = 'postgres://localhost/x';
+function refusal(env: Record<string, string>): PackhouseError {
+  try {
+    loadSettings(schema, env);
+  } catch (error) {
+    if (error instanceof PackhouseError) return error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('loadSettings', () => {
+  it('gives typed values with defaults, frozen', () => {
+    const settings = loadSettings(schema, { DATABASE_URL, PORT: ' 81 ', LOG_LEVEL: 'DEBUG', OTHER: 'x' });
+    expect(settings).toEqual({ PORT: 81, DATABASE_URL, NODE_MAX_BODY: 67_108_864, LOG_LEVEL: 'debug' });
+    expect(Object.isFrozen(settings)).toBe(true);
+    expect(loadSettings(schema, { DATABASE_URL }).LOG_LEVEL).toBe('info');
+  });
+
+  it('counts an empty variable as absent', () => {
+    expect(loadSettings(schema, { DATABASE_URL, PORT: '', LOG_LEVEL: '  ' }).PORT).toBe(8_080);
+  });
+
+  it('lists all bad variables with what was seen and what was expected', () => {
+    const error = refusal({ PORT: '99999', NODE_MAX_BODY: 'lots', LOG_LEVEL: 'loud' });
+    expect(error.code).toBe('SETTINGS_INVALID');
+    expect(error.message).toContain('PORT: got "99999", expected a port from 1 to 65535');
+    expect(error.message).toContain('DATABASE_URL: it is not set, expected an address like postgres://');
+    expect(error.message).toContain('NODE_MAX_BODY: got "lots", expected a size like 64MiB');
+    expect(error.message).toContain('LOG_LEVEL: got "loud", expected one of fatal, error');
+    expect(error.data.variables).toEqual(['PORT', 'DATABASE_URL', 'NODE_MAX_BODY', 'LOG_LEVEL']);
+    expect(error.hint).toContain('.env.example');
+  });
+
+  it('repeats no secret', () => {
+    const withUrl = z.object({ REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('redis://…') });
+    expect(() => loadSettings(withUrl, { REDIS_URL: 'http://u:hunter2@h/hunter2?hunter2' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),
+    );
+    expect(refusal({ DATABASE_URL, ADMIN_TOKEN: 'hunter2' }).message).not.toContain('hunter2');
+  });
+
+  it('shortens a value that is a novel', () => {
+    expect(refusal({ DATABASE_URL, PORT: 'x'.repeat(10_000) }).message.length).toBeLessThan(500);
+  });
+
+  it('says what is wrong between two variables in the words of the rule', () => {
+    const pair = z.object({ A: z.string(), B: z.string() }).refine((v) => v.A !== v.B, 'A and B must differ');
+    expect(() => loadSettings(pair, { A: '1', B: '1' })).toThrow(/not usable: A and B must differ\./);
+  });
+});
+
+it.each<[string, number]>([
+  ['1000', 1_000],
+  ['64MiB', 67_108_864],
+  ['1.5 kb', 1_500],
+  ['2GB', 2_000_000_000],
+  ['0', 0],
+])('reads the size %s', (text, bytes) => {
+  expect(bytesSetting('').parse(text)).toBe(bytes);
+});
+
+it.each(['-1', '1e3', '1.5', '0x10', '', ' 1'])('takes no whole number from "%s"', (text) => {
+  expect(integerSetting('', 0, 100).safeParse(text).success).toBe(false);
+});
