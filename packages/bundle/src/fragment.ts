@@ -14,3 +14,12 @@ export interface FragmentInfo {
 export interface Fragment extends FragmentInfo {
   body: Buffer;
 }
+
+/** Deflated text that can stand before and after other pieces: raw DEFLATE, ending in a sync flush, not final. */
+export interface Piece {
+  body: Buffer;
+  /** Bytes of its raw text. */
+  rawLength: number;
+  /** CRC-32 of its raw text, unsigned. */
+  crc32: number;
+}

@@ -1,0 +1,64 @@
+import type { BlockRange } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
+
+/** Raw text at which a fragment is closed, in bytes. */
+export const FRAGMENT_BYTES = 131_072;
+
+/** Consecutive blocks that become one fragment. */
+export interface Group extends BlockRange {
+  /** Bytes of the record texts with the commas between them. */
+  rawLength: number;
+}
+
+/** Says, record by record, which blocks share a fragment. */
+export interface Grouper {
+  /**
+   * Takes the next block's record, of so many bytes, and gives the groups that it closed, in order: none, one, or
+   * two where a record that stands alone also ends what was before it. Throws RANGE_INVALID for a block that does
+   * not come after the one before.
+   */
+  push(block: number, rawBytes: number): Group[];
+  /** Closes what is open, if anything is: the end of the records, or a border that no fragment may cross. */
+  flush(): Group | null;
+}
+
+/**
+ * Makes a grouper for one kind.
+ *
+ * A group is closed when its text reaches `limit` bytes. A record of that size is always alone, so that it can be
+ * made and kept without its neighbours; a gap in the block numbers also closes what is before it.
+ */
+export function createGrouper(limit = FRAGMENT_BYTES): Grouper {
+  let open: Group | null = null;
+  let last = -1;
+  const flush = (): Group | null => {
+    const closed = open;
+    open = null;
+    return closed;
+  };
+  return {
+    flush,
+    push: (block, rawBytes) => {
+      if (!Number.isSafeInteger(block) || block <= last) {
+        throw new PackhouseError({
+          code: 'RANGE_INVALID',
+          message: `Records are grouped in ascending order of their blocks: block ${block} came after block ${last}.`,
+          data: { block, last },
+        });
+      }
+      const closed: Group[] = [];
+      if (open !== null && (rawBytes >= limit || block !== last + 1)) {
+        closed.push(open);
+        open = null;
+      }
+      last = block;
+      if (open === null) open = { start: block, end: block, rawLength: rawBytes };
+      else open = { start: open.start, end: block, rawLength: open.rawLength + 1 + rawBytes };
+      if (open.rawLength >= limit) {
+        closed.push(open);
+        open = null;
+      }
+      return closed;
+    },
+  };
+}

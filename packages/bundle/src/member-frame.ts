@@ -1,0 +1,85 @@
+import { crc32 } from 'node:zlib';
+import { checkRun } from './check-run.js';
+import { crc32Combine } from './crc32-combine.js';
+import type { FragmentInfo } from './fragment.js';
+
+/*
+ * A bundle, one gzip member (RFC 1952) around stored blocks (RFC 1951, 3.2.4) and fragments:
+ *
+ *   0        10            16                                              n-14     n-8       n
+ *   | header | stored `[`  | body 0 | stored `,` | body 1 | … | body k     | final  | trailer |
+ *                                                                            stored `]`
+ */
+
+/** A stored block of one character: type and final bit, LEN 1, its complement, the character. */
+function stored(character: string, final: boolean): Buffer {
+  return Buffer.from([final ? 1 : 0, 0x01, 0x00, 0xfe, 0xff, character.charCodeAt(0)]);
+}
+
+/** Deflate, no flags, mtime 0, no extra flags, OS 255 (unknown): the same for every bundle, so bytes depend on data only. */
+const HEADER = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0xff]);
+
+/** What stands before the first body of every bundle. */
+export const MEMBER_HEAD = Buffer.concat([HEADER, stored('[', false)]);
+
+/** What stands between two bodies. */
+export const SEPARATOR = stored(',', false);
+
+const CLOSE = stored(']', true);
+
+/** Bytes before the first body. */
+export const MEMBER_HEAD_BYTES = MEMBER_HEAD.length;
+
+/** Bytes between two bodies. */
+export const SEPARATOR_BYTES = SEPARATOR.length;
+
+/** Bytes behind the last body: the final stored block, the CRC-32 and the length. */
+export const MEMBER_TAIL_BYTES = CLOSE.length + 8;
+
+/** Bytes of the gzip file that these fragments make. */
+export function memberSize(fragments: readonly FragmentInfo[]): number {
+  let bodies = 0;
+  for (const fragment of fragments) bodies += fragment.byteLength;
+  return MEMBER_HEAD_BYTES + bodies + SEPARATOR_BYTES * Math.max(0, fragments.length - 1) + MEMBER_TAIL_BYTES;
+}
+
+/** All of a gzip member but its bodies. */
+export interface MemberFrame {
+  /** Goes before the bodies. */
+  head: Buffer;
+  /** Goes behind them. */
+  tail: Buffer;
+  /** Bytes of the whole file. */
+  byteLength: number;
+  /** Bytes of its text, brackets included. */
+  rawLength: number;
+  /** CRC-32 of its text, unsigned. */
+  crc32: number;
+}
+
+/**
+ * What has to stand before and behind the bodies of a run of fragments (with SEPARATOR between them), so that they
+ * are a file: enough to send a part of a published bundle as a stream, without holding it.
+ *
+ * Throws BUNDLE_INVALID when the fragments do not follow each other.
+ */
+export function memberFrame(fragments: readonly FragmentInfo[]): MemberFrame {
+  checkRun(fragments);
+  let crc = crc32('[');
+  let rawLength = 1;
+  for (const [index, fragment] of fragments.entries()) {
+    if (index > 0) {
+      crc = crc32(',', crc);
+      rawLength += 1;
+    }
+    crc = crc32Combine(crc, fragment.crc32, fragment.rawLength);
+    rawLength += fragment.rawLength;
+  }
+  crc = crc32(']', crc);
+  rawLength += 1;
+  const tail = Buffer.alloc(MEMBER_TAIL_BYTES);
+  CLOSE.copy(tail);
+  tail.writeUInt32LE(crc, CLOSE.length);
+  tail.writeUInt32LE(rawLength % 2 ** 32, CLOSE.length + 4);
+  return { head: MEMBER_HEAD, tail, byteLength: memberSize(fragments), rawLength, crc32: crc };
+}

@@ -1,0 +1,99 @@
+import { KINDS } from '@packhouse/chain';
+import { isPackhouseError } from '@packhouse/runtime';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fileName, parseFileName } from './file-name.js';
+import { objectKey, parseObjectKey } from './object-key.js';
+
+const invalid = expect.toSatisfy((error) => isPackhouseError(error, 'NAME_INVALID'));
+
+const range = fc
+  .tuple(fc.maxSafeNat(), fc.maxSafeNat())
+  .map(([a, b]) => ({ start: Math.min(a, b), end: Math.max(a, b) }));
+const name = fc
+  .tuple(range, fc.constantFrom(...KINDS), fc.stringMatching(/^[a-z0-9-]{1,20}$/))
+  .map(([blocks, kind, network]) => ({ network, kind, ...blocks }));
+
+describe('names of bundles', () => {
+  it('are read back as what they were made from', () => {
+    fc.assert(
+      fc.property(name, (made) => {
+        expect(parseObjectKey(objectKey(made))).toEqual(made);
+        expect(parseFileName(fileName(made))).toEqual({ start: made.start, end: made.end });
+      }),
+    );
+  });
+
+  it('are the only texts that are read: whatever parses is printed as it was', () => {
+    const digits = fc.stringMatching(/^[-+0-9ex._ ]{0,6}$/);
+    const near = fc.tuple(
+      fc.stringMatching(/^[a-zA-Z0-9_.-]{0,4}$/),
+      fc.constantFrom(...KINDS, 'Blocks', 'block', ''),
+      fc.oneof(digits, fc.nat().map(String)),
+      fc.oneof(digits, fc.nat().map(String)),
+      fc.constantFrom('.json.gz', '.json', '.json.gz ', '.JSON.GZ', '.json.gz/'),
+    );
+    fc.assert(
+      fc.property(near, ([network, kind, start, end, suffix]) => {
+        const text = `${network}/${kind}/${start}-${end}${suffix}`;
+        let parsed: ReturnType<typeof parseObjectKey>;
+        try {
+          parsed = parseObjectKey(text);
+        } catch (error) {
+          expect(error).toEqual(invalid);
+          return;
+        }
+        expect(objectKey(parsed)).toBe(text);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('look as documented', () => {
+    expect(objectKey({ network: 'mainnet', kind: 'logs', start: 0, end: 99 })).toBe(
+      'mainnet/logs/0-99.json.gz',
+    );
+    expect(parseFileName('0-99.json.gz')).toEqual({ start: 0, end: 99 });
+  });
+
+  it.each([
+    '00-99.json.gz',
+    '0-099.json.gz',
+    '9-0.json.gz',
+    '-1-5.json.gz',
+    '+1-5.json.gz',
+    '1e3-1000000.json.gz',
+    '0x1-0x2.json.gz',
+    '0-9007199254740992.json.gz',
+    '0-99999999999999999999.json.gz',
+    '0-99.json',
+    '0-99.json.gz\n',
+    ' 0-99.json.gz',
+    '0-99',
+    '',
+    '../0-99.json.gz',
+  ])('refuses %j as a file name', (text) => {
+    expect(() => parseFileName(text)).toThrow(invalid);
+  });
+
+  it.each([
+    'mainnet/0-99.json.gz',
+    'mainnet/uncles/0-99.json.gz',
+    'Mainnet/logs/0-99.json.gz',
+    '/logs/0-99.json.gz',
+    'mainnet/logs/x/0-99.json.gz',
+    '/mainnet/logs/0-99.json.gz',
+    '../logs/0-99.json.gz',
+    'mainnet\n/logs/0-99.json.gz',
+  ])('refuses %j as a key', (text) => {
+    expect(() => parseObjectKey(text)).toThrow(invalid);
+  });
+
+  it('are not made of what they could not be read back to', () => {
+    expect(() => fileName({ start: 5, end: 4 })).toThrow(invalid);
+    expect(() => fileName({ start: -1, end: 4 })).toThrow(invalid);
+    expect(() => fileName({ start: 0.5, end: 4 })).toThrow(invalid);
+    expect(() => fileName({ start: 0, end: 2 ** 53 })).toThrow(invalid);
+    expect(() => objectKey({ network: 'a/b', kind: 'logs', start: 0, end: 1 })).toThrow(invalid);
+  });
+});

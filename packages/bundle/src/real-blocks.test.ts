@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { chooseCut } from './choose-cut.js';
+import { createGrouper } from './create-grouper.js';
+import { deflatePiece } from './deflate-piece.js';
+import type { Fragment } from './fragment.js';
+import { fragmentOf } from './fragment-of.js';
+import { decodeFragmentTable, encodeFragmentTable } from './fragment-table.js';
+import { joinPieces } from './join-pieces.js';
+import { readBundle } from './read-bundle.js';
+import { readRecord } from './read-record.js';
+import { sliceOfMember } from './slice-of-member.js';
+import { spliceMember } from './splice-member.js';
+
+const CHAIN_DATA = new URL('../../../../shared/chain-data/', import.meta.url);
+
+function load(file: string): { number: number; block: { transactions: unknown[] }; receipts: unknown[] }[] {
+  const text = gunzipSync(readFileSync(new URL(file, CHAIN_DATA))).toString('utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+/** Packs records as a pipeline does; gives the bundles with their tables. */
+async function pack(
+  first: number,
+  records: readonly string[],
+): Promise<{ table: Buffer; gz: Buffer; start: number }[]> {
+  const grouper = createGrouper();
+  const groups = records.flatMap((record, i) => grouper.push(first + i, record.length));
+  const open = grouper.flush();
+  if (open !== null) groups.push(open);
+  let rest: Fragment[] = [];
+  for (const group of groups) {
+    const text = records.slice(group.start - first, group.end - first + 1).join(',');
+    rest.push(fragmentOf(group, await deflatePiece(Buffer.from(text, 'latin1'))));
+  }
+  const bundles: { table: Buffer; gz: Buffer; start: number }[] = [];
+  while (rest.length > 0) {
+    const run = rest.slice(0, chooseCut(rest, 1_000_000, 10_000).count);
+    rest = rest.slice(run.length);
+    const { chunks } = spliceMember(
+      run,
+      run.map(({ body }) => body),
+    );
+    bundles.push({
+      table: encodeFragmentTable(run),
+      gz: Buffer.concat(chunks),
+      start: run[0]?.startBlock as number,
+    });
+  }
+  return bundles;
+}
+
+describe.skipIf(!existsSync(CHAIN_DATA))('real blocks (skipped without ../shared/chain-data)', () => {
+  it('of today make bundles of several fragments, each block readable alone', async () => {
+    const lines = load('mainnet-17686110-17686121.jsonl.gz');
+    const records = lines.map(({ receipts }) => JSON.stringify(receipts));
+    const bundles = await pack(17_686_110, records);
+    const read = await Promise.all(bundles.map(async ({ gz }) => (await readBundle(gz)).records.map(String)));
+    expect(read.flat()).toEqual(records);
+    for (const { table, gz, start } of bundles) {
+      expect(gz.length).toBeLessThanOrEqual(1_000_000);
+      execFileSync('gzip', ['-t'], { input: gz });
+      for (const fragment of decodeFragmentTable(start, table)) {
+        const { range } = sliceOfMember(
+          decodeFragmentTable(start, table),
+          fragment.startBlock,
+          fragment.startBlock,
+        );
+        const body = gz.subarray(range.start, range.end + 1);
+        const record = await readRecord({ fragment, body, block: fragment.startBlock });
+        expect(record.toString()).toBe(records[fragment.startBlock - 17_686_110]);
+      }
+    }
+  });
+
+  it('share their transactions: a blocks fragment is made of head, the transactions bytes and tail', async () => {
+    const [line] = load('mainnet-17686110-17686121.jsonl.gz');
+    const { transactions, ...header } = (line as { block: { transactions: unknown[] } }).block;
+    const head = `${JSON.stringify(header).slice(0, -1)},"transactions":`;
+    const middle = await deflatePiece(Buffer.from(JSON.stringify(transactions)));
+    const piece = joinPieces([
+      await deflatePiece(Buffer.from(head)),
+      middle,
+      await deflatePiece(Buffer.from('}')),
+    ]);
+    const { chunks } = spliceMember([fragmentOf({ start: 1, end: 1 }, piece)], [piece.body]);
+    const [record] = (await readBundle(Buffer.concat(chunks))).records;
+    expect(JSON.parse(String(record))).toEqual({ ...header, transactions });
+  });
+
+  it('of the first year share fragments, thousands of them in a bundle', async () => {
+    const lines = load('mainnet-0-8191.jsonl.gz');
+    const records = lines.map(({ block }) => JSON.stringify(block));
+    const bundles = await pack(0, records);
+    expect(bundles.length).toBeGreaterThan(1);
+    const read = await Promise.all(bundles.map(async ({ gz }) => (await readBundle(gz)).records.map(String)));
+    expect(read.flat()).toEqual(records);
+    expect(bundles[0]?.gz.length).toBeGreaterThan(900_000);
+    expect(bundles[0]?.table.length).toBeLessThan(1_000);
+  });
+});
