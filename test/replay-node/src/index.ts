@@ -1,0 +1,27 @@
+export { chainDataDirectory } from './chain-data-directory.js';
+export { createReplayNode, type ReplayNode, type ReplayNodeOptions } from './create-replay-node.js';
+export { type ExtendChainOptions, extendChain } from './extend-chain.js';
+export type { FaultKind, FaultRule, FaultScript, RandomFaults } from './faults.js';
+export { joinChains } from './join-chains.js';
+export { loadRecording } from './load-recording.js';
+export type { NodeCapabilities } from './node-state.js';
+export type {
+  RecordedBlock,
+  RpcBlock,
+  RpcLog,
+  RpcObject,
+  RpcReceipt,
+  RpcTrace,
+  RpcTransaction,
+} from './recorded-block.js';
+export { recordedChain } from './recorded-chain.js';
+export {
+  type AnswerPart,
+  readText,
+  readValue,
+  type ServedBlock,
+  type ServedChain,
+  type ServedText,
+  type TransactionPlace,
+} from './served-chain.js';
+export type { NodeStatistics } from './statistics.js';
