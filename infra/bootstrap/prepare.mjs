@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the repository. */
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const WANTED = [20, 15];
+
+/**
+ * Makes the repository ready to run: the right Node, dependencies as package-lock.json says, everything compiled.
+ *
+ * All output goes to stderr: stdout belongs to the program that follows. Ends the process with one sentence if
+ * something cannot be done.
+ */
+export async function prepare() {
+  checkNode();
+  if (!isInstalled()) await install();
+  await build();
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > WANTED[0] || (major === WANTED[0] && minor >= WANTED[1])) return;
+  giveUp(`Packhouse needs Node ${WANTED.join('.')} or later, this is ${process.versions.node}: see https://nodejs.org.`);
+}
+
+/** Whether node_modules holds what the lock file names: npm writes down what it installed, as its last act. */
+function isInstalled() {
+  const wanted = packagesOf('package-lock.json');
+  const present = packagesOf('node_modules/.package-lock.json');
+  if (wanted === undefined) giveUp('package-lock.json is missing or broken: restore it with git.');
+  if (present === undefined) return false;
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === '' || (!path.startsWith('node_modules/') && !path.includes('/node_modules/'))) return true;
+    const there = present[path];
+    // Parts for other machines are optional and absent.
+    if (there === undefined) return entry.optional === true || entry.devOptional === true;
+    return there.version === entry.version && there.integrity === entry.integrity && existsSync(`${root}${path}`);
+  });
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(`${root}${file}`, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+async function install() {
+  say('Installing dependencies (only on the first start, or when they changed) …');
+  // The npm that runs this, or the one on PATH. Errors are shown whatever .npmrc says.
+  const npm = process.env.npm_execpath;
+  const args = ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund'];
+  const code = npm?.endsWith('.js')
+    ? await run(process.execPath, [npm, ...args])
+    : await run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args);
+  if (code !== 0) giveUp('The dependencies could not be installed: the reason stands above. Is the npm registry within reach?');
+}
+
+async function build() {
+  const compiler = `${root}node_modules/typescript/bin/tsc`;
+  if (!existsSync(`${root}packages/runtime/dist`)) say('Building …');
+  const code = await run(process.execPath, [compiler, '-b']);
+  if (code !== 0) giveUp('The build failed: the reason stands above.');
+}
+
+/** Runs a command with its output on stderr, passes signals on, resolves to its exit code. */
+function run(command, args) {
+  return runChild(command, args, ['ignore', 2, 2]);
+}
+
+/** Runs a command, passes SIGTERM and SIGHUP on (a terminal sends SIGINT to both by itself), resolves to its exit code. */
+export function runChild(command, args, stdio = 'inherit') {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio });
+    let stopped;
+    const stop = (signal) => {
+      stopped = signal;
+      if (signal !== 'SIGINT') child.kill(signal);
+    };
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    for (const signal of signals) process.on(signal, stop);
+    const end = (code) => {
+      for (const signal of signals) process.off(signal, stop);
+      if (stopped !== undefined && stdio !== 'inherit') process.exit(128 + constants.signals[stopped]);
+      resolve(code);
+    };
+    child.on('error', (error) => {
+      say(`${command} could not be started: ${error.message}`);
+      end(1);
+    });
+    child.on('exit', (code, signal) => end(code ?? 128 + constants.signals[signal]));
+  });
+}
+
+function say(text) {
+  process.stderr.write(`${text}\n`);
+}
+
+function giveUp(text) {
+  say(text);
+  process.exit(1);
+}
