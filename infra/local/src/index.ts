@@ -1,1 +1,3 @@
+export { type FreshDatabase, freshDatabase } from './fresh-database.js';
 export { type LocalPostgres, type StartPostgresOptions, startPostgres } from './postgres.js';
+export { removePostgres } from './remove-postgres.js';

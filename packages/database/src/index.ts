@@ -13,3 +13,5 @@ export {
   type StageRequest,
   type WantedRange,
 } from './database.js';
+export { migrate } from './schema/migrate.js';
+export { migrationsDigest } from './schema/migration-files.js';

@@ -1,0 +1,105 @@
+import { PackhouseError } from '@packhouse/runtime';
+import pg from 'pg';
+
+const HINT = 'Check that Postgres runs and that DATABASE_URL names it.';
+
+/** Host, port and database of a connection string, and nothing that is secret. */
+export function databaseAddress(connectionString: string): string {
+  try {
+    const url = new URL(connectionString);
+    return `${url.hostname === '' ? 'localhost' : url.hostname}:${url.port === '' ? '5432' : url.port}${url.pathname}`;
+  } catch {
+    return 'the address in DATABASE_URL';
+  }
+}
+
+/**
+ * Turns what the driver threw into one of our errors.
+ *
+ * By type and SQLSTATE, never by a message's text: an answer of the server carries its code, a fault of ours is
+ * a TypeError or RangeError and stays what it is, and whatever else the driver throws is about the connection.
+ */
+export function databaseError(error: unknown, connectionString: string): unknown {
+  if (error instanceof PackhouseError || error instanceof TypeError || error instanceof RangeError)
+    return error;
+  const answer = answerOf(error);
+  return answer === undefined
+    ? unavailable(connectionString, reason(error), error)
+    : fromAnswer(answer, connectionString);
+}
+
+/** The server's answer; node-pg-migrate wraps it. */
+function answerOf(error: unknown): pg.DatabaseError | undefined {
+  for (let inner = error; inner instanceof Error; inner = inner.cause) {
+    if (inner instanceof pg.DatabaseError) return inner;
+  }
+  return undefined;
+}
+
+function fromAnswer(answer: pg.DatabaseError, connectionString: string): PackhouseError {
+  const address = databaseAddress(connectionString);
+  const code = answer.code ?? '';
+  const data = { sqlState: code };
+  if (code === '53100') {
+    return new PackhouseError({
+      code: 'DISK_FULL',
+      message: `Postgres at ${address} has no space left on its disk.`,
+      hint: 'Free some space there; work goes on by itself.',
+      data,
+      cause: answer,
+    });
+  }
+  if (code === '53300') {
+    return unavailable(address, 'it has no connection left', answer, {
+      hint: 'Raise max_connections, or run fewer processes.',
+    });
+  }
+  // Wrong password, unknown role or database: waiting does not help.
+  if (code.startsWith('28') || code === '3D000') {
+    return unavailable(address, answer.message, answer, { retryable: false, hint: 'Correct DATABASE_URL.' });
+  }
+  // Connection exceptions, and a server that is stopping, starting or ended this session.
+  if (code.startsWith('08') || code.startsWith('57P')) return unavailable(address, answer.message, answer);
+  if (code === '42P01' || code === '3F000' || code === '42703') {
+    return new PackhouseError({
+      code: 'DATABASE_NOT_MIGRATED',
+      message: `The schema in ${address} does not fit this program: ${answer.message}.`,
+      hint: 'Run `packhouse migrate`.',
+      data,
+      cause: answer,
+    });
+  }
+  return new PackhouseError({
+    code: 'INTERNAL',
+    message: `Postgres at ${address} refused a statement: ${answer.message} (SQLSTATE ${code}).`,
+    data,
+    cause: answer,
+    // Serialization failures, deadlocks, lock timeouts, cancelled statements.
+    retryable: code.startsWith('40') || code === '55P03' || code === '57014',
+  });
+}
+
+function unavailable(
+  address: string,
+  why: string,
+  cause: unknown,
+  more: { retryable?: boolean; hint?: string } = {},
+): PackhouseError {
+  const host = address.includes('://') ? databaseAddress(address) : address;
+  return new PackhouseError({
+    code: 'DATABASE_UNAVAILABLE',
+    message: `Postgres at ${host} cannot be used: ${why.replace(/\.$/, '')}.`,
+    hint: more.hint ?? HINT,
+    data: { address: host },
+    cause,
+    retryable: more.retryable,
+  });
+}
+
+function reason(error: unknown): string {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (code === 'ECONNREFUSED') return 'the connection was refused';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name cannot be resolved';
+  if (typeof message === 'string' && message !== '') return message;
+  return typeof code === 'string' ? code : 'the connection failed';
+}
