@@ -6,3 +6,4 @@ export type {
   FetchWish,
   UpstreamStatus,
 } from './block-source.js';
+export { type BlockSourceOptions, createBlockSource } from './create-block-source.js';

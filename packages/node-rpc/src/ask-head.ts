@@ -1,0 +1,64 @@
+import type { Call } from './call.js';
+import { type Fault, makeFault } from './fault.js';
+import type { CallContext, UpstreamNode } from './upstream-node.js';
+
+/** The newest block of one upstream and, where it says so, the newest final one. */
+export interface NodeHead {
+  number: number;
+  hash: string;
+  parentHash: string;
+  /** By the `finalized` tag; null where it was not asked for or not answered. */
+  finalized: number | null;
+}
+
+const tagged = (tag: string): Call => ({
+  method: 'eth_getBlockByNumber',
+  params: [tag, false],
+  weight: 1,
+  learnedAs: 'head',
+  oversize: 'assemble',
+});
+
+/** Asks for the newest block, and in the same request for the newest final one. Rejects only when aborted. */
+export async function askHead(
+  node: UpstreamNode,
+  withFinalized: boolean,
+  context: CallContext,
+): Promise<NodeHead | Fault> {
+  const askTag = withFinalized && node.capabilities.finalizedTag !== false;
+  const [latest, final] = await node.callAll(
+    askTag ? [tagged('latest'), tagged('finalized')] : [tagged('latest')],
+    context,
+  );
+  if (latest === undefined || !latest.ok) return latest?.fault as Fault;
+  const head = readHeader(latest.value);
+  if (head === null) {
+    const asked = { label: node.label, what: 'eth_getBlockByNumber for the latest block' };
+    const happened = latest.value === null ? 'answered null' : 'answered with something that is no block';
+    return makeFault(
+      asked,
+      latest.value === null ? 'NODE_ANSWER_MISSING' : 'NODE_ANSWER_INVALID',
+      happened,
+      'elsewhere',
+    );
+  }
+  node.head = Math.max(node.head ?? 0, head.number);
+  if (final === undefined) return { ...head, finalized: null };
+  if (!final.ok) {
+    // Only a refusal of the tag itself is for ever; a young chain just has nothing final yet.
+    if (final.fault.refusesParams) node.capabilities.finalizedTag = false;
+    return { ...head, finalized: null };
+  }
+  const finalized = readHeader(final.value);
+  if (finalized !== null) node.capabilities.finalizedTag = true;
+  return { ...head, finalized: finalized === null ? null : Math.min(finalized.number, head.number) };
+}
+
+/** The number and hashes of a block, or null where it is none. */
+export function readHeader(value: unknown): { number: number; hash: string; parentHash: string } | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { hash, number, parentHash } = value as Record<string, unknown>;
+  if (typeof hash !== 'string' || typeof parentHash !== 'string' || typeof number !== 'string') return null;
+  const parsed = Number(number);
+  return Number.isSafeInteger(parsed) && parsed >= 0 ? { number: parsed, hash, parentHash } : null;
+}

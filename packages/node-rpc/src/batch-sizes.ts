@@ -1,0 +1,97 @@
+import type { Clock } from '@packhouse/runtime';
+
+/** How many calls share a request, learned from what works, for each method by itself. */
+export interface BatchSizes {
+  /** Cuts calls of one method into batches by their expected bytes. */
+  plan<C extends { weight: number }>(method: string, calls: readonly C[]): C[][];
+  /** How many calls of weight 1 would share the next request. */
+  size(method: string): number;
+  /** Tells of a batch that came back whole. */
+  succeeded(method: string, batch: { calls: number; weight: number; bytes: number; elapsedMs: number }): void;
+  /** Tells of a batch that was too much: at most half as many calls from now on. */
+  tooMuch(method: string, calls: number): void;
+}
+
+const START = 16;
+const LARGEST = 100;
+/** Answers of about this many bytes keep the overhead of a request small; one call above half of it goes alone. */
+const TARGET_BYTES = 400_000;
+/** What a batch may take, beside the best seen, and still count as quick. */
+const QUICK_MS = 2_000;
+/** After this long a size that was too much once is tried again. */
+const CEILING_MS = 300_000;
+
+interface Learned {
+  cap: number;
+  ceiling: number;
+  ceilingSince: number;
+  bytesPerWeight: number | null;
+  bestMs: number;
+}
+
+/** Makes the memory of one upstream; `largest` is its rate limit where it has one. */
+export function createBatchSizes(options: { clock: Clock; largest?: number }): BatchSizes {
+  const largest = Math.min(LARGEST, options.largest ?? LARGEST);
+  const methods = new Map<string, Learned>();
+  const learned = (method: string): Learned => {
+    let found = methods.get(method);
+    if (found === undefined) {
+      found = {
+        cap: Math.min(START, largest),
+        ceiling: largest,
+        ceilingSince: 0,
+        bytesPerWeight: null,
+        bestMs: Number.POSITIVE_INFINITY,
+      };
+      methods.set(method, found);
+    }
+    return found;
+  };
+
+  return {
+    plan: (method, calls) => {
+      const { cap, bytesPerWeight } = learned(method);
+      const batches: (typeof calls)[number][][] = [];
+      let batch: (typeof calls)[number][] = [];
+      let bytes = 0;
+      for (const call of calls) {
+        const expected = call.weight * (bytesPerWeight ?? 0);
+        if (batch.length > 0 && (batch.length >= cap || bytes + expected > TARGET_BYTES)) {
+          batches.push(batch);
+          batch = [];
+          bytes = 0;
+        }
+        batch.push(call);
+        bytes += expected;
+      }
+      if (batch.length > 0) batches.push(batch);
+      return batches;
+    },
+    size: (method) => {
+      const { cap, bytesPerWeight } = learned(method);
+      if (bytesPerWeight === null) return cap;
+      return Math.max(1, Math.min(cap, Math.floor(TARGET_BYTES / Math.max(1, bytesPerWeight))));
+    },
+    succeeded: (method, batch) => {
+      const memory = learned(method);
+      const each = batch.bytes / Math.max(1, batch.weight);
+      // Growth is believed at once, shrinking slowly: too small a batch costs little, too large a one memory.
+      memory.bytesPerWeight =
+        memory.bytesPerWeight === null || each > memory.bytesPerWeight
+          ? each
+          : memory.bytesPerWeight + (each - memory.bytesPerWeight) * 0.3;
+      memory.bestMs = Math.min(memory.bestMs, batch.elapsedMs);
+      if (options.clock.now() - memory.ceilingSince > CEILING_MS) memory.ceiling = largest;
+      const quick = batch.elapsedMs <= Math.max(QUICK_MS, 2 * memory.bestMs);
+      if (batch.calls >= memory.cap && batch.bytes < TARGET_BYTES && quick) {
+        memory.cap = Math.min(memory.ceiling, memory.cap * 2);
+      }
+    },
+    tooMuch: (method, calls) => {
+      const memory = learned(method);
+      memory.ceiling = Math.max(1, Math.min(memory.ceiling, calls - 1));
+      memory.ceilingSince = options.clock.now();
+      memory.cap = Math.max(1, Math.min(memory.cap, Math.floor(calls / 2)));
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** Bytes that are being fetched or wait for their reader, bounded for a whole source. */
+export interface ByteBudget {
+  readonly used: number;
+  /** Takes bytes that are expected, or null where they do not fit. `urgent` ones always fit. */
+  reserve(bytes: number, urgent: () => boolean): ByteLease | null;
+  /** Looks again at who may go on, after something became urgent. */
+  wake(): void;
+}
+
+/** A share of the budget. */
+export interface ByteLease {
+  /**
+   * Counts bytes that came. Undefined where the share still fits; else a promise to wait on before more is read.
+   */
+  came(bytes: number, signal: AbortSignal): Promise<void> | undefined;
+  /** Sets the share to what is really held. */
+  settle(bytes: number): void;
+  release(): void;
+}
+
+/**
+ * Makes a budget of `max` bytes.
+ *
+ * The block that the reader waits for is urgent: it never waits for room, since only its delivery makes room.
+ */
+export function createByteBudget(max: number): ByteBudget {
+  let used = 0;
+  const waiting = new Set<{ urgent: () => boolean; go: () => void }>();
+
+  const wake = (): void => {
+    for (const waiter of [...waiting]) {
+      if (used > max && !waiter.urgent()) continue;
+      waiting.delete(waiter);
+      waiter.go();
+    }
+  };
+
+  return {
+    get used() {
+      return used;
+    },
+    wake,
+    reserve: (bytes, urgent) => {
+      if (used + bytes > max && !urgent()) return null;
+      let held = bytes;
+      let arrived = 0;
+      used += bytes;
+      const set = (next: number): void => {
+        used += next - held;
+        const freed = next < held;
+        held = next;
+        if (freed && waiting.size > 0) wake();
+      };
+      return {
+        came: (more, signal) => {
+          arrived += more;
+          if (arrived <= held) return undefined;
+          set(arrived);
+          if (used <= max || urgent()) return undefined;
+          return new Promise<void>((resolve, reject) => {
+            const stop = (): void => {
+              waiting.delete(waiter);
+              reject(signal.reason);
+            };
+            const waiter = {
+              urgent,
+              go: () => {
+                signal.removeEventListener('abort', stop);
+                resolve();
+              },
+            };
+            if (signal.aborted) {
+              reject(signal.reason);
+              return;
+            }
+            signal.addEventListener('abort', stop, { once: true });
+            waiting.add(waiter);
+          });
+        },
+        settle: set,
+        release: () => set(0),
+      };
+    },
+  };
+}

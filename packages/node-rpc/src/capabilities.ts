@@ -1,0 +1,153 @@
+import type { Call } from './call.js';
+
+/** The facts of a block that its receipts and traces are asked and checked by. */
+export interface BlockFacts {
+  number: number;
+  hash: string;
+  transactionHashes: string[];
+}
+
+/** One way to ask for the receipts or traces of a block. */
+export interface Mode {
+  /** For logs and tables. */
+  name: string;
+  /** The calls that give them all: one, or one a transaction. */
+  calls(block: BlockFacts): Call[];
+}
+
+export interface TraceMode extends Mode {
+  shape: 'trace_block' | 'flatCallTracer' | 'callTracer';
+}
+
+/** What one upstream can do; learned by asking, in the order of the lists below. */
+export interface Capabilities {
+  receipts: Capability<Mode>;
+  traces: Capability<TraceMode>;
+  /** Whether the `finalized` tag is known; null until asked. */
+  finalizedTag: boolean | null;
+}
+
+/** The best way that was not refused so far. */
+export interface Capability<M extends Mode> {
+  /** The way to ask; null when every way was refused. */
+  readonly mode: M | null;
+  /** Whether it has given an answer. */
+  readonly confirmed: boolean;
+  confirm(mode: M): void;
+  /** Goes on to the next way, if `mode` is still the present one. */
+  demote(mode: M): void;
+  /** Forgets what was refused. */
+  reset(): void;
+}
+
+const hex = (number: number): string => `0x${number.toString(16)}`;
+
+/**
+ * By hash first, so that a reorganisation between two calls cannot mix two blocks. The EIP-1898 object is for nodes
+ * that take no bare hash.
+ */
+const RECEIPT_MODES: readonly Mode[] = [
+  receiptsMode('eth_getBlockReceipts by hash', (block) => block.hash),
+  receiptsMode('eth_getBlockReceipts by hash object', (block) => ({ blockHash: block.hash })),
+  receiptsMode('eth_getBlockReceipts by number', (block) => hex(block.number)),
+  {
+    name: 'eth_getTransactionReceipt',
+    calls: (block) =>
+      block.transactionHashes.map((hash) => ({
+        method: 'eth_getTransactionReceipt',
+        params: [hash],
+        block: block.number,
+        weight: 1,
+        oversize: 'assemble',
+      })),
+  },
+];
+
+/** trace_block takes only a number: what it answers is compared with the block's hash. */
+const TRACE_MODES: readonly TraceMode[] = [
+  {
+    name: 'trace_block',
+    shape: 'trace_block',
+    calls: (block) => [
+      {
+        method: 'trace_block',
+        params: [hex(block.number)],
+        block: block.number,
+        weight: weigh(block),
+        oversize: 'elements',
+      },
+    ],
+  },
+  debugMode('flatCallTracer', { convertParityErrors: true }),
+  debugMode('callTracer', {}),
+];
+
+function receiptsMode(name: string, key: (block: BlockFacts) => unknown): Mode {
+  return {
+    name,
+    calls: (block) => [
+      {
+        method: 'eth_getBlockReceipts',
+        params: [key(block)],
+        block: block.number,
+        weight: weigh(block),
+        oversize: 'assemble',
+      },
+    ],
+  };
+}
+
+function debugMode(tracer: 'flatCallTracer' | 'callTracer', tracerConfig: object): TraceMode {
+  return {
+    name: `debug_traceBlockByHash with ${tracer}`,
+    shape: tracer,
+    calls: (block) => [
+      {
+        method: 'debug_traceBlockByHash',
+        params: [block.hash, { tracer, tracerConfig }],
+        block: block.number,
+        weight: weigh(block),
+        oversize: 'elements',
+      },
+    ],
+  };
+}
+
+/** Answers grow with the transactions; an empty block has an envelope too. */
+function weigh(block: BlockFacts): number {
+  return 1 + block.transactionHashes.length;
+}
+
+/** The capabilities of an upstream that was not asked yet: the best of everything, until it refuses. */
+export function createCapabilities(): Capabilities {
+  return {
+    receipts: createCapability(RECEIPT_MODES),
+    traces: createCapability(TRACE_MODES),
+    finalizedTag: null,
+  };
+}
+
+function createCapability<M extends Mode>(modes: readonly M[]): Capability<M> {
+  let index = 0;
+  let confirmed = false;
+  return {
+    get mode() {
+      return modes[index] ?? null;
+    },
+    get confirmed() {
+      return confirmed;
+    },
+    confirm: (mode) => {
+      if (modes[index] === mode) confirmed = true;
+    },
+    demote: (mode) => {
+      if (modes[index] !== mode) return;
+      index += 1;
+      confirmed = false;
+    },
+    reset: () => {
+      index = 0;
+      confirmed = false;
+    },
+  };
+}

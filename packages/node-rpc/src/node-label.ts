@@ -1,0 +1,37 @@
+import type { Upstream } from '@packhouse/networks';
+import { redact } from '@packhouse/runtime';
+
+/** How messages name an upstream, and how what it says is quoted without its credentials. */
+export interface NodeLabel {
+  name: string;
+  /** `main (https://host/***)`. */
+  text: string;
+  /** One line of at most 200 characters of what the node said, its credentials taken out. */
+  quote(text: string): string;
+}
+
+const QUOTE_LENGTH = 200;
+/** Shorter segments of an address (`v3`, `rpc`) are words, not keys. */
+const SECRET_LENGTH = 8;
+
+/** Makes the label of one upstream; providers put keys in paths, queries and headers, and nodes echo them. */
+export function createNodeLabel(upstream: Upstream): NodeLabel {
+  const url = new URL(upstream.url);
+  const secrets = [
+    ...url.pathname.split('/'),
+    ...url.searchParams.values(),
+    decodeURIComponent(url.username),
+    decodeURIComponent(url.password),
+    ...Object.values(upstream.headers).flatMap((value) => [value, ...value.split(' ')]),
+  ].filter((text) => text.length >= SECRET_LENGTH);
+  return {
+    name: upstream.name,
+    text: `${upstream.name} (${redact(upstream.url)})`,
+    quote: (text) => {
+      let clean = text.slice(0, 4 * QUOTE_LENGTH);
+      for (const secret of secrets) clean = clean.replaceAll(secret, '***');
+      clean = redact(clean).replace(/\s+/g, ' ').trim();
+      return clean.length > QUOTE_LENGTH ? `${clean.slice(0, QUOTE_LENGTH)}…` : clean;
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import type { Network } from '@packhouse/networks';
+import { type Context, PackhouseError } from '@packhouse/runtime';
+import { askCapable } from './ask-capable.js';
+import { askHead } from './ask-head.js';
+import type { FetchWish } from './block-source.js';
+import { offers } from './choose-node.js';
+import { type Fault, makeFault } from './fault.js';
+import { isFault, type ReadBlock, readBlock } from './read-block.js';
+import { checkReceipts } from './read-receipts.js';
+import { readTraces } from './read-traces.js';
+import type { CallContext, UpstreamNode } from './upstream-node.js';
+
+/** Blocks behind the head: its receipts and traces are surely there, and it is not pruned yet. */
+const BEHIND_HEAD = 3;
+/** How many blocks are looked at for one that has transactions, which says more. */
+const LOOK_BACK = 8;
+/** A node that was just started may need a moment. */
+const TRIES = 3;
+const BACK_OFF_MS = 200;
+
+/**
+ * Asks every upstream for its chain id, its head and, on a recent block, for what `wish` needs.
+ *
+ * Throws NODE_WRONG_CHAIN, NODE_METHOD_MISSING, or the error of the first upstream where none can be used.
+ */
+export async function probeNodes(
+  nodes: readonly UpstreamNode[],
+  network: Network,
+  wish: FetchWish,
+  context: Context,
+  callContext: CallContext,
+): Promise<void> {
+  const faults = await Promise.all(
+    nodes.map(async (node) => {
+      const fault = await probeNode(node, network, wish, context, callContext);
+      if (fault !== null) {
+        context.logger.warn(
+          { network: network.id, upstream: node.name, err: fault.error },
+          'node cannot be used',
+        );
+      }
+      return fault;
+    }),
+  );
+  if (faults.some((fault) => fault === null)) return;
+  const errors = faults.map((fault) => (fault as Fault).error);
+  // A chain that is wrong is said first: it will not go away by itself.
+  const wrong = errors.find((error) => error.code === 'NODE_WRONG_CHAIN');
+  const first = wrong ?? errors.find((error) => error.code === 'NODE_METHOD_MISSING') ?? errors[0];
+  if (first === undefined) {
+    throw new PackhouseError({
+      code: 'NODE_UNREACHABLE',
+      message: `Network ${network.id} has no upstreams.`,
+      hint: 'Name one in the networks file, or give --rpc.',
+    });
+  }
+  if (errors.length === 1) throw first;
+  throw new PackhouseError({
+    code: first.code,
+    message: `None of the ${errors.length} upstreams of ${network.id} can be used: ${errors.map((error) => error.message).join(' ')}`,
+    hint: first.hint,
+    data: { upstreams: nodes.map((node) => node.name) },
+    cause: first,
+  });
+}
+
+async function probeNode(
+  node: UpstreamNode,
+  network: Network,
+  wish: FetchWish,
+  context: Context,
+  callContext: CallContext,
+): Promise<Fault | null> {
+  for (let attempt = 1; ; attempt += 1) {
+    const fault =
+      (await probeChain(node, network, callContext)) ??
+      (await probeHead(node, network.finality.tag, wish, callContext));
+    if (fault === null || fault.action === 'elsewhere' || fault.action === 'give-up' || attempt >= TRIES)
+      return fault;
+    await context.clock.sleep(
+      fault.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1),
+      callContext.scope.signal,
+    );
+  }
+}
+
+async function probeChain(node: UpstreamNode, network: Network, context: CallContext): Promise<Fault | null> {
+  const [answer] = await node.callAll([{ method: 'eth_chainId', params: [], weight: 1 }], context);
+  if (answer === undefined) return null;
+  if (!answer.ok) return answer.fault;
+  const asked = { label: node.label, what: 'eth_chainId' };
+  const chainId = typeof answer.value === 'string' ? Number(answer.value) : Number.NaN;
+  if (!Number.isSafeInteger(chainId)) {
+    const got = asked.label.quote(JSON.stringify(answer.value) ?? '');
+    return makeFault(asked, 'NODE_ANSWER_INVALID', `answered ${got}, which is no chain id,`, 'elsewhere');
+  }
+  if (chainId === network.chainId) {
+    node.excluded = null;
+    return null;
+  }
+  const happened = `serves chain ${chainId} and not ${network.chainId}, as it says`;
+  const fault = makeFault(asked, 'NODE_WRONG_CHAIN', happened, 'elsewhere', {
+    hint: `Give the address of a node of ${network.id}, or correct the chain id.`,
+    data: { expected: network.chainId, got: chainId },
+  });
+  node.excluded = fault.error;
+  return fault;
+}
+
+async function probeHead(
+  node: UpstreamNode,
+  withFinalized: boolean,
+  wish: FetchWish,
+  context: CallContext,
+): Promise<Fault | null> {
+  const head = await askHead(node, withFinalized, context);
+  if ('action' in head) return head;
+  if (!wish.receipts && !wish.traces) return null;
+  node.capabilities.receipts.reset();
+  node.capabilities.traces.reset();
+  const block = await recentBlock(node, head.number, context);
+  if (block === null) return null;
+  if (wish.receipts) {
+    await askCapable(node, node.capabilities.receipts, [block], context, (mode, facts, answers) =>
+      checkReceipts(node, mode, facts, answers),
+    );
+  }
+  if (wish.traces) {
+    await askCapable(node, node.capabilities.traces, [block], context, (mode, facts, [answer]) => {
+      if (answer === undefined) return null;
+      const read = readTraces(node, mode, facts, answer);
+      if (!read.ok) return read.fault;
+      if (!Array.isArray(read.traces)) void read.traces[Symbol.asyncIterator]().return?.();
+      return null;
+    });
+  }
+  // Any other failure (a pruned block, a timeout) says nothing about the methods: those are then asked as if there.
+  if (offers(node, wish)) return null;
+  const lacks = node.capabilities.receipts.mode === null ? 'receipts' : 'traces';
+  return makeFault(
+    { label: node.label, what: `for the ${lacks} of block ${block.number}`, block: block.number },
+    'NODE_METHOD_MISSING',
+    `offers no method that gives ${lacks}`,
+    'elsewhere',
+    {
+      hint:
+        lacks === 'traces'
+          ? 'Enable trace_block or debug_traceBlockByHash on it, use another node, or leave traces out.'
+          : 'Enable eth_getBlockReceipts on it, or use another node.',
+    },
+  );
+}
+
+/** A block a little behind the head, with transactions if there is one nearby; null where none can be had. */
+async function recentBlock(
+  node: UpstreamNode,
+  head: number,
+  context: CallContext,
+): Promise<ReadBlock | null> {
+  const newest = Math.max(0, head - BEHIND_HEAD);
+  const numbers = head < BEHIND_HEAD ? [head] : [];
+  for (let number = newest; number > Math.max(-1, newest - LOOK_BACK); number -= 1) {
+    if (!numbers.includes(number)) numbers.push(number);
+  }
+  let found: ReadBlock | null = null;
+  for (const number of numbers) {
+    const [answer] = await node.callAll(
+      [
+        {
+          method: 'eth_getBlockByNumber',
+          params: [`0x${number.toString(16)}`, true],
+          block: number,
+          weight: 1,
+          oversize: 'assemble',
+        },
+      ],
+      context,
+    );
+    if (answer === undefined || !answer.ok) continue;
+    const read = readBlock(node, number, answer.value);
+    if (isFault(read)) continue;
+    if (read.transactionHashes.length > 0) return read;
+    found ??= read;
+  }
+  return found;
+}

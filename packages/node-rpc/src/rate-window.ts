@@ -1,0 +1,53 @@
+import type { Clock } from '@packhouse/runtime';
+
+/** Lets at most so many calls begin in any one window of time. */
+export interface RateWindow {
+  /** Calls that may share one request. */
+  readonly largest: number;
+  /** Resolves when `calls` more may begin, in the order of asking; rejects when aborted. */
+  take(calls: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Requests that were spaced here may arrive closer together: the window is this much longer than a second. */
+const SLACK = 1.05;
+
+/**
+ * Makes a limit of `perSecond` calls a second (may be below 1).
+ *
+ * A sliding window rather than a token bucket: a bucket lets its burst and a second's refill through in the same
+ * second, which a provider that counts by the second refuses.
+ */
+export function createRateWindow(options: { perSecond: number; clock: Clock }): RateWindow {
+  const { clock, perSecond } = options;
+  const windowMs = Math.max(1_000, 1_000 / perSecond) * SLACK;
+  const largest = Math.max(1, Math.floor((perSecond * windowMs) / SLACK / 1_000));
+  const begun: { at: number; calls: number }[] = [];
+  let sum = 0;
+  let turn: Promise<void> = Promise.resolve();
+
+  const waitForRoom = async (calls: number, signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      signal.throwIfAborted();
+      const now = clock.now();
+      for (let first = begun[0]; first !== undefined && first.at <= now - windowMs; first = begun[0]) {
+        sum -= first.calls;
+        begun.shift();
+      }
+      if (sum === 0 || sum + calls <= largest) {
+        begun.push({ at: now, calls });
+        sum += calls;
+        return;
+      }
+      await clock.sleep(Math.max(1, (begun[0]?.at ?? now) + windowMs - now), signal);
+    }
+  };
+
+  return {
+    largest,
+    take: (calls, signal) => {
+      const mine = turn.then(() => waitForRoom(calls, signal));
+      turn = mine.catch(() => undefined);
+      return mine;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { setMaxListeners } from 'node:events';
+
+/** One public call: aborted by its caller, by the process draining, or by the source closing. */
+export interface Scope {
+  readonly signal: AbortSignal;
+  /** Keeps the scope listening until the function it returns is called. */
+  hold(): () => void;
+  abort(reason: unknown): void;
+  /** Stops listening, once nothing holds the scope. */
+  close(): void;
+}
+
+/**
+ * Joins signals into one. AbortSignal.any is not used: on Node 20 what it makes stays reachable from a long-lived
+ * signal, and a process has one for life.
+ */
+export function openScope(...signals: (AbortSignal | undefined)[]): Scope {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  const unlink: (() => void)[] = [];
+  let holders = 1;
+  for (const signal of signals) {
+    if (signal === undefined) continue;
+    if (signal.aborted) {
+      controller.abort(signal.reason);
+      break;
+    }
+    const abort = (): void => controller.abort(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    unlink.push(() => signal.removeEventListener('abort', abort));
+  }
+  const leave = (): (() => void) => {
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      holders -= 1;
+      if (holders === 0) for (const undo of unlink) undo();
+    };
+  };
+  const close = leave();
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    hold: () => {
+      holders += 1;
+      return leave();
+    },
+    close,
+  };
+}
+
+/** The promise, or the signal's reason as soon as it is aborted. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    promise.catch(() => undefined);
+    return Promise.reject(signal.reason);
+  }
+  return new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,321 @@
+import type { Network, Upstream } from '@packhouse/networks';
+import type { Context, PackhouseError } from '@packhouse/runtime';
+import { type BatchSizes, createBatchSizes } from './batch-sizes.js';
+import type { ByteLease } from './byte-budget.js';
+import { type Answer, type Call, describeCalls } from './call.js';
+import { type Capabilities, createCapabilities } from './capabilities.js';
+import { type Circuit, createCircuit } from './circuit.js';
+import { type Fault, makeFault } from './fault.js';
+import { createInFlightLimit, type InFlightLimit } from './in-flight-limit.js';
+import { createNodeLabel, type NodeLabel } from './node-label.js';
+import type { NodeMetrics } from './node-metrics.js';
+import { createRateWindow } from './rate-window.js';
+import { readAnswers, writeRequest } from './read-answers.js';
+import { type Scope, untilAborted } from './scope.js';
+import { statusFault } from './status-fault.js';
+import { openStreamedAnswer } from './stream-answer.js';
+import { createTransport, type HttpAnswer } from './transport.js';
+import { transportFault } from './transport-fault.js';
+
+/** What a call is made for. */
+export interface CallContext {
+  scope: Scope;
+  /** The share of the byte budget that the answers count against. */
+  lease?: ByteLease | undefined;
+}
+
+/** One node with everything that was learned about it. */
+export interface UpstreamNode {
+  readonly name: string;
+  readonly priority: number;
+  readonly label: NodeLabel;
+  readonly capabilities: Capabilities;
+  readonly circuit: Circuit;
+  readonly sizes: BatchSizes;
+  readonly limit: InFlightLimit;
+  /** The highest block it was seen to have. */
+  head: number | null;
+  /** Why it is not asked at all: another chain. */
+  excluded: PackhouseError | null;
+  /** It failed a proof: asked last until then, in the clock's milliseconds. */
+  distrustedUntil: number;
+  lies: number;
+  /** It asked for a pause until then, in the clock's milliseconds. */
+  pausedUntil: number;
+  lastFault: Fault | null;
+  latencyMs: number | null;
+  requests: number;
+  errors: number;
+  /** Milliseconds until it may be asked; 0 now, Infinity while the one probe of an open circuit is out. */
+  waitMs(): number;
+  /** Calls of one method, in batches of a size that works here. Rejects only when aborted. */
+  callAll(calls: readonly Call[], context: CallContext): Promise<Answer[]>;
+  destroy(): Promise<void>;
+}
+
+export interface UpstreamNodeOptions {
+  upstream: Upstream;
+  network: Network;
+  context: Context;
+  metrics: NodeMetrics;
+  maxBodyBytes: number;
+  timeoutMs: number;
+  /** Called whenever more may be asked than before. */
+  onRoom: () => void;
+}
+
+const START_IN_FLIGHT = 4;
+/** Of an answer that is no success only the start is of interest. */
+const ERROR_BODY_BYTES = 1_048_576;
+/** Receipts and single objects beyond the body limit are put together up to this many times it. */
+const ASSEMBLE_FACTOR = 8;
+const IDLE_FACTOR = 10;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Opens one upstream. */
+export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
+  const { context, maxBodyBytes, metrics, timeoutMs, upstream } = options;
+  const { clock, logger } = context;
+  const { name } = upstream;
+  const label = createNodeLabel(upstream);
+  const transport = createTransport({ upstream, timeoutMs });
+  const rate =
+    upstream.requestsPerSecond === undefined
+      ? undefined
+      : createRateWindow({ perSecond: upstream.requestsPerSecond, clock });
+  const limit = createInFlightLimit({
+    start: START_IN_FLIGHT,
+    max: upstream.maxInFlight,
+    onChange: (value) => {
+      metrics.inFlightLimit(name, value);
+      options.onRoom();
+    },
+  });
+  metrics.inFlightLimit(name, limit.limit);
+  const circuit = createCircuit({
+    clock,
+    onChange: (open) => {
+      const facts = { network: options.network.id, upstream: name };
+      if (open) logger.warn({ ...facts, err: node.lastFault?.error }, 'node keeps failing: resting it');
+      else logger.info(facts, 'node answers again');
+    },
+  });
+  let nextId = 1;
+  let pauses = 0;
+
+  const noteFault = (fault: Fault, subject: string, calls: number, startedAt: number): void => {
+    const { code } = fault.error;
+    node.lastFault = fault;
+    if (fault.weighs) circuit.failed();
+    if (code === 'NODE_RATE_LIMITED') {
+      if (startedAt >= lastPauseAt) {
+        pauses += 1;
+        lastPauseAt = performance.now();
+      }
+      const backOff = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** Math.min(pauses, 7));
+      node.pausedUntil = Math.max(node.pausedUntil, clock.now() + (fault.retryAfterMs ?? backOff));
+    } else if (fault.retryAfterMs !== undefined) {
+      node.pausedUntil = Math.max(node.pausedUntil, clock.now() + fault.retryAfterMs);
+    }
+    if (
+      code === 'NODE_RATE_LIMITED' ||
+      code === 'NODE_TIMEOUT' ||
+      (fault.weighs && code !== 'NODE_UNAUTHORIZED')
+    ) {
+      limit.strained(startedAt);
+    }
+    if (fault.action === 'shrink' && calls > 1) node.sizes.tooMuch(subject, calls);
+  };
+  let lastPauseAt = Number.NEGATIVE_INFINITY;
+
+  /** One HTTP request. Rejects only when aborted. */
+  const request = async (
+    calls: readonly Call[],
+    { lease, scope }: CallContext,
+    release: () => void,
+  ): Promise<Answer[]> => {
+    const { signal } = scope;
+    const asked = { label, what: describeCalls(calls), block: calls[0]?.block };
+    const method = calls[0]?.method ?? '';
+    const subject = calls[0]?.learnedAs ?? method;
+    const firstId = nextId;
+    nextId += calls.length;
+    const startedAt = performance.now();
+    node.requests += calls.length;
+    let answered = false;
+    const allFail = (fault: Fault): Answer[] => {
+      noteFault(fault, subject, calls.length, startedAt);
+      metrics.calls(name, method, fault.error.code, calls.length);
+      node.errors += calls.length;
+      return calls.map(() => ({ ok: false, fault }));
+    };
+
+    let http: HttpAnswer;
+    try {
+      http = await transport.post(writeRequest(calls, firstId), {
+        signal,
+        maxBytes: maxBodyBytes,
+        came: (bytes) => {
+          answered = true;
+          metrics.bytes(name, bytes);
+          const room = lease?.came(bytes, signal);
+          if (room !== undefined) release();
+          return room;
+        },
+      });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      return allFail(transportFault(error, asked, calls.length));
+    }
+    const elapsedMs = performance.now() - startedAt;
+    metrics.took(name, method, elapsedMs / 1_000);
+    node.latencyMs = node.latencyMs === null ? elapsedMs : node.latencyMs * 0.8 + elapsedMs * 0.2;
+    // The next request may go out while this answer is parsed.
+    release();
+
+    const { body } = http;
+    if (!body.whole) {
+      const only = calls.length === 1 ? calls[0] : undefined;
+      if (http.status !== 200) {
+        body.rest.destroy();
+        const text = body.start[0]?.subarray(0, 400).toString('utf8') ?? '';
+        return allFail(statusFault({ ...http, text }, asked, calls.length, clock.now()));
+      }
+      if (only?.oversize === undefined) {
+        body.rest.destroy();
+        const happened = `answered with more than ${maxBodyBytes} bytes`;
+        return allFail(
+          makeFault(asked, 'NODE_ANSWER_TOO_LARGE', happened, calls.length > 1 ? 'shrink' : 'give-up', {
+            hint: 'Raise NODE_MAX_BODY.',
+          }),
+        );
+      }
+      const answer = await readOversize(only, body, firstId, asked, scope);
+      if (!answer.ok) return allFail(answer.fault);
+      circuit.succeeded();
+      metrics.calls(name, method, 'ok', 1);
+      return [answer];
+    }
+
+    if (http.status !== 200) {
+      const said =
+        body.bytes.length < ERROR_BODY_BYTES ? readAnswers(body.bytes, calls, firstId, label) : null;
+      const first = said?.[0];
+      // Some nodes put a proper JSON-RPC error under a failing status; its code says more.
+      if (
+        first?.ok === false &&
+        'rpcCode' in first.fault.error.data &&
+        http.status !== 429 &&
+        http.status !== 401
+      ) {
+        return allFail(first.fault);
+      }
+      const text = body.bytes.subarray(0, 400).toString('utf8');
+      return allFail(statusFault({ ...http, text }, asked, calls.length, clock.now()));
+    }
+
+    const answers = readAnswers(body.bytes, calls, firstId, label);
+    const faults = new Set(answers.flatMap((answer) => (answer.ok ? [] : [answer.fault])));
+    for (const answer of answers) {
+      if (!answer.ok) node.errors += 1;
+      metrics.calls(name, method, answer.ok ? 'ok' : answer.fault.error.code, 1);
+    }
+    if (faults.size === 0) {
+      pauses = 0;
+      limit.succeeded(subject, elapsedMs);
+      node.sizes.succeeded(subject, {
+        calls: calls.length,
+        weight: calls.reduce((sum, call) => sum + call.weight, 0),
+        bytes: body.bytes.length,
+        elapsedMs,
+      });
+    }
+    const worst = [...faults].find((fault) => fault.action === 'shrink') ?? [...faults][0];
+    if (worst !== undefined) noteFault(worst, subject, calls.length, startedAt);
+    if (answered && worst?.weighs !== true) circuit.succeeded();
+    return answers;
+  };
+
+  const readOversize = async (
+    call: Call,
+    body: Extract<HttpAnswer['body'], { whole: false }>,
+    id: number,
+    asked: Parameters<typeof makeFault>[0],
+    scope: Scope,
+  ): Promise<Answer> => {
+    const ended = scope.hold();
+    const opened = await openStreamedAnswer({
+      start: body.start,
+      rest: body.rest,
+      id,
+      asked,
+      signal: scope.signal,
+      assemble: call.oversize === 'assemble',
+      elementBytes: maxBodyBytes,
+      valueBytes: ASSEMBLE_FACTOR * maxBodyBytes,
+      idleMs: IDLE_FACTOR * timeoutMs,
+      ended,
+    });
+    if (opened.kind === 'fault') return { ok: false, fault: opened.fault };
+    if (opened.kind === 'value') return { ok: true, value: opened.value, bytes: opened.bytes };
+    return { ok: true, elements: opened.elements, bytes: body.startBytes };
+  };
+
+  const node: UpstreamNode = {
+    name,
+    priority: upstream.priority,
+    label,
+    capabilities: createCapabilities(),
+    circuit,
+    sizes: createBatchSizes({ clock, ...(rate === undefined ? {} : { largest: rate.largest }) }),
+    limit,
+    head: null,
+    excluded: null,
+    distrustedUntil: 0,
+    lies: 0,
+    pausedUntil: 0,
+    lastFault: null,
+    latencyMs: null,
+    requests: 0,
+    errors: 0,
+    waitMs: () => {
+      if (node.excluded !== null) return Number.POSITIVE_INFINITY;
+      return Math.max(circuit.waitMs(), node.pausedUntil - clock.now(), 0);
+    },
+    callAll: async (calls, callContext) => {
+      const { signal } = callContext.scope;
+      const subject = calls[0]?.learnedAs ?? calls[0]?.method ?? '';
+      const answers = new Array<Answer>(calls.length);
+      const positions = new Map(calls.map((call, index) => [call, index]));
+
+      const runBatch = async (batch: readonly Call[]): Promise<void> => {
+        await rate?.take(batch.length, signal);
+        const got = await untilAborted(
+          limit.run((release) => {
+            signal.throwIfAborted();
+            return request(batch, callContext, release);
+          }),
+          signal,
+        );
+        const again: Call[] = [];
+        for (const [index, answer] of got.entries()) {
+          const call = batch[index] as Call;
+          answers[positions.get(call) as number] = answer;
+          if (!answer.ok && answer.fault.action === 'shrink' && batch.length > 1) again.push(call);
+        }
+        const first = again[0] === undefined ? undefined : answers[positions.get(again[0]) as number];
+        const rateLimited = first?.ok === false && first.fault.error.code === 'NODE_RATE_LIMITED';
+        // Whoever asked decides when to go on against a rate limit or a node that rests.
+        if (again.length === 0 || rateLimited || circuit.state !== 'closed') return;
+        await runAll(again);
+      };
+      const runAll = async (some: readonly Call[]): Promise<void> => {
+        await Promise.all(node.sizes.plan(subject, some).map(runBatch));
+      };
+      await runAll(calls);
+      return answers;
+    },
+    destroy: () => transport.destroy(),
+  };
+  return node;
+}

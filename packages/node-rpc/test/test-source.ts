@@ -1,0 +1,79 @@
+import type { Network, Upstream } from '@packhouse/networks';
+import { type Clock, type Context, createLogger, createMetrics } from '@packhouse/runtime';
+import type { FailedBlock, FetchedBlock } from '../src/block-source.js';
+import { type BlockSourceOptions, createBlockSource } from '../src/create-block-source.js';
+
+/** A clock on which sleeping takes no time: the clock jumps instead. */
+export function jumpingClock(): Clock & { slept: number[]; jump(ms: number): void } {
+  let skew = 0;
+  const slept: number[] = [];
+  return {
+    slept,
+    jump: (ms) => {
+      skew += ms;
+    },
+    now: () => Date.now() + skew,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      slept.push(ms);
+      skew += ms;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    },
+  };
+}
+
+export function testContext(clock: Clock = jumpingClock()): Context & { lines: string[] } {
+  const lines: string[] = [];
+  return {
+    logger: createLogger({ name: 'test', level: 'debug', destination: { write: (line) => lines.push(line) } }),
+    metrics: createMetrics(),
+    clock,
+    signal: new AbortController().signal,
+    lines,
+  };
+}
+
+export function testUpstream(url: string, changes: Partial<Upstream> = {}): Upstream {
+  return { name: 'main', url, headers: {}, priority: 1, maxInFlight: 16, ...changes };
+}
+
+export function testNetwork(upstreams: Upstream[], changes: Partial<Network> = {}): Network {
+  return {
+    id: 'testnet',
+    family: 'evm',
+    chainId: 1,
+    upstreams,
+    finality: { tag: true, depth: 64 },
+    pollIntervalMs: 1_000,
+    proofs: {} as Network['proofs'],
+    bundles: { enabled: true, kinds: ['blocks'], maxBytes: 1_000_000, maxBlocks: 1_024 },
+    ...changes,
+  };
+}
+
+/** A source on a context of its own, with a clock that jumps. */
+export function testSource(
+  upstreams: Upstream[],
+  options: Partial<BlockSourceOptions> & { changes?: Partial<Network> } = {},
+) {
+  const context = options.context ?? testContext();
+  const { changes, ...rest } = options;
+  return {
+    context,
+    source: createBlockSource({ timeoutMs: 5_000, ...rest, network: testNetwork(upstreams, changes), context }),
+  };
+}
+
+/** All of a range. */
+export async function collect(
+  blocks: AsyncIterable<FetchedBlock | FailedBlock>,
+): Promise<(FetchedBlock | FailedBlock)[]> {
+  const all: (FetchedBlock | FailedBlock)[] = [];
+  for await (const block of blocks) all.push(block);
+  return all;
+}
+
+export function isFetched(block: FetchedBlock | FailedBlock): block is FetchedBlock {
+  return !('error' in block);
+}
