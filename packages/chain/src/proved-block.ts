@@ -52,6 +52,10 @@ export interface TransactionFacts {
   value: string;
   /** The created contract, where receipts were given. */
   contractAddress?: string | null;
+  /** Absent where the caller does not need it checked. */
+  input?: string;
+  /** EIP-2718 type as QUANTITY; absent for a legacy transaction. */
+  type?: string;
   /** From the receipt: true success, false failure, absent where the receipt has `root` or was not given. */
   success?: boolean;
 }

@@ -1,0 +1,67 @@
+import type { Kind } from './kinds.js';
+import type { ProofPolicy } from './proved-block.js';
+import { readBlock } from './read/block.js';
+import { NO_HINTS, readLog } from './read/log.js';
+import { Reader } from './read/reader.js';
+import { readReceipt } from './read/receipt.js';
+import { readTrace } from './read/trace.js';
+import { readTransaction } from './read/transaction.js';
+import { blockText } from './text/block-text.js';
+import { logText } from './text/log-text.js';
+import { receiptText } from './text/receipt-text.js';
+import { transactionText } from './text/transaction-text.js';
+
+/** Which fields the text has; absent: all. */
+export type CanonicalOptions = Partial<Pick<ProofPolicy, 'extraFields' | 'header'>>;
+
+/**
+ * Canonical JSON of one block for one kind, without any proof: the block object for `blocks`, the array of that
+ * block's records for every other kind.
+ *
+ * The form of a form is itself, so a node's answer and a bundle's content can be compared by it.
+ *
+ * @throws RECORD_INVALID
+ */
+export function canonicalRecord(kind: Kind, value: unknown, options: CanonicalOptions = {}): string {
+  const reader = new Reader((options.extraFields ?? 'keep') === 'keep');
+  if (kind === 'blocks') {
+    const block = readBlock(reader, value, options.header === 'trust' ? 'optional' : 'required');
+    const { head, tail } = blockText(block);
+    return `${head}[${transactions(reader, block.transactions).join(',')}]${tail}`;
+  }
+  const list = reader.array(value, kind);
+  switch (kind) {
+    case 'transactions':
+      return `[${transactions(reader, list).join(',')}]`;
+    case 'receipts': {
+      let logs = 0;
+      const texts = list.map((item, index) => {
+        const receipt = readReceipt(reader, item, NO_HINTS, index, logs);
+        logs += receipt.logs.length;
+        return receiptText(receipt, `[${receipt.logs.map(logText).join(',')}]`);
+      });
+      return `[${texts.join(',')}]`;
+    }
+    case 'logs': {
+      const texts = list.map((item, index) => {
+        reader.at('log', index);
+        return logText(readLog(reader, item, NO_HINTS));
+      });
+      return `[${texts.join(',')}]`;
+    }
+    case 'traces': {
+      const texts = list.map((item, index) => {
+        reader.at('trace', index);
+        return readTrace(reader, item, { blockHash: '', transactionHash: '', input: '' }).text;
+      });
+      return `[${texts.join(',')}]`;
+    }
+  }
+}
+
+function transactions(reader: Reader, list: readonly unknown[]): string[] {
+  return list.map((item, index) => {
+    reader.at('transaction', index);
+    return transactionText(readTransaction(reader, item, { hash: '', number: '' }));
+  });
+}

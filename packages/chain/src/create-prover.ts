@@ -1,0 +1,43 @@
+import { BloomMaker } from './encode/bloom.js';
+import { createKeccak256 } from './encode/keccak.js';
+import { RlpBuffer } from './encode/rlp-buffer.js';
+import { type BlockAnswer, proveBlock } from './prove/prove-block.js';
+import { proveTraces } from './prove/prove-traces.js';
+import type { Tools } from './prove/tools.js';
+import { createTraceProver, type TracedBlock, type TraceProver } from './prove/trace-prover.js';
+import type { ProofPolicy, ProvedBlock } from './proved-block.js';
+import { Scratch } from './read/hex.js';
+
+/** Proves blocks of one network and writes their canonical texts; synchronous, one block at a time. */
+export interface Prover {
+  /**
+   * Proves a block and, where they are given, its receipts and logs.
+   *
+   * `proofs` lists exactly what passed; `parentLink` and `traces` are for `checkParentLink` and `proveTraces`.
+   *
+   * @throws RECORD_INVALID, PROOF_FAILED
+   */
+  proveBlock(answer: BlockAnswer): ProvedBlock;
+  /**
+   * Proves all traces of a proved block (the result of trace_block); gives their canonical array.
+   *
+   * @throws RECORD_INVALID, PROOF_FAILED
+   */
+  proveTraces(block: TracedBlock, traces: unknown): string;
+  /** As `proveTraces`, one trace after the other; several may be under way at once. */
+  traceProver(block: TracedBlock): TraceProver;
+}
+
+/** Creates a prover; waits for the WebAssembly of the hash to be ready, everything after that is synchronous. */
+export async function createProver(policy: ProofPolicy): Promise<Prover> {
+  const keccak = await createKeccak256();
+  const scratch = new Scratch();
+  const tools: Tools = { policy, keccak, rlp: new RlpBuffer(), bloom: new BloomMaker(keccak), scratch };
+  const traceProver = (block: TracedBlock) =>
+    createTraceProver(block, policy.extraFields === 'keep', scratch);
+  return {
+    proveBlock: (answer) => proveBlock(tools, answer),
+    proveTraces: (block, traces) => proveTraces(traceProver(block), block.number, traces),
+    traceProver,
+  };
+}

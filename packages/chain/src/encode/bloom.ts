@@ -1,0 +1,60 @@
+import { nibble } from '../read/hex.js';
+import type { LogRecord } from '../read/log.js';
+import type { Keccak } from './keccak.js';
+
+/** Bytes of a bloom filter. */
+export const BLOOM_BYTES = 256;
+
+/** The bloom of no logs, as DATA. */
+export const EMPTY_BLOOM = `0x${'0'.repeat(2 * BLOOM_BYTES)}`;
+
+const REMEMBERED = 32_768;
+
+/**
+ * Computes bloom filters of logs; remembers the bits of the addresses and topics that come again and again.
+ *
+ * Source: Yellow Paper, section 4.3.1: three bits for each address and topic, from the first three pairs of bytes of
+ * its hash.
+ */
+export class BloomMaker {
+  private readonly places = new Map<string, number>();
+  private readonly bits = new Uint16Array(3 * REMEMBERED);
+  private readonly bloom = new Uint8Array(BLOOM_BYTES);
+  private readonly decoded = Buffer.allocUnsafe(32);
+
+  constructor(private readonly keccak: Keccak) {}
+
+  /** The bloom of `logs`; the same bytes are used for the next. */
+  of(logs: readonly LogRecord[]): Uint8Array {
+    this.bloom.fill(0);
+    for (const log of logs) {
+      this.add(log.address);
+      for (const topic of log.topics) this.add(topic);
+    }
+    return this.bloom;
+  }
+
+  private add(hex: string): void {
+    const { bloom } = this;
+    const place = this.places.get(hex) ?? this.remember(hex);
+    for (let at = place; at < place + 3; at++) {
+      const bit = this.bits[at]!;
+      bloom[BLOOM_BYTES - 1 - (bit >> 3)]! |= 1 << (bit & 7);
+    }
+  }
+
+  private remember(hex: string): number {
+    if (this.places.size === REMEMBERED) this.places.clear();
+    const place = 3 * this.places.size;
+    const length = (hex.length - 2) >> 1;
+    for (let at = 0; at < length; at++) {
+      this.decoded[at] = (nibble(hex.charCodeAt(2 + 2 * at)) << 4) | nibble(hex.charCodeAt(3 + 2 * at));
+    }
+    const hash = this.keccak.hash(this.decoded.subarray(0, length));
+    for (let pair = 0; pair < 3; pair++) {
+      this.bits[place + pair] = ((hash[2 * pair]! << 8) | hash[2 * pair + 1]!) & 0x7ff;
+    }
+    this.places.set(hex, place);
+    return place;
+  }
+}

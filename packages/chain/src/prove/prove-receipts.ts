@@ -1,0 +1,124 @@
+import { BLOOM_BYTES, EMPTY_BLOOM } from '../encode/bloom.js';
+import { encodeReceipt } from '../encode/encode-receipt.js';
+import { equalsHex, toHex } from '../encode/keccak.js';
+import { trieRoot } from '../encode/trie-root.js';
+import { proofFailed } from '../failures.js';
+import { type ReceiptRecord, readReceipt } from '../read/receipt.js';
+import type { TransactionRecord } from '../read/transaction.js';
+import { logText } from '../text/log-text.js';
+import { receiptText } from '../text/receipt-text.js';
+import { checkContract, checkGas, checkReceipt } from './check-receipt.js';
+import { contractAddress } from './contract-address.js';
+import { type BlockInHand, disagree, type Tools } from './tools.js';
+
+/** A block's receipts, proved. */
+export interface ProvedReceipts {
+  records: ReceiptRecord[];
+  receipts: string;
+  logs: string;
+}
+
+/** Proves that the receipts and their logs are those that the header commits to. */
+export function proveReceipts(
+  tools: Tools,
+  block: BlockInHand,
+  transactions: readonly TransactionRecord[],
+  answer: unknown,
+): ProvedReceipts {
+  const { rlp, keccak } = tools;
+  const { reader, record } = block;
+  const list = reader.array(answer, 'the receipts');
+  if (list.length !== transactions.length) {
+    const expected = String(transactions.length);
+    disagree(block, 'receipts.length', String(list.length), expected, 'a transaction has one receipt');
+  }
+  const records: ReceiptRecord[] = [];
+  const receiptTexts: string[] = [];
+  const logTexts: string[] = [];
+  const blockBloom = Buffer.alloc(BLOOM_BYTES);
+  let logs = 0;
+  let gas = 0;
+  rlp.clear();
+  for (let index = 0; index < list.length; index++) {
+    const tx = transactions[index]!;
+    const { hash, transactionIndex } = tx;
+    const hints = { blockHash: record.hash, blockNumber: record.number, hash, index: transactionIndex };
+    const receipt = readReceipt(reader, list[index], hints, index, logs);
+    checkReceipt(block, tx, receipt, index, logs);
+    gas = checkGas(block, receipt, index, gas);
+    proveBloom(tools, block, receipt, index, blockBloom);
+    encodeReceipt(rlp, receipt, tx.kind);
+    const texts = receipt.logs.map(logText).join(',');
+    if (texts !== '') logTexts.push(texts);
+    receiptTexts.push(receiptText(receipt, `[${texts}]`));
+    logs += receipt.logs.length;
+    records.push(receipt);
+  }
+  reader.at('block', 0);
+  if (gas !== reader.number(record.gasUsed, 'gasUsed')) {
+    const because = `the receipts use 0x${gas.toString(16)}`;
+    disagree(block, 'gasUsed', record.gasUsed, `0x${gas.toString(16)}`, because);
+  }
+  if (!equalsHex(blockBloom, record.logsBloom)) {
+    bloomFailed(block, 'logsBloom', blockBloom, record.logsBloom, `the ${logs} logs of the block`);
+  }
+  proveRoot(block, trieRoot(rlp, keccak), records.length);
+  // behind the root, as each address that is computed takes room in the buffer
+  for (let index = 0; index < records.length; index++) {
+    const tx = transactions[index]!;
+    checkContract(block, tx, records[index]!, index, (nonce) => contractAddress(rlp, keccak, tx.from, nonce));
+  }
+  return { records, receipts: `[${receiptTexts.join(',')}]`, logs: `[${logTexts.join(',')}]` };
+}
+
+function proveBloom(
+  { bloom }: Tools,
+  block: BlockInHand,
+  receipt: ReceiptRecord,
+  index: number,
+  blockBloom: Buffer,
+): void {
+  if (receipt.logs.length === 0) {
+    if (receipt.logsBloom === EMPTY_BLOOM) return;
+    const none = Buffer.alloc(BLOOM_BYTES);
+    bloomFailed(block, `receipts[${index}].logsBloom`, none, receipt.logsBloom, 'no logs');
+  }
+  const computed = bloom.of(receipt.logs);
+  if (!equalsHex(computed, receipt.logsBloom)) {
+    const what = `the ${receipt.logs.length} logs of the receipt`;
+    bloomFailed(block, `receipts[${index}].logsBloom`, computed, receipt.logsBloom, what);
+  }
+  for (let at = 0; at < BLOOM_BYTES; at++) blockBloom[at]! |= computed[at]!;
+}
+
+function bloomFailed(
+  block: BlockInHand,
+  field: string,
+  computed: Uint8Array,
+  expected: string,
+  what: string,
+): never {
+  const got = toHex(computed);
+  throw proofFailed({
+    block: block.number,
+    proof: 'logsBloom',
+    field,
+    expected,
+    got,
+    message: `${field} is not the bloom of ${what}.`,
+  });
+}
+
+function proveRoot(block: BlockInHand, root: Uint8Array, count: number): void {
+  const expected = block.record.receiptsRoot;
+  if (equalsHex(root, expected)) return;
+  const got = toHex(root);
+  throw proofFailed({
+    block: block.number,
+    proof: 'receiptsRoot',
+    field: 'receiptsRoot',
+    expected,
+    got,
+    message: `receiptsRoot recomputed from ${count} receipts is ${got}, the header says ${expected}.`,
+  });
+}

@@ -1,0 +1,109 @@
+import { encodeTransaction } from '../encode/encode-transaction.js';
+import { equalsHex, toHex } from '../encode/keccak.js';
+import { headerLength } from '../encode/rlp-buffer.js';
+import { trieRoot } from '../encode/trie-root.js';
+import { proofFailed } from '../failures.js';
+import { DEPOSIT, readTransaction, type TransactionRecord } from '../read/transaction.js';
+import { transactionText } from '../text/transaction-text.js';
+import { effectivePrice } from './check-price.js';
+import { type BlockInHand, disagree, type Tools } from './tools.js';
+
+/** A block's transactions, proved. */
+export interface ProvedTransactions {
+  records: TransactionRecord[];
+  /** Canonical JSON of each. */
+  texts: string[];
+  /** Bytes of all of them in the block's own RLP. */
+  bodyLength: number;
+}
+
+/** Proves that the transactions are those that the header commits to, each with the hash it says. */
+export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTransactions {
+  const { rlp, keccak } = tools;
+  const { reader, record } = block;
+  const records: TransactionRecord[] = [];
+  const texts: string[] = [];
+  let bodyLength = 0;
+  rlp.clear();
+  for (let index = 0; index < record.transactions.length; index++) {
+    reader.at('transaction', index);
+    const tx = readTransaction(reader, record.transactions[index], record);
+    if (tx.kind === DEPOSIT) block.hasDeposits = true;
+    checkTransaction(block, tx, index);
+    encodeTransaction(rlp, tx);
+    const hash = keccak.hash(rlp.item(index));
+    if (!equalsHex(hash, tx.hash)) {
+      const because = 'it is the hash of the transaction that was given';
+      disagree(block, `transactions[${index}].hash`, tx.hash, toHex(hash), because);
+    }
+    const length = rlp.ends[index]! - rlp.starts[index]!;
+    // an EIP-2718 envelope stands in the block as a byte string
+    bodyLength += tx.kind === 0 ? length : headerLength(length) + length;
+    records.push(tx);
+    texts.push(transactionText(tx));
+  }
+  reader.at('block', 0);
+  const root = trieRoot(rlp, keccak);
+  if (!equalsHex(root, record.transactionsRoot)) {
+    const got = toHex(root);
+    const expected = record.transactionsRoot;
+    throw proofFailed({
+      block: block.number,
+      proof: 'transactionsRoot',
+      field: 'transactionsRoot',
+      expected,
+      got,
+      message: `transactionsRoot recomputed from ${records.length} transactions is ${got}, the header says ${expected}.`,
+    });
+  }
+  return { records, texts, bodyLength };
+}
+
+/** Checks what a transaction says of its place, and what it repeats. */
+function checkTransaction(block: BlockInHand, tx: TransactionRecord, index: number): void {
+  const { record } = block;
+  const field = (name: string) => `transactions[${index}].${name}`;
+  if (tx.blockHash !== record.hash) {
+    disagree(block, field('blockHash'), tx.blockHash, record.hash, "it is the block's hash");
+  }
+  if (tx.blockNumber !== record.number) {
+    disagree(block, field('blockNumber'), tx.blockNumber, record.number, "it is the block's number");
+  }
+  if (Number(tx.transactionIndex) !== index) {
+    const expected = `0x${index.toString(16)}`;
+    disagree(
+      block,
+      field('transactionIndex'),
+      tx.transactionIndex,
+      expected,
+      "it is the transaction's place",
+    );
+  }
+  if (tx.blockTimestamp != null && tx.blockTimestamp !== record.timestamp) {
+    disagree(
+      block,
+      field('blockTimestamp'),
+      tx.blockTimestamp,
+      record.timestamp,
+      "it is the block's timestamp",
+    );
+  }
+  if (tx.yParity != null && tx.kind !== 0 && tx.yParity !== tx.v && tx.v != null) {
+    disagree(block, field('yParity'), tx.yParity, tx.v, 'it is v under another name');
+  }
+  if (!block.strict) return;
+  if (tx.kind === 0 && tx.chainId != null) checkLegacyChain(block, tx, field('chainId'));
+  const price = effectivePrice(tx, record.baseFeePerGas);
+  if (price !== undefined && tx.gasPrice !== price) {
+    const because = 'it follows from maxFeePerGas, maxPriorityFeePerGas and the base fee';
+    disagree(block, field('gasPrice'), tx.gasPrice, price, because);
+  }
+}
+
+/** EIP-155: v is 35 or 36 and twice the chain's id; 27 and 28 say nothing of a chain. */
+function checkLegacyChain(block: BlockInHand, tx: TransactionRecord, field: string): void {
+  const v = BigInt(tx.v!);
+  if (v < 35n) return;
+  const expected = `0x${((v - 35n) >> 1n).toString(16)}`;
+  if (tx.chainId !== expected) disagree(block, field, tx.chainId, expected, `v is ${tx.v} (EIP-155)`);
+}

@@ -1,0 +1,189 @@
+import { proofFailed } from '../failures.js';
+import type { ProvedBlock, TransactionFacts } from '../proved-block.js';
+import type { Scratch } from '../read/hex.js';
+import { Reader } from '../read/reader.js';
+import { readTrace, type TraceRecord } from '../read/trace.js';
+import { type CallTree, createCallTree } from './call-tree.js';
+
+/** Proves a block's traces one by one, for answers too large to hold. */
+export interface TraceProver {
+  /**
+   * Takes the next trace; gives its canonical JSON.
+   *
+   * @throws RECORD_INVALID, PROOF_FAILED
+   */
+  push(trace: unknown): string;
+  /** Says that there are no more. @throws PROOF_FAILED if a transaction or a part of its tree is missing */
+  finish(): void;
+}
+
+/** What a block's traces are checked against. */
+export type TracedBlock = Pick<ProvedBlock, 'number' | 'hash' | 'transactions'>;
+
+/** EIP-2718 type of an OP-stack deposit. */
+const DEPOSIT = '0x7e';
+
+/**
+ * Checks that there is one tree of traces for each transaction, in their order, whose root is that transaction;
+ * rewards only after them.
+ */
+export function createTraceProver(block: TracedBlock, keepExtras: boolean, scratch: Scratch): TraceProver {
+  const reader = new Reader(keepExtras, scratch);
+  reader.block = block.number;
+  const { transactions } = block;
+  let count = 0;
+  /** Of the transaction whose tree is being read; -1 before the first. */
+  let position = -1;
+  let rewards = false;
+  const tree: CallTree = createCallTree();
+
+  const failed = (field: string, expected: string, got: string, message: string): never => {
+    throw proofFailed({ block: block.number, proof: 'traces', field, expected, got, message });
+  };
+
+  const endTree = () => {
+    if (position === -1) return;
+    const open = tree.open();
+    if (open === undefined) return;
+    const where = `[${open.address.join(',')}]`;
+    failed(
+      'subtraces',
+      String(open.subtraces),
+      String(open.seen),
+      `in the traces of transaction ${position}, the trace at ${where} says it has ${open.subtraces} subtraces, but ${open.seen} follow.`,
+    );
+  };
+
+  const endTransactions = () => {
+    endTree();
+    if (position === transactions.length - 1) return;
+    const { hash } = transactions[position + 1]!;
+    failed('traces', hash, 'nothing', `transaction ${position + 1} (${hash}) has no traces.`);
+  };
+
+  const pushReward = (trace: TraceRecord) => {
+    if (!rewards) endTransactions();
+    rewards = true;
+    if (trace.traceAddress.length === 0 && trace.subtraces === 0) return;
+    failed(
+      'traceAddress',
+      '[]',
+      `[${trace.traceAddress.join(',')}]`,
+      `trace ${count}, a reward, is part of a tree.`,
+    );
+  };
+
+  const pushOfTransaction = (trace: TraceRecord) => {
+    const which = trace.transactionPosition!;
+    const got = `transaction ${which}`;
+    if (rewards) {
+      failed('type', 'reward', trace.type, `trace ${count} is of ${got}, but follows the rewards.`);
+    }
+    const isRoot = trace.traceAddress.length === 0;
+    if (isRoot) {
+      endTree();
+      const next = position + 1;
+      if (which !== next || next === transactions.length) {
+        const expected = next === transactions.length ? 'no more traces' : `transaction ${next}`;
+        failed(
+          'transactionPosition',
+          expected,
+          got,
+          `trace ${count} begins the tree of ${got}, expected ${expected}.`,
+        );
+      }
+      position = next;
+      checkHash(trace);
+      checkRoot(trace, transactions[position]!);
+      tree.begin(trace);
+      return;
+    }
+    if (which !== position) {
+      const message = `trace ${count} is of ${got}, in the middle of the tree of transaction ${position}.`;
+      failed('transactionPosition', String(position), String(which), message);
+    }
+    checkHash(trace);
+    const expected = tree.push(trace);
+    if (expected === undefined) return;
+    const address = `[${trace.traceAddress.join(',')}]`;
+    const message = `trace ${count}, of ${got}, stands at ${address}, expected ${expected}.`;
+    failed('traceAddress', expected, address, message);
+  };
+
+  const checkHash = (trace: TraceRecord) => {
+    const { hash } = transactions[position]!;
+    if (trace.transactionHash === hash) return;
+    const message = `trace ${count} is of ${trace.transactionHash}, but transaction ${position} is ${hash}.`;
+    failed('transactionHash', hash, trace.transactionHash!, message);
+  };
+
+  const checkRoot = (trace: TraceRecord, tx: TransactionFacts) => {
+    const differs = (field: string, expected: string, got: string | undefined): never =>
+      failed(
+        field,
+        expected,
+        got ?? 'nothing',
+        `the root trace of transaction ${position} has ${field} ${shorten(got ?? 'nothing')}, the transaction ${shorten(expected)}.`,
+      );
+    const type = tx.to === null ? 'create' : 'call';
+    if (trace.type !== type) differs('type', type, trace.type);
+    if (trace.from !== tx.from) differs('action.from', tx.from, trace.from);
+    if (tx.to !== null && trace.to !== tx.to) differs('action.to', tx.to, trace.to);
+    if (trace.value !== tx.value) differs('action.value', tx.value, trace.value);
+    if (tx.input !== undefined && trace.input !== tx.input) {
+      differs(type === 'call' ? 'action.input' : 'action.init', tx.input, trace.input);
+    }
+    if (tx.success !== undefined && trace.failed === tx.success) {
+      // a deposit that fails before its first instruction has a failed receipt, and no frame that could have failed
+      const neverRan = tx.type === DEPOSIT && !tx.success;
+      if (!neverRan) differs('error', tx.success ? 'none' : 'an error', trace.failed ? 'an error' : 'none');
+    }
+    if (
+      type === 'create' &&
+      !trace.failed &&
+      tx.contractAddress != null &&
+      trace.created !== tx.contractAddress
+    ) {
+      differs('result.address', tx.contractAddress, trace.created);
+    }
+  };
+
+  return {
+    push(value) {
+      reader.at('trace', count);
+      const current = transactions[position];
+      const depth = depthOf(value);
+      const hints = {
+        blockHash: block.hash,
+        transactionHash: (depth === 0 ? transactions[position + 1] : current)?.hash ?? '',
+        input: (depth === 0 ? transactions[position + 1]?.input : tree.inputAt(depth - 1)) ?? '',
+      };
+      const trace = readTrace(reader, value, hints);
+      if (trace.blockHash !== block.hash || trace.blockNumber !== block.number) {
+        failed(
+          'blockHash',
+          block.hash,
+          trace.blockHash,
+          `trace ${count} is foreign: it is of block ${trace.blockNumber} (${trace.blockHash}), not of this one (${block.hash}).`,
+        );
+      }
+      if (trace.type === 'reward') pushReward(trace);
+      else pushOfTransaction(trace);
+      count++;
+      return trace.text;
+    },
+    finish() {
+      if (!rewards) endTransactions();
+    },
+  };
+}
+
+/** Depth of a trace in its tree, before anything is known of it. */
+function depthOf(value: unknown): number {
+  const address = (value as { traceAddress?: unknown } | null | undefined)?.traceAddress;
+  return Array.isArray(address) ? address.length : 0;
+}
+
+function shorten(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
+}

@@ -1,0 +1,52 @@
+import { addPair, moreFields, type Pairs } from './more-fields.js';
+import type { Optional, Reader } from './reader.js';
+import { AUTHORIZATION_FIELDS } from './tables.js';
+
+/** One signed delegation of an account (EIP-7702), in canonical form. */
+export interface Authorization {
+  chainId: string;
+  address: string;
+  nonce: string;
+  yParity: string;
+  r: string;
+  s: string;
+}
+
+/** An authorization list and its canonical JSON. */
+export interface AuthorizationList {
+  entries: Authorization[];
+  text: string;
+}
+
+/**
+ * Reads an `authorizationList` that is there.
+ *
+ * Its `r` and `s` are QUANTITY, as execution-apis has them: the spec's 32 bytes speak of the transaction's own.
+ */
+export function readAuthorizationList(reader: Reader, value: unknown): AuthorizationList {
+  const entries: Authorization[] = [];
+  const texts: string[] = [];
+  for (const item of reader.array(value, 'authorizationList')) {
+    const raw = reader.object(item, 'authorizationList');
+    const yParity: Optional<string> = reader.optionalQuantity(raw.yParity, 'authorizationList.yParity');
+    const entry: Authorization = {
+      chainId: reader.quantity(raw.chainId, 'authorizationList.chainId'),
+      address: reader.bytes(raw.address, 'authorizationList.address', 20),
+      nonce: reader.quantity(raw.nonce, 'authorizationList.nonce'),
+      // the name that nodes used before the EIP was final
+      yParity: yParity ?? reader.quantity(raw.v, 'authorizationList.yParity'),
+      r: reader.quantity(raw.r, 'authorizationList.r'),
+      s: reader.quantity(raw.s, 'authorizationList.s'),
+    };
+    const pairs: Pairs = [];
+    addPair(pairs, 'address', entry.address);
+    addPair(pairs, 'chainId', entry.chainId);
+    addPair(pairs, 'nonce', entry.nonce);
+    addPair(pairs, 'r', entry.r);
+    addPair(pairs, 's', entry.s);
+    addPair(pairs, 'yParity', yParity);
+    entries.push(entry);
+    texts.push(`{${moreFields(reader, raw, AUTHORIZATION_FIELDS, 0, pairs).slice(1)}}`);
+  }
+  return { entries, text: `[${texts.join(',')}]` };
+}

@@ -1,0 +1,104 @@
+import { addJsonPair, addPair, countPresent, moreFields, type Pairs } from './more-fields.js';
+import type { Optional, Reader } from './reader.js';
+import { BLOCK_FIELDS } from './tables.js';
+import { readWithdrawal, type Withdrawal } from './withdrawal.js';
+
+/** A block's own fields in canonical form; its transactions are read by themselves. */
+export interface BlockRecord {
+  number: string;
+  hash: string;
+  parentHash: string;
+  nonce: Optional<string>;
+  sha3Uncles: string;
+  logsBloom: string;
+  transactionsRoot: string;
+  stateRoot: string;
+  receiptsRoot: string;
+  miner: string;
+  mixHash: Optional<string>;
+  difficulty: string;
+  totalDifficulty: Optional<string>;
+  extraData: string;
+  size: string;
+  gasLimit: string;
+  gasUsed: string;
+  timestamp: string;
+  uncles: string[];
+  baseFeePerGas: Optional<string>;
+  withdrawalsRoot: Optional<string>;
+  blobGasUsed: Optional<string>;
+  excessBlobGas: Optional<string>;
+  parentBeaconBlockRoot: Optional<string>;
+  requestsHash: Optional<string>;
+  /** Absent where the node left the array out. */
+  withdrawals: Withdrawal[] | undefined;
+  /** As the node sent them. */
+  transactions: readonly unknown[];
+  /** The members that the spec's table does not name, as canonical JSON, each behind a comma. */
+  more: string;
+}
+
+/** Seals that only proof of work and its likes need: without them no header hash, so only `trust` lets them go. */
+export type Seals = 'required' | 'optional';
+
+/** Reads a block's own fields; sets the reader's block number first, so that every error names the block. */
+export function readBlock(reader: Reader, value: unknown, seals: Seals): BlockRecord {
+  const raw = reader.object(value, 'the block');
+  const number = reader.quantity(raw.number, 'number');
+  reader.block = reader.number(number, 'number');
+  const seal = (name: 'nonce' | 'mixHash', length: number) =>
+    seals === 'required'
+      ? reader.bytes(raw[name], name, length)
+      : reader.optionalBytes(raw[name], name, length);
+  const record: BlockRecord = {
+    number,
+    hash: reader.bytes(raw.hash, 'hash', 32),
+    parentHash: reader.bytes(raw.parentHash, 'parentHash', 32),
+    nonce: seal('nonce', 8),
+    sha3Uncles: reader.bytes(raw.sha3Uncles, 'sha3Uncles', 32),
+    logsBloom: reader.bytes(raw.logsBloom, 'logsBloom', 256),
+    transactionsRoot: reader.bytes(raw.transactionsRoot, 'transactionsRoot', 32),
+    stateRoot: reader.bytes(raw.stateRoot, 'stateRoot', 32),
+    receiptsRoot: reader.bytes(raw.receiptsRoot, 'receiptsRoot', 32),
+    miner: reader.bytes(raw.miner, 'miner', 20),
+    mixHash: seal('mixHash', 32),
+    difficulty: reader.quantity(raw.difficulty, 'difficulty'),
+    totalDifficulty: reader.optionalQuantity(raw.totalDifficulty, 'totalDifficulty'),
+    extraData: reader.data(raw.extraData, 'extraData'),
+    size: reader.quantity(raw.size, 'size'),
+    gasLimit: reader.quantity(raw.gasLimit, 'gasLimit'),
+    gasUsed: reader.quantity(raw.gasUsed, 'gasUsed'),
+    timestamp: reader.quantity(raw.timestamp, 'timestamp'),
+    uncles: reader.array(raw.uncles, 'uncles').map((hash) => reader.bytes(hash, 'uncles', 32)),
+    baseFeePerGas: reader.optionalQuantity(raw.baseFeePerGas, 'baseFeePerGas'),
+    withdrawalsRoot: reader.optionalBytes(raw.withdrawalsRoot, 'withdrawalsRoot', 32),
+    blobGasUsed: reader.optionalQuantity(raw.blobGasUsed, 'blobGasUsed'),
+    excessBlobGas: reader.optionalQuantity(raw.excessBlobGas, 'excessBlobGas'),
+    parentBeaconBlockRoot: reader.optionalBytes(raw.parentBeaconBlockRoot, 'parentBeaconBlockRoot', 32),
+    requestsHash: reader.optionalBytes(raw.requestsHash, 'requestsHash', 32),
+    withdrawals: undefined,
+    transactions: reader.array(raw.transactions, 'transactions'),
+    more: '',
+  };
+  let withdrawals: string | undefined;
+  if (raw.withdrawals != null) {
+    record.withdrawals = reader.array(raw.withdrawals, 'withdrawals').map((entry, index) => {
+      reader.at('withdrawal', index);
+      return readWithdrawal(reader, entry);
+    });
+    reader.at('block', 0);
+    withdrawals = `[${record.withdrawals.map((entry) => entry.text).join(',')}]`;
+  } else if (reader.missing(raw.withdrawals) === null) {
+    withdrawals = 'null';
+  }
+  const pairs: Pairs = [];
+  addPair(pairs, 'blobGasUsed', record.blobGasUsed);
+  addPair(pairs, 'excessBlobGas', record.excessBlobGas);
+  addPair(pairs, 'parentBeaconBlockRoot', record.parentBeaconBlockRoot);
+  addPair(pairs, 'requestsHash', record.requestsHash);
+  addJsonPair(pairs, 'withdrawals', withdrawals);
+  addPair(pairs, 'withdrawalsRoot', record.withdrawalsRoot);
+  const optional = countPresent(raw.nonce, raw.mixHash, raw.totalDifficulty, raw.baseFeePerGas);
+  record.more = moreFields(reader, raw, BLOCK_FIELDS, 17 + optional, pairs);
+  return record;
+}

@@ -1,0 +1,55 @@
+/** Value of a lower-case hex digit by its character code, 255 for every other character. */
+const NIBBLES = new Uint8Array(128).fill(255);
+for (let digit = 0; digit < 16; digit++) NIBBLES['0123456789abcdef'.charCodeAt(digit)] = digit;
+
+/** Strings up to this length are checked and decoded by a loop; the native call costs more than it saves there. */
+export const SHORT_HEX = 66;
+
+/** Value of a lower-case hex digit's character code; 255 for anything else. */
+export function nibble(charCode: number): number {
+  return charCode < 128 ? NIBBLES[charCode]! : 255;
+}
+
+/** Whether everything behind the `0x` of `text` is lower-case hex digits; for short texts. */
+export function isLowerHex(text: string): boolean {
+  let seen = 0;
+  for (let at = 2; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    seen |= code < 128 ? NIBBLES[code]! : 255;
+  }
+  return seen < 16 && text.charCodeAt(0) === 0x30 && text.charCodeAt(1) === 0x78;
+}
+
+/** A buffer that grows when asked; kept between blocks so that checking hex allocates nothing. */
+export class Scratch {
+  private buffer: Buffer = Buffer.allocUnsafe(4_096);
+
+  /** The buffer, with room for at least `bytes`. */
+  atLeast(bytes: number): Buffer {
+    if (this.buffer.length < bytes) this.buffer = Buffer.allocUnsafe(bytes * 2);
+    return this.buffer;
+  }
+}
+
+/**
+ * Whether `text` is `0x` and an even number of lower-case hex digits.
+ *
+ * Long texts go through Node's own decoder, which stops at the first character that is no hex digit, and are
+ * compared with their lower case: a quarter of the time of a loop.
+ */
+export function isCanonicalData(text: string, scratch: Scratch): boolean {
+  if ((text.length & 1) === 1) return false;
+  if (text.length <= SHORT_HEX) return text.length >= 2 && isLowerHex(text);
+  if (text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) return false;
+  const bytes = (text.length - 2) / 2;
+  return (
+    scratch.atLeast(bytes).write(text.slice(2), 0, bytes, 'hex') === bytes && text.toLowerCase() === text
+  );
+}
+
+/** Whether `text` is a QUANTITY as the protocol writes it: lower case, no leading zero, at most 256 bits. */
+export function isCanonicalQuantity(text: string): boolean {
+  const length = text.length;
+  if (length < 3 || length > 66 || (length > 3 && text.charCodeAt(2) === 0x30)) return false;
+  return isLowerHex(text);
+}

@@ -1,0 +1,56 @@
+import { addPair, moreFields, type Pairs } from './more-fields.js';
+import type { Optional, Reader } from './reader.js';
+import { LOG_FIELDS } from './tables.js';
+
+/** A log in canonical form. */
+export interface LogRecord {
+  removed: boolean;
+  logIndex: string;
+  transactionIndex: string;
+  transactionHash: string;
+  blockHash: string;
+  blockNumber: string;
+  address: string;
+  data: string;
+  topics: string[];
+  blockTimestamp: Optional<string>;
+  /** The members that the spec's table does not name, as canonical JSON, each behind a comma. */
+  more: string;
+}
+
+/** Strings that the fields of a transaction's receipt and logs are likely to equal; empty: not known. */
+export interface TransactionHints {
+  blockHash: string;
+  blockNumber: string;
+  hash: string;
+  index: string;
+}
+
+/** Nothing is known. */
+export const NO_HINTS: TransactionHints = { blockHash: '', blockNumber: '', hash: '', index: '' };
+
+/** Reads one log of a receipt. */
+export function readLog(reader: Reader, value: unknown, hints: TransactionHints): LogRecord {
+  const raw = reader.object(value, 'the log');
+  const list = reader.array(raw.topics, 'topics');
+  if (list.length > 4) reader.fail('topics', 'at most 4 topics', list);
+  const topics: string[] = [];
+  for (let at = 0; at < list.length; at++) topics.push(reader.bytes(list[at], 'topics', 32));
+  const record: LogRecord = {
+    removed: reader.boolean(raw.removed, 'removed'),
+    logIndex: reader.quantity(raw.logIndex, 'logIndex'),
+    transactionIndex: reader.quantity(raw.transactionIndex, 'transactionIndex', hints.index),
+    transactionHash: reader.bytes(raw.transactionHash, 'transactionHash', 32, hints.hash),
+    blockHash: reader.bytes(raw.blockHash, 'blockHash', 32, hints.blockHash),
+    blockNumber: reader.quantity(raw.blockNumber, 'blockNumber', hints.blockNumber),
+    address: reader.bytes(raw.address, 'address', 20),
+    data: reader.data(raw.data, 'data'),
+    topics,
+    blockTimestamp: reader.optionalQuantity(raw.blockTimestamp, 'blockTimestamp'),
+    more: '',
+  };
+  const pairs: Pairs = [];
+  if (reader.keepExtras) addPair(pairs, 'blockTimestamp', record.blockTimestamp);
+  record.more = moreFields(reader, raw, LOG_FIELDS, 9, pairs);
+  return record;
+}

@@ -1,0 +1,148 @@
+import { type RecordPlace, recordInvalid } from '../failures.js';
+import { isCanonicalData, isCanonicalQuantity, isLowerHex, Scratch } from './hex.js';
+
+/** An object as JSON.parse gave it; nothing is known of its values. */
+export type Raw = Readonly<Record<string, unknown>>;
+
+/** What a reader is reading, for its errors. */
+export type RecordName = 'block' | 'transaction' | 'receipt' | 'log' | 'trace' | 'withdrawal';
+
+/** An optional field: absent, or null where the node said null and extra fields are kept. */
+export type Optional<T> = T | null | undefined;
+
+const MIXED_QUANTITY = /^0x[0-9a-fA-F]+$/;
+const MIXED_DATA = /^0x(?:[0-9a-fA-F]{2})*$/;
+
+/**
+ * Reads the fields of one block's records: every method gives the canonical form or throws RECORD_INVALID with
+ * the block, the record and the field.
+ *
+ * `known` is a canonical string that the field is likely to equal (the block's hash in each of its logs): an equal
+ * value needs no further check.
+ */
+export class Reader {
+  /** Set as soon as it could be read. */
+  block: number | null = null;
+  name: RecordName = 'block';
+  index = 0;
+
+  constructor(
+    /** `extraFields: keep`: also keeps a null where the spec names none; otherwise such a null is an absent field. */
+    readonly keepExtras: boolean,
+    private readonly scratch: Scratch = new Scratch(),
+  ) {}
+
+  /** Names the record that is read from now on. */
+  at(name: RecordName, index: number): void {
+    this.name = name;
+    this.index = index;
+  }
+
+  place(): RecordPlace {
+    return {
+      block: this.block,
+      record: this.name === 'block' ? 'block' : `${this.name} ${this.index}`,
+    };
+  }
+
+  fail(field: string, expected: string, got: unknown): never {
+    throw recordInvalid(this.place(), field, expected, got);
+  }
+
+  object(value: unknown, field: string): Raw {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      this.fail(field, 'an object', value);
+    }
+    return value as Raw;
+  }
+
+  array(value: unknown, field: string): readonly unknown[] {
+    if (!Array.isArray(value)) this.fail(field, 'an array', value);
+    return value;
+  }
+
+  /** QUANTITY, at most 256 bits; leading zeros and capitals are set right. */
+  quantity(value: unknown, field: string, known = ''): string {
+    if (typeof value !== 'string') this.fail(field, 'a QUANTITY', value);
+    if (value === known && known !== '') return known;
+    if (isCanonicalQuantity(value)) return value;
+    if (!MIXED_QUANTITY.test(value)) this.fail(field, 'a QUANTITY', value);
+    const digits = value.slice(2).replace(/^0+(?=.)/, '');
+    if (digits.length > 64) this.fail(field, 'a QUANTITY of at most 256 bits', value);
+    return `0x${digits.toLowerCase()}`;
+  }
+
+  /** DATA of any length. */
+  data(value: unknown, field: string, known = ''): string {
+    if (typeof value !== 'string') this.fail(field, 'DATA', value);
+    if (value === known && known !== '') return known;
+    if (isCanonicalData(value, this.scratch)) return value;
+    if (!MIXED_DATA.test(value)) this.fail(field, 'DATA', value);
+    return value.toLowerCase();
+  }
+
+  /** DATA of exactly `length` bytes. */
+  bytes(value: unknown, field: string, length: number, known = ''): string {
+    if (typeof value === 'string') {
+      if (value === known && known !== '') return known;
+      if (value.length === 2 + 2 * length) {
+        if (isCanonicalData(value, this.scratch)) return value;
+        if (MIXED_DATA.test(value)) return value.toLowerCase();
+      }
+    }
+    return this.fail(field, `DATA of ${length} bytes`, value);
+  }
+
+  /**
+   * DATA of 32 bytes that nodes write as a QUANTITY (`r` and `s`): zeros are put in front.
+   * Source: the spec's table of transactions, against execution-apis, which has them as uint256.
+   */
+  word(value: unknown, field: string): string {
+    if (typeof value === 'string' && value.length === 66 && isLowerHex(value)) return value;
+    if (typeof value !== 'string' || value.length > 66 || !MIXED_QUANTITY.test(value)) {
+      this.fail(field, 'DATA of 32 bytes', value);
+    }
+    return `0x${value.slice(2).toLowerCase().padStart(64, '0')}`;
+  }
+
+  /** A JSON integer from 0 to 2^53 - 1. */
+  integer(value: unknown, field: string): number {
+    if (!Number.isSafeInteger(value) || (value as number) < 0) {
+      this.fail(field, 'a non-negative integer', value);
+    }
+    return value as number;
+  }
+
+  boolean(value: unknown, field: string): boolean {
+    if (typeof value !== 'boolean') this.fail(field, 'true or false', value);
+    return value;
+  }
+
+  /** The number in a canonical QUANTITY, which must be below 2^53. */
+  number(quantity: string, field: string): number {
+    const value = Number(quantity);
+    if (!Number.isSafeInteger(value)) this.fail(field, 'a QUANTITY below 2^53', quantity);
+    return value;
+  }
+
+  optionalQuantity(value: unknown, field: string, known = ''): Optional<string> {
+    return value == null ? this.missing(value) : this.quantity(value, field, known);
+  }
+
+  optionalBytes(value: unknown, field: string, length: number): Optional<string> {
+    return value == null ? this.missing(value) : this.bytes(value, field, length);
+  }
+
+  optionalWord(value: unknown, field: string): Optional<string> {
+    return value == null ? this.missing(value) : this.word(value, field);
+  }
+
+  optionalBoolean(value: unknown, field: string): Optional<boolean> {
+    return value == null ? this.missing(value) : this.boolean(value, field);
+  }
+
+  /** Null or absent, as the text will have it. */
+  missing(value: null | undefined): null | undefined {
+    return value === null && this.keepExtras ? null : undefined;
+  }
+}

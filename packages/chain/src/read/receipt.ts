@@ -1,0 +1,94 @@
+import { type LogRecord, readLog, type TransactionHints } from './log.js';
+import { addPair, countPresent, moreFields, type Pairs } from './more-fields.js';
+import type { Optional, Reader } from './reader.js';
+import { RECEIPT_FIELDS } from './tables.js';
+
+/** A receipt in canonical form; absent fields are undefined. */
+export interface ReceiptRecord {
+  transactionHash: string;
+  transactionIndex: string;
+  blockHash: string;
+  blockNumber: string;
+  /** OpenEthereum of old and the first generation of the OP stack leave out both. */
+  from: Optional<string>;
+  to: Optional<string>;
+  cumulativeGasUsed: string;
+  gasUsed: string;
+  effectiveGasPrice: Optional<string>;
+  contractAddress: string | null;
+  logs: LogRecord[];
+  logsBloom: string;
+  type: Optional<string>;
+  root: Optional<string>;
+  status: Optional<string>;
+  blobGasPrice: Optional<string>;
+  blobGasUsed: Optional<string>;
+  depositNonce: Optional<string>;
+  depositReceiptVersion: Optional<string>;
+  /** The members that the spec's table does not name, as canonical JSON, each behind a comma. */
+  more: string;
+}
+
+/** Reads one receipt; `index` is its position in the block and `firstLog` the number of logs before it. */
+export function readReceipt(
+  reader: Reader,
+  value: unknown,
+  hints: TransactionHints,
+  index: number,
+  firstLog: number,
+): ReceiptRecord {
+  reader.at('receipt', index);
+  const raw = reader.object(value, 'the receipt');
+  const list = reader.array(raw.logs, 'logs');
+  const logs: LogRecord[] = [];
+  for (let at = 0; at < list.length; at++) {
+    reader.at('log', firstLog + at);
+    logs.push(readLog(reader, list[at], hints));
+  }
+  reader.at('receipt', index);
+  const record: ReceiptRecord = {
+    transactionHash: reader.bytes(raw.transactionHash, 'transactionHash', 32, hints.hash),
+    transactionIndex: reader.quantity(raw.transactionIndex, 'transactionIndex', hints.index),
+    blockHash: reader.bytes(raw.blockHash, 'blockHash', 32, hints.blockHash),
+    blockNumber: reader.quantity(raw.blockNumber, 'blockNumber', hints.blockNumber),
+    from: reader.optionalBytes(raw.from, 'from', 20),
+    to: raw.to === null ? null : reader.optionalBytes(raw.to, 'to', 20),
+    cumulativeGasUsed: reader.quantity(raw.cumulativeGasUsed, 'cumulativeGasUsed'),
+    gasUsed: reader.quantity(raw.gasUsed, 'gasUsed'),
+    effectiveGasPrice: reader.optionalQuantity(raw.effectiveGasPrice, 'effectiveGasPrice'),
+    contractAddress:
+      raw.contractAddress === null ? null : reader.bytes(raw.contractAddress, 'contractAddress', 20),
+    logs,
+    logsBloom: reader.bytes(raw.logsBloom, 'logsBloom', 256),
+    type: reader.optionalQuantity(raw.type, 'type'),
+    root: readRoot(reader, raw.root),
+    status: reader.optionalQuantity(raw.status, 'status'),
+    blobGasPrice: reader.optionalQuantity(raw.blobGasPrice, 'blobGasPrice'),
+    blobGasUsed: reader.optionalQuantity(raw.blobGasUsed, 'blobGasUsed'),
+    depositNonce: reader.optionalQuantity(raw.depositNonce, 'depositNonce'),
+    depositReceiptVersion: reader.optionalQuantity(raw.depositReceiptVersion, 'depositReceiptVersion'),
+    more: '',
+  };
+  if (!hasRoot(record) && record.status !== '0x0' && record.status !== '0x1') {
+    reader.fail('status', '0x0 or 0x1, or a root of 32 bytes in its stead', raw.status);
+  }
+  const pairs: Pairs = [];
+  addPair(pairs, 'blobGasPrice', record.blobGasPrice);
+  addPair(pairs, 'blobGasUsed', record.blobGasUsed);
+  addPair(pairs, 'depositNonce', record.depositNonce);
+  addPair(pairs, 'depositReceiptVersion', record.depositReceiptVersion);
+  const { from, to, effectiveGasPrice, type, root, status } = raw;
+  const optional = countPresent(from, to, effectiveGasPrice, type, root, status);
+  record.more = moreFields(reader, raw, RECEIPT_FIELDS, 9 + optional, pairs);
+  return record;
+}
+
+/** Whether the receipt has the state root of the time before Byzantium (EIP-658), which stands for the status. */
+export function hasRoot(receipt: ReceiptRecord): boolean {
+  return receipt.root?.length === 66;
+}
+
+/** The first generation of the OP stack writes an empty root beside the status. */
+function readRoot(reader: Reader, value: unknown): Optional<string> {
+  return value === '0x' ? value : reader.optionalBytes(value, 'root', 32);
+}

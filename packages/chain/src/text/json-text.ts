@@ -1,0 +1,49 @@
+import type { Reader } from '../read/reader.js';
+
+/** Arrays and objects inside each other, in fields that no table names. */
+const MAX_DEPTH = 64;
+
+const HEX = /^0x[0-9a-fA-F]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: "everything that is not ASCII" is meant
+const NOT_ASCII = /[^\x00-\x7f]/g;
+
+/** A string as JSON in ASCII: texts become bytes by `latin1`, so everything else is written as \uXXXX. */
+export function quote(text: string): string {
+  return JSON.stringify(text).replace(
+    NOT_ASCII,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/**
+ * Canonical JSON of a value that no table describes: members in alphabetical order (by UTF-16 code unit), `0x…`
+ * strings in lower case, everything else as it is.
+ *
+ * @throws RECORD_INVALID for what JSON has no word for (undefined, Infinity) and beyond 64 levels of nesting
+ */
+export function jsonText(reader: Reader, field: string, value: unknown, depth = 0): string {
+  switch (typeof value) {
+    case 'string':
+      return quote(HEX.test(value) ? value.toLowerCase() : value);
+    case 'number':
+      return Number.isFinite(value) ? String(value) : reader.fail(field, 'a finite number', value);
+    case 'boolean':
+      return String(value);
+    case 'object':
+      break;
+    default:
+      return reader.fail(field, 'a JSON value', value);
+  }
+  if (value === null) return 'null';
+  if (depth === MAX_DEPTH) reader.fail(field, `at most ${MAX_DEPTH} levels of nesting`, value);
+  if (Array.isArray(value)) {
+    // Array.from, not map: a hole must be seen as undefined and refused
+    return `[${Array.from(value, (item) => jsonText(reader, field, item, depth + 1)).join(',')}]`;
+  }
+  const object = value as Readonly<Record<string, unknown>>;
+  const members = Object.keys(object)
+    .filter((key) => object[key] !== undefined)
+    .sort()
+    .map((key) => `${quote(key)}:${jsonText(reader, field, object[key], depth + 1)}`);
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,25 @@
+import type { TransactionRecord } from '../read/transaction.js';
+import { jsonMember, member, nullable } from './member.js';
+
+/** Canonical JSON of a transaction. */
+export function transactionText(tx: TransactionRecord): string {
+  const accessList = tx.accessList === null ? 'null' : tx.accessList?.text;
+  const isSystemTx = tx.isSystemTx === undefined ? undefined : String(tx.isSystemTx);
+  return (
+    `{"blockHash":"${tx.blockHash}","blockNumber":"${tx.blockNumber}","from":"${tx.from}","gas":"${tx.gas}"` +
+    member('gasPrice', tx.gasPrice) +
+    `,"hash":"${tx.hash}","input":"${tx.input}"` +
+    member('nonce', tx.nonce) +
+    `,"to":${nullable(tx.to)},"transactionIndex":"${tx.transactionIndex}","value":"${tx.value}"` +
+    member('v', tx.v) +
+    member('r', tx.r) +
+    member('s', tx.s) +
+    member('type', tx.type) +
+    member('chainId', tx.chainId) +
+    jsonMember('accessList', accessList) +
+    member('sourceHash', tx.sourceHash) +
+    member('mint', tx.mint) +
+    jsonMember('isSystemTx', isSystemTx) +
+    `${tx.more}}`
+  );
+}
