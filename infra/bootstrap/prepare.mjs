@@ -23,7 +23,9 @@ export async function prepare() {
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > WANTED[0] || (major === WANTED[0] && minor >= WANTED[1])) return;
-  giveUp(`Packhouse needs Node ${WANTED.join('.')} or later, this is ${process.versions.node}: see https://nodejs.org.`);
+  giveUp(
+    `Packhouse needs Node ${WANTED.join('.')} or later, this is ${process.versions.node}: see https://nodejs.org.`,
+  );
 }
 
 /** Whether node_modules holds what the lock file names: npm writes down what it installed, as its last act. */
@@ -37,7 +39,10 @@ function isInstalled() {
     const there = present[path];
     // Parts for other machines are optional and absent.
     if (there === undefined) return entry.optional === true || entry.devOptional === true;
-    return there.version === entry.version && there.integrity === entry.integrity && existsSync(`${root}${path}`);
+    const same =
+      there.version === entry.version &&
+      (there.integrity ?? entry.integrity) === (entry.integrity ?? there.integrity);
+    return same && existsSync(`${root}${path}`);
   });
 }
 
@@ -57,7 +62,10 @@ async function install() {
   const code = npm?.endsWith('.js')
     ? await run(process.execPath, [npm, ...args])
     : await run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args);
-  if (code !== 0) giveUp('The dependencies could not be installed: the reason stands above. Is the npm registry within reach?');
+  if (code !== 0)
+    giveUp(
+      'The dependencies could not be installed: the reason stands above. Is the npm registry within reach?',
+    );
 }
 
 async function build() {

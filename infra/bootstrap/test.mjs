@@ -3,5 +3,9 @@ import { prepare, root, runChild } from './prepare.mjs';
 
 await prepare();
 process.exit(
-  await runChild(process.execPath, [`${root}node_modules/vitest/vitest.mjs`, 'run', ...process.argv.slice(2)]),
+  await runChild(process.execPath, [
+    `${root}node_modules/vitest/vitest.mjs`,
+    'run',
+    ...process.argv.slice(2),
+  ]),
 );
