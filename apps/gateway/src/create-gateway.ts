@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import { METHODS } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Database } from '@packhouse/database';
+import type { Network } from '@packhouse/networks';
+import type { ObjectStore } from '@packhouse/object-store';
+import type { Context } from '@packhouse/runtime';
+import { type FastifyInstance, fastify } from 'fastify';
+import { createAdmission } from './auth/admission.js';
+import { createKeyCache } from './auth/key-cache.js';
+import { createBodyCache } from './files/body-cache.js';
+import { createFileFinder } from './files/find-file.js';
+import { createRateLimiter } from './limits/create-rate-limiter.js';
+import type { RateLimiter } from './limits/rate-limiter.js';
+import { createPointerFinder } from './pointers/find-pointer.js';
+import { createRangeCache } from './ranges/range-cache.js';
+import { bundlePointerRoute } from './routes/bundle-pointer.js';
+import { downloadRoute } from './routes/download.js';
+import type { GatewayParts } from './routes/gateway-parts.js';
+import { healthzRoute } from './routes/healthz.js';
+import { indexPageRoute } from './routes/index-page.js';
+import { metricsRoute } from './routes/metrics.js';
+import { describeRoutes, openapiRoute } from './routes/openapi.js';
+import { readyzRoute } from './routes/readyz.js';
+import { answerClientError } from './server/client-error.js';
+import { guardRequests } from './server/guard-requests.js';
+import { listenFailure } from './server/listen-failure.js';
+import { sendProblem } from './server/send-problem.js';
+import { hostConstraint } from './sites/host-constraint.js';
+import { createSites, siteUrls } from './sites/site.js';
+
+export interface GatewayOptions {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+  networks: readonly Network[];
+  /** Address under which people reach this server, no slash at the end; default: host and port of `listen`. */
+  publicUrl?: string | undefined;
+  /** Default: counted in this process. */
+  rateLimiter?: RateLimiter;
+  /** Memory for the range index; 8 bytes a bundle. Default 128 MiB. */
+  rangeCacheBytes?: number;
+  /** Memory for files. Default 64 MiB. */
+  fileCacheBytes?: number;
+  /** Connections beyond this many are refused. Default 10,000. */
+  maxConnections?: number;
+}
+
+/** The HTTP interface of one process. */
+export interface Gateway {
+  readonly server: FastifyInstance;
+  /** Resolves with the port as soon as connections are taken; port 0 takes any. Throws PORT_IN_USE, SETTINGS_INVALID. */
+  listen(port: number, host: string): Promise<number>;
+  /** Refuses new requests, lets those under way end, and closes. */
+  close(): Promise<void>;
+}
+
+/** Bodies of requests, in bytes. */
+const BODY_LIMIT = 5 * 1_024 * 1_024;
+
+/** Makes a gateway that does not listen yet. */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { context, database, objectStore } = options;
+  const rateLimiter = options.rateLimiter ?? createRateLimiter();
+  const ranges = createRangeCache({
+    load: database.bundles.ranges,
+    ...(options.rangeCacheBytes === undefined ? {} : { maxBytes: options.rangeCacheBytes }),
+  });
+  const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
+  const sites = createSites(options.networks, options.publicUrl ?? 'http://localhost');
+  const keys = createKeyCache({ find: database.keys.find, clock: context.clock });
+  let draining = false;
+  const parts: GatewayParts = {
+    context,
+    database,
+    objectStore,
+    sites,
+    admission: createAdmission({ keys, rateLimiter, clock: context.clock }),
+    pointers: createPointerFinder({ database, ranges }),
+    files: createFileFinder({ database, objectStore, bodies }),
+    draining: () => draining,
+    cacheBytes: () => ({ ranges: ranges.bytes, files: bodies.bytes }),
+  };
+
+  const app = createServer(context, options.maxConnections ?? 10_000);
+  guardRequests(app, parts);
+  await describeRoutes(app);
+  openapiRoute(app, parts);
+  indexPageRoute(app, parts);
+  healthzRoute(app);
+  readyzRoute(app, parts);
+  metricsRoute(app, parts);
+  for (const site of sites) {
+    bundlePointerRoute(app, parts, site);
+    downloadRoute(app, parts, site);
+  }
+  await app.ready();
+
+  return {
+    server: app,
+    async listen(port, host) {
+      try {
+        await app.listen({ port, host });
+      } catch (error) {
+        throw listenFailure(error, port, host);
+      }
+      const actual = (app.server.address() as AddressInfo).port;
+      const publicUrl = options.publicUrl ?? `http://${reachable(host)}:${actual}`;
+      for (const site of sites) Object.assign(site, siteUrls(site.network, publicUrl));
+      return actual;
+    },
+    async close() {
+      draining = true;
+      await app.close();
+      await rateLimiter.close();
+    },
+  };
+}
+
+/** How a browser on this machine writes the address that a server listens on. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function createServer(context: Context, maxConnections: number): FastifyInstance {
+  const run = randomBytes(4).toString('hex');
+  let count = 0;
+  const app: FastifyInstance = fastify({
+    // Nothing but this app's own recorder writes of requests: the key is in the path.
+    logger: false,
+    bodyLimit: BODY_LIMIT,
+    return503OnClosing: false,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    // A connection on which nothing moves for so long, in either direction, is cut.
+    connectionTimeout: 120_000,
+    genReqId: () => {
+      count += 1;
+      return `${run}-${count.toString(36)}`;
+    },
+    http: { maxHeaderSize: 16_384 },
+    routerOptions: { maxParamLength: 4_096 },
+    constraints: { hostName: hostConstraint },
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(error, request, reply, context.logger);
+    },
+    clientErrorHandler: answerClientError,
+  });
+  app.server.maxConnections = maxConnections;
+  for (const method of METHODS) {
+    if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
+  }
+  // Schemas of parameters are for the document; the routes read them themselves, with sentences for people.
+  app.setValidatorCompiler(() => () => true);
+  app.setErrorHandler((error, request, reply) => {
+    sendProblem(error, request, reply, context.logger);
+  });
+  return app;
+}

@@ -1,0 +1,119 @@
+import { sliceOfMember } from '@packhouse/bundle';
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { BundleRow, Database } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
+import { isPackhouseError } from '@packhouse/runtime';
+import { Problem } from '../http/problem.js';
+import { BoundedLru } from '../serving/bounded-lru.js';
+import { blockFile } from './block-file.js';
+import type { BodyCache } from './body-cache.js';
+import { type PublishedFacts, publishedFile } from './published-file.js';
+import type { ServedFile } from './served-file.js';
+
+/** Rows of published bundles remembered, without their fragment tables: some 400 bytes each. */
+const MAX_FACTS = 20_000;
+
+/** Finds the file behind a name. */
+export interface FileFinder {
+  /** Throws the problems `file-unknown` and `reorganised`, and what the database and the store throw. */
+  find(network: string, kind: Kind, range: BlockRange): Promise<ServedFile>;
+}
+
+/**
+ * Makes the finder. A name resolves to a published bundle of exactly this range; `n-n` also to a staged block, and
+ * to a block inside a published bundle, so that every link ever handed out keeps resolving after packing.
+ */
+export function createFileFinder(parts: {
+  database: Database;
+  objectStore: ObjectStore;
+  bodies: BodyCache;
+}): FileFinder {
+  const { database, objectStore, bodies } = parts;
+  const known = new BoundedLru<PublishedFacts>(MAX_FACTS);
+
+  const published = (name: string, row: BundleRow): ServedFile => {
+    const { objectKey, byteLength, sha256 } = row;
+    const facts = { objectKey, byteLength, sha256 };
+    known.set(name, facts, 1);
+    return publishedFile(facts, parts);
+  };
+
+  const publishedBlock = (row: BundleRow, block: number): Promise<ServedFile> => {
+    const slice = sliceOfMember(row.fragments, block, block);
+    const [fragment] = slice.fragments;
+    if (fragment === undefined) throw new Error(`no fragment of ${row.objectKey} holds block ${block}`);
+    return blockFile(
+      {
+        shelf: `${row.network}/${row.kind}`,
+        block,
+        fragment,
+        read: async () =>
+          bodies.peek(row.objectKey)?.subarray(slice.range.start, slice.range.end + 1) ??
+          objectStore.read(row.objectKey, { range: slice.range }),
+        immutable: true,
+      },
+      bodies,
+    );
+  };
+
+  const single = async (network: string, kind: Kind, block: number, name: string): Promise<ServedFile> => {
+    const location = await database.locate(network, kind, block);
+    if (location.state === 'published') {
+      const { bundle } = location;
+      return bundle.start === block && bundle.end === block
+        ? published(name, bundle)
+        : publishedBlock(bundle, block);
+    }
+    if (location.state === 'absent') throw await absent(database, network, kind, block);
+    const { fragment } = location;
+    return blockFile(
+      {
+        shelf: `${network}/${kind}`,
+        block,
+        fragment,
+        read: async () => {
+          const [body] = await database.staging.bodies(network, kind, [fragment.startBlock]);
+          return body as Buffer;
+        },
+        immutable: false,
+      },
+      bodies,
+    );
+  };
+
+  return {
+    async find(network, kind, { start, end }) {
+      const name = `${network}/${kind}/${start}-${end}`;
+      const facts = known.get(name);
+      if (facts !== undefined) return publishedFile(facts, parts);
+      if (start !== end) {
+        const row = await database.bundles.covering(network, kind, start);
+        if (row !== null && row.start === start && row.end === end) return published(name, row);
+        throw unknown();
+      }
+      try {
+        return await single(network, kind, start, name);
+      } catch (error) {
+        // Packed and reclaimed between the look-up and the read: it is published now, so once more finds it.
+        if (!isPackhouseError(error, 'STAGE_CONFLICT')) throw error;
+        return single(network, kind, start, name);
+      }
+    },
+  };
+}
+
+async function absent(database: Database, network: string, kind: Kind, block: number): Promise<Problem> {
+  const abandoned = await database.staging.abandonedAt(network, block);
+  if (abandoned === null) return unknown();
+  return new Problem('reorganised', {
+    detail: `Block ${block} with hash ${abandoned.hash} was removed by a reorganisation of the chain; ask for the pointer of block ${block} again.`,
+    members: { kind, block, hash: abandoned.hash, abandonedAt: abandoned.at.toISOString() },
+  });
+}
+
+function unknown(): Problem {
+  return new Problem('file-unknown', {
+    detail:
+      'There is no file of this range; ask the bundle interface for the pointer of a block, and use its download_link.',
+  });
+}

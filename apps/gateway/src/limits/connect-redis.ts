@@ -1,0 +1,17 @@
+import type { Context } from '@packhouse/runtime';
+import { Redis } from 'ioredis';
+
+/** Connects to Redis for rate limits: commands fail at once while it is away, so that no request waits for it. */
+export function connectRedis(url: string, context: Pick<Context, 'logger'>): Redis {
+  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 500 });
+  let away = false;
+  redis.on('error', (error: Error) => {
+    if (!away) context.logger.warn({ err: error }, 'Redis is away; requests are counted here meanwhile');
+    away = true;
+  });
+  redis.on('ready', () => {
+    if (away) context.logger.info('Redis is back');
+    away = false;
+  });
+  return redis;
+}

@@ -1,0 +1,40 @@
+import { createDatabase } from '@packhouse/database';
+import { loadNetworks } from '@packhouse/networks';
+import { openObjectStore } from '@packhouse/object-store';
+import { runProcess } from '@packhouse/runtime';
+import { createGateway } from './create-gateway.js';
+import { connectRedis } from './limits/connect-redis.js';
+import { createRateLimiter } from './limits/create-rate-limiter.js';
+import { gatewaySettings } from './settings.js';
+
+await runProcess(process, {
+  name: 'gateway',
+  settings: gatewaySettings,
+  async start({ settings, context, shutdown, notify }) {
+    const networks = await loadNetworks(settings.NETWORKS_FILE, process.env);
+    const database = createDatabase({
+      connectionString: settings.DATABASE_URL,
+      context,
+      applicationName: 'packhouse gateway',
+    });
+    shutdown.add('database', () => database.close());
+    await database.checkSchema();
+    const objectStore = await openObjectStore(settings.OBJECT_STORE);
+    shutdown.add('object store', () => objectStore.close());
+    const redis = settings.REDIS_URL === undefined ? undefined : connectRedis(settings.REDIS_URL, context);
+    const gateway = await createGateway({
+      context,
+      database,
+      objectStore,
+      networks,
+      publicUrl: settings.PUBLIC_URL,
+      rateLimiter: createRateLimiter(redis === undefined ? {} : { redis }),
+      rangeCacheBytes: settings.RANGE_CACHE,
+      fileCacheBytes: settings.FILE_CACHE,
+    });
+    shutdown.add('gateway', () => gateway.close());
+    const port = await gateway.listen(settings.PORT, settings.HOST);
+    context.logger.info({ host: settings.HOST, port }, 'listening');
+    notify({ type: 'listening', port });
+  },
+});

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findRange, packRanges, withRange } from './range-page.js';
+
+/** Ascending, disjoint ranges from gaps and lengths. */
+const ranges = fc
+  .array(fc.record({ gap: fc.integer({ min: 0, max: 5 }), length: fc.integer({ min: 1, max: 9 }) }), {
+    maxLength: 60,
+  })
+  .map((parts) => {
+    let next = 16_000;
+    return parts.map(({ gap, length }) => {
+      const start = next + gap;
+      next = start + length;
+      return { start, end: next - 1 };
+    });
+  });
+
+describe('a page of the range index', () => {
+  it('finds for each block exactly the range that holds it', () => {
+    fc.assert(
+      fc.property(ranges, (list) => {
+        const page = packRanges(16_384, list);
+        for (let block = 15_990; block < 16_900; block++) {
+          expect(findRange(page, block)).toEqual(
+            list.find((each) => each.start <= block && block <= each.end),
+          );
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is the same in whatever order its ranges are added', () => {
+    fc.assert(
+      fc.property(ranges, fc.integer(), (list, seed) => {
+        const shuffled = [...list].sort((a, b) => ((a.start * 31 + seed) % 7) - ((b.start * 31 + seed) % 7));
+        const added = shuffled.reduce(withRange, packRanges(16_384, []));
+        expect(added).toEqual(packRanges(16_384, list));
+        expect(shuffled.reduce(withRange, added)).toBe(added);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('costs eight bytes a range', () => {
+    expect(
+      packRanges(0, [
+        { start: 0, end: 9 },
+        { start: 10, end: 19 },
+      ]).offsets.byteLength,
+    ).toBe(16);
+  });
+
+  it('holds a range that reaches further than 2^31 blocks', () => {
+    const far = { start: 16_384, end: 2 ** 40 };
+    expect(findRange(packRanges(16_384, [far]), 2 ** 40)).toEqual(far);
+  });
+});

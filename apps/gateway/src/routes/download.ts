@@ -1,0 +1,89 @@
+import { parseFileName } from '@packhouse/bundle';
+import type { BlockRange } from '@packhouse/chain';
+import { isPackhouseError } from '@packhouse/runtime';
+import type { FastifyInstance } from 'fastify';
+import { refuseAbovePlan } from '../auth/admission.js';
+import { bearerKey } from '../auth/bearer-key.js';
+import { Problem } from '../http/problem.js';
+import { constraintsOf } from '../sites/host-constraint.js';
+import type { Site } from '../sites/site.js';
+import { admitVisit } from './admit-visit.js';
+import { chosenKind } from './chosen-kind.js';
+import type { GatewayParts } from './gateway-parts.js';
+import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
+import { sendFile } from './send-file.js';
+
+const bytes = {
+  content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } },
+} as const;
+
+const schema = {
+  summary: 'A file: a JSON array with one element a block, gzipped',
+  tags: ['bundles'],
+  operationId: 'downloadBundle',
+  security: [{ apiKey: [] }],
+  params: {
+    type: 'object',
+    required: ['kind', 'start_number', 'end_number'],
+    properties: {
+      kind: kindSchema,
+      start_number: { type: 'integer', minimum: 0 },
+      end_number: { type: 'integer', minimum: 0 },
+    },
+  },
+  headers: {
+    type: 'object',
+    properties: {
+      range: { type: 'string', description: 'One range of bytes, as in `bytes=0-99`.' },
+      'if-range': { type: 'string', description: 'ETag for which the range counts.' },
+      'if-none-match': { type: 'string', description: 'ETags that the client has.' },
+    },
+  },
+  response: {
+    200: { description: 'The file. Its ETag is its SHA-256 in hex.', ...bytes },
+    206: { description: 'The range of bytes asked for.', ...bytes },
+    304: { description: 'The client has this file.', type: 'null' },
+    ...refusals(
+      ...COMMON_REFUSALS,
+      'file-unknown',
+      'reorganised',
+      'precondition-failed',
+      'range-unsatisfiable',
+    ),
+  },
+} as const;
+
+/** `GET` and `HEAD {download_url}/<kind>/<start>-<end>.json.gz` of one network. */
+export function downloadRoute(app: FastifyInstance, parts: GatewayParts, site: Site): void {
+  app.route<{ Params: { kind: string; file: string } }>({
+    method: ['GET', 'HEAD'],
+    url: `${site.files.path}/:kind/:file`,
+    schema,
+    constraints: constraintsOf(site.files),
+    config: {
+      document: { path: '/{kind}/{start_number}-{end_number}.json.gz', servedAt: 'downloadUrl' },
+    },
+    handler: async (request, reply) => {
+      const { params, visit } = request;
+      visit.route = 'download';
+      const given = bearerKey(request.headers.authorization);
+      const key = await admitVisit(parts.admission, given, site.network, visit, reply);
+      const kind = chosenKind(site.network, params.kind);
+      visit.kind = kind;
+      const range = rangeOf(params.file);
+      refuseAbovePlan(key.plan, range.end);
+      return sendFile(await parts.files.find(site.network.id, kind, range), request, reply);
+    },
+  });
+}
+
+function rangeOf(file: string): BlockRange {
+  try {
+    return parseFileName(file);
+  } catch (error) {
+    if (!isPackhouseError(error, 'NAME_INVALID')) throw error;
+    throw new Problem('file-unknown', {
+      detail: 'A file is named <start>-<end>.json.gz, with block numbers in decimal without leading zeros.',
+    });
+  }
+}

@@ -1,0 +1,22 @@
+import type { Database } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
+import type { Context } from '@packhouse/runtime';
+import type { Admission } from '../auth/admission.js';
+import type { FileFinder } from '../files/find-file.js';
+import type { PointerFinder } from '../pointers/find-pointer.js';
+import type { Site } from '../sites/site.js';
+
+/** What routes are made of; each takes what it needs. */
+export interface GatewayParts {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+  sites: readonly Site[];
+  admission: Admission;
+  pointers: PointerFinder;
+  files: FileFinder;
+  /** Whether the gateway is shutting down. */
+  draining(): boolean;
+  /** Bytes that each cache holds, by name. */
+  cacheBytes(): Record<string, number>;
+}

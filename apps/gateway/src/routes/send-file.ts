@@ -1,0 +1,50 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ServedFile } from '../files/served-file.js';
+import { byteRange } from '../http/byte-range.js';
+import { entityTag, ifRangePasses, matchPasses, noneMatchHits } from '../http/entity-tags.js';
+import { Problem } from '../http/problem.js';
+
+/**
+ * Answers with a file as RFC 9110 wants it: preconditions first, then HEAD, then a range, then all of it.
+ * The file is held until the answer is over, however slowly it is read.
+ */
+export async function sendFile(
+  file: ServedFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { raw } = reply;
+  raw.once('close', () => file.release());
+  if (raw.closed) file.release();
+  const { headers, method } = request;
+  const tag = entityTag(file.sha256);
+  const size = file.byteLength;
+  const match = headers['if-match'];
+  if (match !== undefined && !matchPasses(match, tag)) {
+    throw new Problem('precondition-failed', { detail: 'The file has another ETag than If-Match asks for.' });
+  }
+  reply
+    .header('etag', tag)
+    .header('accept-ranges', 'bytes')
+    .header('cache-control', file.immutable ? 'private, immutable, max-age=31536000' : 'no-store');
+  const noneMatch = headers['if-none-match'];
+  if (noneMatch !== undefined && noneMatchHits(noneMatch, tag)) return reply.code(304).send();
+  reply.header('content-type', 'application/gzip');
+  // Range is defined for GET only (RFC 9110, 14.2).
+  if (method === 'HEAD') return reply.header('content-length', size).send();
+  const part = ifRangePasses(headers['if-range'] as string | undefined, tag)
+    ? byteRange(headers.range, size)
+    : 'whole';
+  if (part === 'unsatisfiable') {
+    throw new Problem('range-unsatisfiable', {
+      detail: `The file has ${size} bytes.`,
+      headers: { 'content-range': `bytes */${size}` },
+    });
+  }
+  const range = part === 'whole' ? { start: 0, end: size - 1 } : part;
+  reply.header('content-length', range.end - range.start + 1);
+  if (part !== 'whole') reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
+  const held = await file.body();
+  if (held === null) return reply.send(await file.stream(range));
+  return reply.send(part === 'whole' ? held.bytes : held.bytes.subarray(range.start, range.end + 1));
+}

@@ -1,0 +1,43 @@
+import { unauthenticated } from '../auth/admission.js';
+import { Problem } from '../http/problem.js';
+import { hostName } from '../sites/host-constraint.js';
+import type { Mount, Site } from '../sites/site.js';
+import type { AllowedMethods } from './allowed-methods.js';
+
+/** The refusal for an address that no route takes: wrong verb, no key, no such network, or nothing there. */
+export function noRoute(
+  request: { method: string; path: string; host: string | undefined },
+  parts: { sites: readonly Site[]; allowed: AllowedMethods },
+): Problem {
+  const methods = parts.allowed.at(request.path, request.host);
+  if (methods.length > 0) {
+    const allow = methods.join(', ');
+    return new Problem('method-not-allowed', {
+      detail: `This address takes ${allow} only.`,
+      headers: { allow },
+    });
+  }
+  const host = hostName(request.host);
+  if (parts.sites.some((site) => withoutKey(site.base, request.path, host))) return unauthenticated();
+  const below = (mount: Mount): boolean => at(mount, host) && request.path.startsWith(`${mount.path}/`);
+  const known = parts.sites.some((site) => below(site.base) || below(site.files));
+  if (!known && /^\/[^/]*\/(?:v1|files)\//.test(request.path)) {
+    const names = parts.sites.map((site) => site.network.id).join(', ');
+    return new Problem('network-unknown', {
+      detail: `No network is served at this address; there are ${names}.`,
+      members: { networks: parts.sites.map((site) => site.network.id) },
+    });
+  }
+  return new Problem('path-unknown', {
+    detail: 'There is nothing at this address; GET / names the networks and their addresses.',
+  });
+}
+
+function at(mount: Mount, host: string): boolean {
+  return mount.host === undefined || mount.host === host;
+}
+
+/** An address of the bundle interface with the key left out, or empty. */
+function withoutKey(base: Mount, path: string, host: string): boolean {
+  return at(base, host) && ['/', '//'].some((gap) => path.startsWith(`${base.path}${gap}bundle-api/`));
+}

@@ -1,0 +1,23 @@
+import type { Logger } from '@packhouse/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { problemOfError } from '../http/problem-of-error.js';
+
+/** Answers whatever was thrown as `application/problem+json`; our own faults are logged with their cause. */
+export function sendProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logger: Logger,
+): FastifyReply {
+  const problem = problemOfError(error);
+  if (problem.status >= 500 && problem.reason !== 'draining') {
+    logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
+  }
+  for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value);
+  return reply
+    .code(problem.status)
+    .header('cache-control', 'no-store')
+    .header('x-request-id', request.id)
+    .type('application/problem+json')
+    .send(JSON.stringify(problem.toBody(request.id)));
+}

@@ -1,0 +1,38 @@
+import { bytesSetting, integerSetting, logLevelSetting } from '@packhouse/runtime';
+import { z } from 'zod';
+
+/** The environment of a gateway. */
+export const gatewaySettings = z.object({
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//)
+    .describe('a Postgres address, e.g. postgres://user:password@host:5432/packhouse'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//)
+    .optional()
+    .describe(
+      'a Redis address for counting requests, e.g. redis://host:6379; without it each gateway counts for itself',
+    ),
+  NETWORKS_FILE: z.string().describe('the path of the networks file, e.g. ./networks.yaml'),
+  OBJECT_STORE: z.string().describe('s3://bucket/prefix or the path of a folder'),
+  HOST: z
+    .string()
+    .default('0.0.0.0')
+    .describe('the address to listen on, e.g. 127.0.0.1 (default 0.0.0.0, every address of this machine)'),
+  PORT: integerSetting('the port to listen on, 0 for any that is free (default 8080)', 0, 65_535).default(
+    8_080,
+  ),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe(
+      'the address under which people reach the gateway, e.g. https://data.example.com (default: HOST and PORT)',
+    ),
+  RANGE_CACHE: bytesSetting('memory for the range index, 8 bytes a bundle (default 128MiB)').default(
+    134_217_728,
+  ),
+  FILE_CACHE: bytesSetting('memory for files that are being sent (default 64MiB)').default(67_108_864),
+  LOG_LEVEL: logLevelSetting(),
+});

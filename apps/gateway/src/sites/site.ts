@@ -1,0 +1,48 @@
+import type { Network } from '@packhouse/networks';
+
+/** Where requests for something arrive: at a path, and at a host name where that tells networks apart. */
+export interface Mount {
+  /** Lower case, no port; absent: any host. */
+  host?: string;
+  /** No slash at the end. */
+  path: string;
+}
+
+/** A network with its addresses. */
+export interface Site {
+  readonly network: Network;
+  readonly base: Mount;
+  readonly files: Mount;
+  /** The spec's `{base_url}`, with the slash at the end. */
+  baseUrl: string;
+  /** The spec's `{download_url}`, no slash at the end. */
+  downloadUrl: string;
+}
+
+/** The sites of the networks. `publicUrl` is the address under which people reach this server, no slash at the end. */
+export function createSites(networks: readonly Network[], publicUrl: string): Site[] {
+  return networks.map((network) => {
+    const urls = siteUrls(network, publicUrl);
+    return {
+      network,
+      ...urls,
+      base: mountOf(urls.baseUrl, publicUrl),
+      files: mountOf(urls.downloadUrl, publicUrl),
+    };
+  });
+}
+
+/** The public addresses of a network: its own, or below `publicUrl`. */
+export function siteUrls(network: Network, publicUrl: string): Pick<Site, 'baseUrl' | 'downloadUrl'> {
+  return {
+    baseUrl: network.baseUrl ?? `${publicUrl}/${network.id}/v1/`,
+    downloadUrl: network.downloadUrl ?? `${publicUrl}/${network.id}/files`,
+  };
+}
+
+/** Ports are left out on purpose: behind a proxy the Host header may or may not carry one. */
+function mountOf(address: string, publicUrl: string): Mount {
+  const url = new URL(address);
+  const path = url.pathname.replace(/\/+$/, '');
+  return url.hostname === new URL(publicUrl).hostname ? { path } : { host: url.hostname, path };
+}
