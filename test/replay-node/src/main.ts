@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util';
+import { describeError, isPackhouseError } from '@packhouse/runtime';
+import { startFromArguments } from './start-from-arguments.js';
+
+const HELP = `Serves recorded or generated blocks as a JSON-RPC node.
+
+  node test/replay-node/dist/main.js --file <recording.jsonl.gz> [--from N] [--to M] [--extend LENGTH]
+  node test/replay-node/dist/main.js --generate 12 [--extend LENGTH]
+
+  --file PATH              a recording; may be given more than once
+  --generate N             N generated blocks instead
+  --from N  --to M         only these blocks of the recording
+  --extend LENGTH          repeat them to a chain of so many blocks, all proofs kept
+  --giant MEGABYTES        one more block whose trace answer has this size
+  --port P                 default: any free port
+  --host HOST              default 127.0.0.1
+  --chain-id ID            default 1
+  --head N                 the newest block; default the last
+  --finalized-depth N      how far the finalized block is behind the head; default 0
+  --latency MS             how long each answer waits
+  --bytes-per-second N     how fast the line is
+  --requests-per-second N  429 beyond this
+`;
+
+const option = { type: 'string' } as const;
+const { values } = parseArgs({
+  options: {
+    file: { type: 'string', multiple: true },
+    generate: option,
+    from: option,
+    to: option,
+    extend: option,
+    giant: option,
+    port: option,
+    host: option,
+    'chain-id': option,
+    head: option,
+    'finalized-depth': option,
+    latency: option,
+    'bytes-per-second': option,
+    'requests-per-second': option,
+    help: { type: 'boolean' },
+  },
+});
+
+if (values.help || (values.file === undefined && values.generate === undefined)) {
+  process.stdout.write(HELP);
+  process.exitCode = values.help ? 0 : 64;
+} else {
+  try {
+    const { node, firstNumber, lastNumber } = await startFromArguments(values);
+    process.stdout.write(`${node.url} serves blocks ${firstNumber} to ${lastNumber}\n`);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void node.close());
+  } catch (error) {
+    process.stderr.write(`${describeError(error)}\n`);
+    process.exitCode = isPackhouseError(error) ? error.exitCode : 70;
+  }
+}
