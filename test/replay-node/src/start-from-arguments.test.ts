@@ -1,0 +1,40 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { chainDataDirectory } from './chain-data-directory.js';
+import { type StartedNode, startFromArguments } from './start-from-arguments.js';
+import { call } from './testing/rpc.js';
+
+const directory = chainDataDirectory();
+let started: StartedNode | undefined;
+afterEach(() => started?.node.close());
+
+test('generated blocks are extended, hidden above the head and followed by a giant one', async () => {
+  started = await startFromArguments({
+    generate: '2',
+    extend: '9',
+    giant: '1',
+    head: '8',
+    'chain-id': '5',
+    'finalized-depth': '3',
+  });
+  expect(started).toMatchObject({ firstNumber: 1, lastNumber: 10 });
+  const { url } = started.node;
+  expect(await call(url, 'eth_chainId')).toBe('0x5');
+  expect(await call(url, 'eth_blockNumber')).toBe('0x8');
+  expect(await call(url, 'eth_getBlockByNumber', ['finalized', false])).toMatchObject({ number: '0x5' });
+});
+
+test.each([
+  [{ generate: 'many' }, '--generate takes a number that is not negative, got "many".'],
+  [{ generate: '2', port: '-1' }, '--port takes a number that is not negative, got "-1".'],
+  [{ generate: '2', from: '5', to: '4' }, 'No block from 5 to 4 is in the recording.'],
+])('%j is refused', async (values, message) => {
+  await expect(startFromArguments(values)).rejects.toThrow(message);
+});
+
+describe.skipIf(directory === null)('a recording (needs ../shared/chain-data)', () => {
+  test('is cut to a range', async () => {
+    const file = [`${directory}/mainnet-17686110-17686121.jsonl.gz`];
+    started = await startFromArguments({ file, from: '17686112', to: '17686114' });
+    expect(started).toMatchObject({ firstNumber: 17_686_112, lastNumber: 17_686_114 });
+  });
+});
