@@ -9,6 +9,7 @@
  * their recorded place stay as they are. Kept per block: its hash (and, if transactions vary, theirs).
  */
 import { PackhouseError } from '@packhouse/runtime';
+import { resizedBlock } from './block-size.js';
 import { BlockTemplates } from './block-templates.js';
 import { type PreparedHeader, prepareHeader } from './header-hash.js';
 import { dataBytes, keccak, quantityBytes, toData, toQuantity } from './hex.js';
@@ -215,7 +216,10 @@ class ExtendedChain implements ServedChain {
       SLOT.totalDifficulty,
       header === undefined ? String(block.totalDifficulty) : toQuantity(this.totalDifficultyAt(index)),
     );
-    set(SLOT.size, toQuantity(Number(block.size ?? 0) + (header?.length ?? headerLength) - headerLength));
+    set(
+      SLOT.size,
+      toQuantity(resizedBlock(Number(block.size ?? 0), (header?.length ?? headerLength) - headerLength)),
+    );
     set(SLOT.mixHash, header === undefined ? String(block.mixHash) : toData(this.mixHashAt(index)));
     if (this.varied !== undefined) {
       set(SLOT.transactionsRoot, toData(this.varied.root(number)));

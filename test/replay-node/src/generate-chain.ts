@@ -1,3 +1,4 @@
+import { blockSize } from './block-size.js';
 import { encodeReceipt } from './encode-receipt.js';
 import { encodeTransaction } from './encode-transaction.js';
 import { generateReceipt } from './generate-receipt.js';
@@ -147,7 +148,14 @@ function assemble(random: Random, parts: BlockParts): RpcBlock {
   };
   const header = encodeHeader(block);
   block.hash = toData(keccak(header));
-  const body = [...encoded, ...encodedWithdrawals].reduce((sum, { length }) => sum + length, 0);
-  block.size = toQuantity(header.length + body + 10);
+  const length = (parts: readonly Uint8Array[]): number => parts.reduce((sum, part) => sum + part.length, 0);
+  block.size = toQuantity(
+    blockSize({
+      header: header.length,
+      // A transaction that begins with its type stands in the block as a byte string, a legacy one as a list.
+      transactions: length(encoded.map((bytes) => ((bytes[0] as number) < 0xc0 ? encodeRlp(bytes) : bytes))),
+      withdrawals: length(encodedWithdrawals),
+    }),
+  );
   return block;
 }

@@ -8,6 +8,11 @@ export function encodeRlp(item: RlpItem): Buffer {
   return out;
 }
 
+/** Length of the RLP of a list whose items take `payload` bytes. */
+export function listLength(payload: number): number {
+  return payload + (payload < 56 ? 1 : 1 + lengthOfLength(payload));
+}
+
 function payloadLength(item: RlpItem): number {
   if (item instanceof Uint8Array) return item.length;
   let length = 0;
@@ -18,7 +23,7 @@ function payloadLength(item: RlpItem): number {
 function encodedLength(item: RlpItem): number {
   const payload = payloadLength(item);
   if (item instanceof Uint8Array && payload === 1 && (item[0] as number) < 0x80) return 1;
-  return payload + (payload < 56 ? 1 : 1 + lengthOfLength(payload));
+  return listLength(payload);
 }
 
 function lengthOfLength(length: number): number {

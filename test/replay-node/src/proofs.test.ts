@@ -1,0 +1,78 @@
+import { checkParentLink, createProver, type Proof, type Prover } from '@packhouse/chain';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { chainDataDirectory } from './chain-data-directory.js';
+import { extendChain } from './extend-chain.js';
+import { generateChain } from './generate-chain.js';
+import { giantTraceBlock } from './giant-trace-block.js';
+import { loadRecording } from './load-recording.js';
+import { recordedChain } from './recorded-chain.js';
+import type { ServedChain } from './served-chain.js';
+import { servedValues } from './testing/oracle.js';
+
+const directory = chainDataDirectory();
+const EVERY: Proof[] = [
+  'headerHash',
+  'transactionsRoot',
+  'receiptsRoot',
+  'logsBloom',
+  'withdrawalsRoot',
+  'consistency',
+];
+let prover: Prover;
+beforeAll(async () => {
+  prover = await createProver({ header: 'recompute', senders: false, extraFields: 'keep' });
+});
+
+/** Proves blocks and what links them, as the pipeline does; gives the proofs that every block passed. */
+function prove(chain: ServedChain, from: number, to: number): Proof[] {
+  let passed = EVERY;
+  let parent: ReturnType<Prover['proveBlock']> | undefined;
+  for (let number = from; number <= to; number++) {
+    const served = chain.block(number);
+    if (served === undefined) throw new Error(`no block ${number}`);
+    const { block, receipts, traces } = servedValues(served);
+    const proved = prover.proveBlock({ block, receipts });
+    prover.proveTraces(proved, traces);
+    if (parent !== undefined) checkParentLink(parent, proved);
+    parent = proved;
+    passed = passed.filter((proof) => proved.proofs.includes(proof));
+  }
+  return passed;
+}
+
+describe("the pipeline's prover passes", () => {
+  test('generated blocks, of every size of answer', () => {
+    expect(prove(recordedChain(generateChain({ length: 4 })), 1, 4)).toEqual(EVERY);
+    expect(prove(recordedChain(generateChain({ length: 40, txsPerBlock: 2 })), 1, 40)).toEqual(EVERY);
+    expect(prove(recordedChain(generateChain({ length: 2, txsPerBlock: 0 })), 1, 2)).toEqual(EVERY);
+  });
+
+  test('extended chains across a change of width, with transactions repeated and varied', () => {
+    const blocks = generateChain({ length: 5, txsPerBlock: 20 });
+    for (const varyTransactions of [false, true]) {
+      const chain = extendChain(blocks, { length: 30, startNumber: 65_530, varyTransactions });
+      expect(prove(chain, 65_530, 65_559)).toEqual(EVERY);
+    }
+  });
+
+  test('giant blocks', () => {
+    const chain = giantTraceBlock({ megabytes: 2, startNumber: 9 });
+    expect(prove(chain, 9, 9)).toEqual(EVERY);
+  });
+
+  test.skipIf(directory === null)(
+    'real recordings and what they are extended to (needs ../shared/chain-data)',
+    async () => {
+      const blocks = await loadRecording(`${directory}/mainnet-17686110-17686121.jsonl.gz`);
+      const last = 17_686_121;
+      for (const varyTransactions of [false, true]) {
+        const passed = prove(extendChain(blocks, { length: 18, varyTransactions }), last - 11, last + 6);
+        expect(passed).toEqual(EVERY.filter((proof) => proof !== 'withdrawalsRoot'));
+      }
+      const tiny = extendChain(await loadRecording(`${directory}/mainnet-0-8191.jsonl.gz`), {
+        length: 9_000,
+      });
+      expect(prove(tiny, 8_000, 8_999)).toEqual(expect.arrayContaining(['headerHash', 'receiptsRoot']));
+    },
+  );
+});
