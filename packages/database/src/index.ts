@@ -1,3 +1,4 @@
+export { createDatabase } from './create-database.js';
 export {
   type BlockLocation,
   type BundleRow,

@@ -1,0 +1,19 @@
+import { statement } from '../connection/statement.js';
+
+/**
+ * $1 network id, $2 kind, $3 start, $4 end, $5 bytes, $6 raw bytes, $7 proofs (mask), $8 format version,
+ * $9 sha256, $10 first hash, $11 first parent hash, $12 last hash, $13 object key, $14 fragment table.
+ *
+ * The lock is taken before the row is tried: without it two publishers of overlapping ranges insert first and then
+ * wait for each other's end, and Postgres needs a second to call that a deadlock. They would queue for the row of
+ * `published` anyway.
+ */
+export const insertBundle = statement(
+  'bundles/insert-bundle',
+  `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4))
+   INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments)
+   SELECT $1::int2, $2::int2, $3::int8, $4::int8, $5::int8, $6::int8, $7::int4, $8::int2, $9::bytea,
+     $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea
+   FROM turn`,
+);

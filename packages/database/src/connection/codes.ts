@@ -1,0 +1,49 @@
+import { KINDS, type Kind, PROOFS, type Proof } from '@packhouse/chain';
+
+/** The stored code of a kind. */
+export function kindCode(kind: Kind): number {
+  return KINDS.indexOf(kind);
+}
+
+/** The kind of a stored code. */
+export function kindOf(code: number): Kind {
+  const kind = KINDS[code];
+  if (kind === undefined) throw new RangeError(`no kind has code ${code}`);
+  return kind;
+}
+
+/** The stored bit mask of kinds. */
+export function kindsMask(kinds: readonly Kind[]): number {
+  return mask(KINDS, kinds);
+}
+
+/** The kinds of a stored bit mask. */
+export function kindsOf(bits: number): Kind[] {
+  return KINDS.filter((_, position) => (bits & (1 << position)) !== 0);
+}
+
+/** The stored bit mask of proofs. */
+export function proofsMask(proofs: readonly Proof[]): number {
+  return mask(PROOFS, proofs);
+}
+
+/** The proofs of a stored bit mask. */
+export function proofsOf(bits: number): Proof[] {
+  return PROOFS.filter((_, position) => (bits & (1 << position)) !== 0);
+}
+
+/** A stored hash from `0x` hex. */
+export function hashBytes(hex: string): Buffer {
+  return Buffer.from(hex.startsWith('0x') ? hex.slice(2) : hex, 'hex');
+}
+
+/** `0x` hex of a stored hash. */
+export function hashText(bytes: Buffer): string {
+  return `0x${bytes.toString('hex')}`;
+}
+
+function mask<T>(all: readonly T[], some: readonly T[]): number {
+  let bits = 0;
+  for (const one of some) bits |= 1 << all.indexOf(one);
+  return bits;
+}

@@ -1,0 +1,118 @@
+import { type Context, isPackhouseError } from '@packhouse/runtime';
+import pg from 'pg';
+import { databaseAddress, databaseError } from './database-error.js';
+import type { Statement } from './statement.js';
+
+const DEFAULT_POOL_SIZE = 10;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Ends a transaction whose process hangs, so that it does not hold a segment's lock for ever. */
+const IDLE_IN_TRANSACTION_MS = 60_000;
+
+/** How statements get to Postgres. Every method throws PackhouseErrors only (see databaseError). */
+export interface Connections {
+  readonly connectionString: string;
+  readonly config: pg.ClientConfig;
+  /** Runs one statement on whichever connection is free. */
+  query<R extends object>(statement: Statement, values: readonly unknown[]): Promise<R[]>;
+  /** Runs `work` in one transaction (read committed); rolls back if it throws. */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Runs `work` on one connection without a transaction. */
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Ends the connections once their work is done. */
+  close(): Promise<void>;
+}
+
+/** One connection while it is ours. */
+export interface Session {
+  client: pg.PoolClient;
+  query<R extends object>(statement: Statement, values: readonly unknown[]): Promise<R[]>;
+}
+
+const types: pg.CustomTypesConfig = {
+  // Block numbers, sizes and counts stay below 2^53; the driver's default for int8 is text.
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8
+      ? Number
+      : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
+};
+
+/** Makes a pool of connections; it connects when first asked and again after a loss. */
+export function createConnections(options: {
+  connectionString: string;
+  context: Context;
+  poolSize?: number | undefined;
+  applicationName: string;
+}): Connections {
+  const { connectionString, context } = options;
+  const config: pg.ClientConfig = {
+    connectionString,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    keepAlive: true,
+    types,
+  };
+  const pool = new pg.Pool({ ...config, max: options.poolSize ?? DEFAULT_POOL_SIZE });
+  // Without listeners a connection that breaks would end the process. Who uses it gets the error anyway.
+  pool.on('error', (error) => {
+    context.logger.warn({ reason: error.message, address }, 'an idle database connection was lost');
+  });
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+  });
+  const address = databaseAddress(connectionString);
+
+  const mapped = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw databaseError(error, connectionString);
+    }
+  };
+
+  const session = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    mapped(async () => {
+      const client = await pool.connect();
+      let broken = true;
+      try {
+        const result = await work({
+          client,
+          query: async <R extends object>({ name, text }: Statement, values: readonly unknown[]) =>
+            (await client.query<R>({ name, text, values: [...values] })).rows,
+        });
+        broken = false;
+        return result;
+      } catch (error) {
+        // Our own word comes between statements; after a failed one nobody knows what state (locks, half a
+        // COPY) the session is in.
+        broken = !isPackhouseError(error);
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    });
+
+  return {
+    connectionString,
+    config,
+    session,
+    query: ({ name, text }, values) =>
+      mapped(async () => {
+        const result = await pool.query({ name, text, values: [...values] });
+        return result.rows;
+      }),
+    transaction: (work) =>
+      session(async (inner) => {
+        await inner.client.query('BEGIN');
+        try {
+          const result = await work(inner);
+          await inner.client.query('COMMIT');
+          return result;
+        } catch (error) {
+          if (isPackhouseError(error)) await inner.client.query('ROLLBACK');
+          throw error;
+        }
+      }),
+    close: () => mapped(() => pool.end()),
+  };
+}

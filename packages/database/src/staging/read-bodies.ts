@@ -1,0 +1,40 @@
+import { PackhouseError } from '@packhouse/runtime';
+import { to } from 'pg-copy-streams';
+import type { Connections } from '../connection/connections.js';
+import { decodeCopy } from '../copy/decode-copy.js';
+
+/**
+ * The bodies of fragments, in the order of `startBlocks`.
+ *
+ * COPY takes no parameters; what is put into its text are whole numbers. Throws STAGE_CONFLICT if one is gone.
+ */
+export async function readBodies(
+  connections: Connections,
+  options: { network: string; networkId: number; kind: number; startBlocks: readonly number[] },
+): Promise<Buffer[]> {
+  const { networkId, kind, startBlocks } = options;
+  if (startBlocks.length === 0) return [];
+  if (![networkId, kind, ...startBlocks].every(Number.isSafeInteger)) {
+    throw new RangeError('a block number is not a whole number');
+  }
+  const text = `COPY (
+    SELECT block, body FROM packhouse.fragment
+    WHERE network_id = ${networkId} AND kind = ${kind} AND block IN (${startBlocks.join()})
+  ) TO STDOUT (FORMAT binary)`;
+  const bodies = new Map<number, Buffer>();
+  await connections.session(async ({ client }) => {
+    for await (const [block, body] of decodeCopy(client.query(to(text)))) {
+      if (block != null && body != null) bodies.set(Number(block.readBigInt64BE()), body);
+    }
+  });
+  return startBlocks.map((startBlock) => {
+    const body = bodies.get(startBlock);
+    if (body !== undefined) return body;
+    throw new PackhouseError({
+      code: 'STAGE_CONFLICT',
+      message: `The staged fragment of ${options.network} that began at block ${startBlock} is gone.`,
+      hint: 'It was published or abandoned in the meantime: look again where the block is.',
+      data: { network: options.network, number: startBlock, expected: 'a staged fragment', got: 'none' },
+    });
+  });
+}
