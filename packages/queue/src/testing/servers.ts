@@ -1,0 +1,87 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { freshDatabase } from '@packhouse/local';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { inject } from 'vitest';
+
+/** A server under test: where it is, and how to look behind the port's back. */
+export interface Server {
+  url: { redisUrl: string } | { databaseUrl: string };
+  /** Puts a job with any payload into the ingest queue, past all checks. */
+  smuggle(prefix: string, id: string, payload: unknown): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A port that nobody has right now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Whether Debian's redis-server or another is on PATH. */
+export function redisInstalled(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a Redis that keeps nothing; resolves when it answers. */
+export async function startRedis(port: number): Promise<ChildProcess> {
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child = spawn('redis-server', args, { stdio: 'ignore' });
+  const client = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+  client.on('error', () => undefined);
+  await client.ping();
+  client.disconnect();
+  return child;
+}
+
+/** A Redis of the test's own. */
+export async function redisServer(): Promise<Server> {
+  const port = await freePort();
+  const child = await startRedis(port);
+  return {
+    url: { redisUrl: `redis://127.0.0.1:${port}` },
+    smuggle: async (prefix, id, payload) => {
+      const queue = new Queue('ingest', { connection: { port }, prefix });
+      await queue.add('ingest', payload, { jobId: id, priority: 1, removeOnComplete: true });
+      await queue.close();
+    },
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+/** A database of the test's own. */
+export async function postgresServer(): Promise<Server> {
+  const { url, drop } = await freshDatabase(inject('postgresUrl'));
+  return {
+    url: { databaseUrl: url },
+    smuggle: async (prefix, id, payload) => {
+      const client = new pg.Client({ connectionString: url, options: '-c search_path=bullmq' });
+      await client.connect();
+      const queue = `${prefix}-ingest`;
+      await client.query(
+        `INSERT INTO job (queue, id, seq, name, state, data, opts, priority, max_attempts, added_at_ms, pending_deps)
+         VALUES ($1, $2, nextval('job_seq'), 'ingest', 'waiting', $3, '{"removeOnComplete":true}', 1, 1, 1, 0)`,
+        [queue, id, JSON.stringify(payload)],
+      );
+      await client.query(`SELECT pg_notify('bullmq_jobs', $1)`, [queue]);
+      await client.end();
+    },
+    stop: drop,
+  };
+}

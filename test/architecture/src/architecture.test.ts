@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkCycles } from './check-cycles.js';
+import {
+  checkArchitecture,
+  checkCodes,
+  checkDependencies,
+  checkInvariants,
+  checkPlaces,
+  checkVariables,
+} from './check-documents.js';
+import { checkImports } from './check-imports.js';
+import { checkReferences } from './check-references.js';
+import { checkShape } from './check-shape.js';
+import { filesUnder, foldersIn, ROOT, read, readRepository } from './repository.js';
+import { LONG_FILES, MAY_IMPORT } from './rules.js';
+
+const repository = readRepository();
+const sources = repository.workspaces.flatMap((workspace) => workspace.files);
+
+describe('this repository', () => {
+  it('has workspaces to look at, and a rule for each', () => {
+    const rooms = repository.workspaces.map((workspace) => workspace.name.replace('@packhouse/', ''));
+    expect(rooms.sort()).toEqual(Object.keys(MAY_IMPORT).sort());
+    expect(sources.length).toBeGreaterThan(100);
+  });
+
+  it('imports one way, through doors, and only what is declared', () => {
+    expect(checkImports(repository)).toEqual([]);
+  });
+
+  it('has no circles of files', () => {
+    expect(checkCycles(repository)).toEqual([]);
+  });
+
+  it('builds what it depends on', () => {
+    expect(checkReferences(repository)).toEqual([]);
+  });
+
+  it('keeps indexes, processes and file lengths in shape', () => {
+    expect(checkShape(repository)).toEqual([]);
+  });
+
+  it('excuses no file from its length that is gone or short by now', () => {
+    for (const path of Object.keys(LONG_FILES)) {
+      expect(read(path).split('\n').length, path).toBeGreaterThan(300);
+    }
+  });
+
+  it('has a line in ARCHITECTURE.md for every folder, and none for what is not there', () => {
+    const folders = ['apps', 'packages', 'infra', 'test'].flatMap(foldersIn);
+    const exists = (path: string): boolean => existsSync(join(ROOT, path));
+    expect(checkArchitecture(read('ARCHITECTURE.md'), [...folders, 'migrations'], exists)).toEqual([]);
+  });
+
+  it('has a reason in ARCHITECTURE.md for every runtime dependency', () => {
+    const outside = repository.workspaces
+      .filter((workspace) => !workspace.folder.startsWith('test/'))
+      .flatMap((workspace) => workspace.dependencies)
+      .filter((name) => !name.startsWith('@packhouse/'));
+    expect(checkDependencies(read('ARCHITECTURE.md'), outside)).toEqual([]);
+  });
+
+  it('has a test for every invariant of SPEC.md, and the test says so', () => {
+    const readTest = (path: string): string | undefined =>
+      existsSync(join(ROOT, path)) ? read(path) : undefined;
+    expect(checkInvariants(read('SPEC.md'), readTest)).toEqual([]);
+  });
+
+  it('names no place that only one machine has', () => {
+    const own = 'test/architecture/';
+    const texts = filesUnder('').filter(
+      (path) => /\.(ts|tsx|mjs|json|md|yaml|sql|sh)$|^\.(ci\/|env|npmrc)/.test(path) && !path.startsWith(own),
+    );
+    expect(texts.length).toBeGreaterThan(100);
+    expect(texts.flatMap((path) => checkPlaces(path, read(path)))).toEqual([]);
+  });
+
+  it('explains every variable that it reads', () => {
+    const apps = sources.filter((file) => file.path.startsWith('apps/') && !file.isTest);
+    expect(
+      checkVariables(
+        read('.env.example'),
+        apps.map((file) => file.text),
+      ),
+    ).toEqual([]);
+  });
+
+  it('uses every error code', () => {
+    const catalogue = 'packages/runtime/src/catalogue.ts';
+    const others = sources.filter((file) => file.path !== catalogue && !file.isTest);
+    expect(
+      checkCodes(
+        read(catalogue),
+        others.map((file) => file.text),
+      ),
+    ).toEqual([]);
+  });
+
+  it('opens every package with a README whose second line is the sentence of its package.json', () => {
+    for (const { folder } of repository.workspaces) {
+      const { name, description } = JSON.parse(read(`${folder}/package.json`)) as Record<string, string>;
+      expect(read(`${folder}/README.md`).split('\n').slice(0, 3), folder).toEqual([
+        `# ${name}`,
+        '',
+        description,
+      ]);
+    }
+  });
+});

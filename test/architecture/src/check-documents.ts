@@ -1,0 +1,109 @@
+/** Paths of the repository that a document names in backticks, folders without their last slash. */
+export function pathsNamed(document: string): string[] {
+  return [...document.matchAll(/`((?:apps|packages|infra|test|migrations|\.ci)(?:\/[\w.-]+)*)\/?`/g)].map(
+    ([, path]) => path ?? '',
+  );
+}
+
+/** Folders without a line in ARCHITECTURE.md, and paths there that do not exist. */
+export function checkArchitecture(
+  document: string,
+  folders: readonly string[],
+  exists: (path: string) => boolean,
+): string[] {
+  const named = pathsNamed(document);
+  return [
+    ...folders
+      .filter((folder) => !named.includes(folder))
+      .map((folder) => `ARCHITECTURE.md has no line for ${folder}`),
+    ...named
+      .filter((path) => !exists(path))
+      .map((path) => `ARCHITECTURE.md names ${path}, which does not exist`),
+  ];
+}
+
+/** Runtime dependencies without their reason in ARCHITECTURE.md, and reasons for what nobody depends on. */
+export function checkDependencies(document: string, dependencies: readonly string[]): string[] {
+  const section = document.split('## Runtime dependencies\n')[1]?.split('\n## ')[0] ?? '';
+  const named = [...section.matchAll(/^- (.*?):/gm)].flatMap(([, names]) =>
+    [...(names ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ''),
+  );
+  const wanted = [...new Set(dependencies)];
+  return [
+    ...wanted
+      .filter((name) => !named.includes(name))
+      .map((name) => `ARCHITECTURE.md gives no reason for ${name}`),
+    ...named
+      .filter((name) => !wanted.includes(name))
+      .map((name) => `ARCHITECTURE.md excuses ${name}, which nobody needs`),
+  ];
+}
+
+/** The numbered entries under the heading `Invariants`, each with all its lines. */
+export function invariantsOf(specification: string): Map<number, string> {
+  const section = /^## Invariants\n([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(specification)?.[1] ?? '';
+  const entries = section.split(/^(?=\d+\. )/m).filter((entry) => /^\d+\. /.test(entry));
+  return new Map(entries.map((entry) => [Number.parseInt(entry, 10), entry]));
+}
+
+/**
+ * Invariants of SPEC.md that name no test, or one that is not there or does not name them back.
+ *
+ * `readTest` gives the text of a test file, or undefined where there is none.
+ */
+export function checkInvariants(
+  specification: string,
+  readTest: (path: string) => string | undefined,
+): string[] {
+  const invariants = invariantsOf(specification);
+  if (invariants.size === 0) return ['SPEC.md lists no invariants under "## Invariants"'];
+  return [...invariants].flatMap(([number, entry]) => {
+    const tests = pathsNamed(entry).filter((path) => path.endsWith('.test.ts'));
+    if (tests.length === 0) return [`SPEC.md names no test for invariant ${number}`];
+    return tests.flatMap((path) => {
+      const text = readTest(path);
+      if (text === undefined) return [`SPEC.md names ${path} for invariant ${number}, which does not exist`];
+      return new RegExp(`invariants? (\\d+(, | and ))*${number}\\b`, 'i').test(text)
+        ? []
+        : [`${path} does not name invariant ${number}, which SPEC.md says it proves`];
+    });
+  });
+}
+
+/** Places that mean something on one machine only: folders of a workplace and hosts of package registries. */
+const FOREIGN: readonly { pattern: RegExp; what: string }[] = [
+  { pattern: /(?<![\w.$}])\/(?:work|root)\/[\w.]/, what: "a folder of somebody's machine" },
+  { pattern: /(?<![\w.$}])\/tmp\/[\w.]/, what: 'a temporary folder of some machine' },
+  { pattern: /\/\/[\w.-]*registry[\w.-]*\.[a-z]{2,}/i, what: 'the host of a package registry' },
+];
+
+/** Mentions of places that no stranger has. */
+export function checkPlaces(path: string, text: string): string[] {
+  return FOREIGN.flatMap(({ pattern, what }) => {
+    const found = pattern.exec(text);
+    return found === null ? [] : [`${path} names ${what}: ${found[0]}`];
+  });
+}
+
+/** Variables that the sources read and `.env.example` does not explain. */
+export function checkVariables(example: string, sources: readonly string[]): string[] {
+  const read = new Set<string>();
+  for (const source of sources) {
+    for (const [, name] of source.matchAll(/^\s+([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*): (?:z\b|\w+Setting\()/gm)) {
+      read.add(name ?? '');
+    }
+    for (const [, name] of source.matchAll(/\benv\.([A-Z][A-Z0-9_]+)\b/g)) read.add(name ?? '');
+  }
+  return [...read]
+    .filter((name) => !new RegExp(`^#? ?${name}=`, 'm').test(example))
+    .map((name) => `.env.example does not explain ${name}`);
+}
+
+/** Codes of the catalogue that no source throws. */
+export function checkCodes(catalogue: string, sources: readonly string[]): string[] {
+  const codes = [...catalogue.matchAll(/^ {2}([A-Z][A-Z_]+): \{/gm)].map(([, code]) => code ?? '');
+  if (codes.length === 0) return ['the catalogue of error codes was not understood'];
+  return codes
+    .filter((code) => !sources.some((source) => source.includes(`'${code}'`)))
+    .map((code) => `the error code ${code} is used nowhere`);
+}

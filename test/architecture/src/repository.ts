@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Import, importsOf } from './imports-of.js';
+
+/** A source file of a workspace. */
+export interface SourceFile {
+  /** From the root, with slashes. */
+  path: string;
+  text: string;
+  /** May use what tests may use. */
+  isTest: boolean;
+  imports: Import[];
+}
+
+/** A package.json with its sources. */
+export interface Workspace {
+  name: string;
+  folder: string;
+  dependencies: string[];
+  /** Folders of the tsconfig references, from the root. */
+  references: string[];
+  files: SourceFile[];
+}
+
+/** Everything that the rules look at. */
+export interface Repository {
+  workspaces: Workspace[];
+  /** Names of the root's devDependencies: the tools that tests may use. */
+  tools: string[];
+  /** Folders that the root tsconfig builds. */
+  built: string[];
+}
+
+/** The folder of the repository. */
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Reads a text file by its path from the root. */
+export function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+const IGNORED = new Set(['node_modules', 'dist', '.git', '.packhouse', 'bench-results']);
+
+/** All files under a folder, from the root, without what is installed, built or kept by git. */
+export function filesUnder(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter((entry) => !IGNORED.has(entry.name))
+    .flatMap((entry) => {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      return entry.isDirectory() ? filesUnder(path) : entry.isFile() ? [path] : [];
+    });
+}
+
+/** The folders right under a folder. */
+export function foldersIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !IGNORED.has(entry.name))
+    .map((entry) => `${folder}/${entry.name}`);
+}
+
+/** Reads the whole repository. */
+export function readRepository(): Repository {
+  const root = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
+  const folders = ['apps', 'packages', 'infra', 'test']
+    .flatMap(foldersIn)
+    .filter((folder) => filesUnder(folder).includes(`${folder}/package.json`));
+  return {
+    tools: Object.keys(root.devDependencies),
+    built: referencesIn('tsconfig.json', ''),
+    workspaces: folders.map(readWorkspace),
+  };
+}
+
+function readWorkspace(folder: string): Workspace {
+  const manifest = JSON.parse(read(`${folder}/package.json`)) as {
+    name: string;
+    dependencies?: Record<string, string>;
+  };
+  return {
+    name: manifest.name,
+    folder,
+    dependencies: Object.keys(manifest.dependencies ?? {}),
+    references: referencesIn(`${folder}/tsconfig.json`, folder),
+    files: filesUnder(folder)
+      .filter((path) => /\.tsx?$/.test(path))
+      .map((path) => sourceFile(path, read(path))),
+  };
+}
+
+/** Tests, what stands in folders for them, and the whole of the end-to-end workspace. */
+const TEST = /\.test\.tsx?$|\/testing\/|^(apps|packages|infra)\/[^/]+\/test\/|^test\/e2e\//;
+
+/** A source file from its path and text. */
+export function sourceFile(path: string, text: string): SourceFile {
+  return { path, text, isTest: TEST.test(path), imports: importsOf(text) };
+}
+
+function referencesIn(path: string, folder: string): string[] {
+  const { references = [] } = JSON.parse(read(path)) as { references?: { path: string }[] };
+  return references.map((reference) => join(folder, reference.path).replaceAll('\\', '/'));
+}

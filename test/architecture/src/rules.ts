@@ -1,0 +1,61 @@
+/** The pure rooms, the ports, and what may be told from the whole. */
+const PURE = ['runtime', 'chain', 'bundle', 'networks'];
+const PORTS = ['node-rpc', 'database', 'object-store', 'queue'];
+const ALL_BUT_APPS = [...PURE, ...PORTS, 'pipeline', 'local', 'replay-node'];
+
+/** Which workspaces each one may import, by their short names. Whoever is not named here may import nobody. */
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  runtime: [],
+  chain: ['runtime'],
+  bundle: ['runtime', 'chain'],
+  networks: ['runtime', 'chain'],
+  'node-rpc': PURE,
+  database: ['runtime', 'chain', 'bundle'],
+  'object-store': PURE,
+  queue: PURE,
+  pipeline: [...PURE, ...PORTS],
+  gateway: [...PURE, ...PORTS, 'pipeline'],
+  ingester: [...PURE, ...PORTS, 'pipeline'],
+  packer: [...PURE, ...PORTS, 'pipeline'],
+  cli: [...PURE, ...PORTS, 'pipeline', 'local'],
+  local: ['runtime'],
+  'replay-node': PURE,
+  e2e: ALL_BUT_APPS,
+  bench: ALL_BUT_APPS,
+  architecture: [],
+};
+
+/** Tests may use the services and the node beside what their room may import. */
+export const TESTS_MAY_IMPORT: readonly string[] = ['local', 'replay-node'];
+
+/** Exceptions by file, each with its reason. */
+export const FILE_MAY_IMPORT: Readonly<Record<string, { names: readonly string[]; reason: string }>> = {
+  'infra/local/src/test-services.ts': {
+    names: ['database'],
+    reason: 'migrates the template that tests copy',
+  },
+  'infra/local/src/fresh-database.ts': { names: ['database'], reason: 'copies the template for one test' },
+};
+
+/** Processes that may be started by name though they are never imported: `import.meta.resolve('@packhouse/x/main')`. */
+export const STARTS: Readonly<Record<string, readonly string[]>> = {
+  cli: ['gateway', 'ingester', 'packer'],
+};
+
+/** Who may read the environment, listen to signals or exit. */
+export const PROCESS_FILES: readonly RegExp[] = [
+  /^apps\/[^/]+\/src\/main\.ts$/,
+  /^test\/[^/]+\/src\/main\.ts$/,
+  // Test code whole: it starts processes and hands them their environment.
+  /^test\/(e2e|bench)\/src\//,
+  /^infra\/local\/src\/test-services\.ts$/,
+  // Ends Anvil with the process that started it, whatever ends that one.
+  /^infra\/local\/src\/anvil\.ts$/,
+];
+
+/** Lines that a source file, and a test, may have. */
+export const MAX_LINES = 300;
+export const MAX_TEST_LINES = 500;
+
+/** Longer files, each with its reason. */
+export const LONG_FILES: Readonly<Record<string, string>> = {};
