@@ -37,6 +37,8 @@ export interface ExtendChainOptions {
   varyTransactions?: boolean;
 }
 
+const RECENT_BLOCKS = 32;
+
 interface Repeated {
   templates: BlockTemplates;
   header: PreparedHeader;
@@ -71,6 +73,7 @@ class ExtendedChain implements ServedChain {
   private readonly numbers = new Map<string, number>();
   private readonly varied: VariedTransactions | undefined;
   private readonly places = new Map<string, TransactionPlace>();
+  private readonly recentValues = new Map<number, Buffer[]>();
   private known = 0;
   private readonly cycleDifficulty: bigint;
 
@@ -108,7 +111,7 @@ class ExtendedChain implements ServedChain {
     if (!Number.isInteger(index) || index < 0 || index >= this.options.length) return undefined;
     this.compute(index);
     const { templates } = this.source(index);
-    const values = (): Buffer[] => this.values(index);
+    const values = (): Buffer[] => this.knownValues(index);
     return {
       number,
       hash: this.hashAt(index),
@@ -196,6 +199,19 @@ class ExtendedChain implements ServedChain {
         this.places.set(hash, { number: this.firstNumber + at, index });
       });
     });
+  }
+
+  /** The answers about a block are asked for one after the other: their values are kept for a while. */
+  private knownValues(index: number): Buffer[] {
+    let values = this.recentValues.get(index);
+    if (values === undefined) {
+      values = this.values(index);
+      this.recentValues.set(index, values);
+      if (this.recentValues.size > RECENT_BLOCKS) {
+        this.recentValues.delete(this.recentValues.keys().next().value as number);
+      }
+    }
+    return values;
   }
 
   private values(index: number): Buffer[] {

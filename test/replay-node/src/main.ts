@@ -22,37 +22,26 @@ const HELP = `Serves recorded or generated blocks as a JSON-RPC node.
   --requests-per-second N  429 beyond this
 `;
 
-const option = { type: 'string' } as const;
-const { values } = parseArgs({
-  options: {
-    file: { type: 'string', multiple: true },
-    generate: option,
-    from: option,
-    to: option,
-    extend: option,
-    giant: option,
-    port: option,
-    host: option,
-    'chain-id': option,
-    head: option,
-    'finalized-depth': option,
-    latency: option,
-    'bytes-per-second': option,
-    'requests-per-second': option,
-    help: { type: 'boolean' },
-  },
-});
+const ONE = { type: 'string' } as const;
+const OPTIONS = {
+  file: { type: 'string', multiple: true },
+  ...{ generate: ONE, from: ONE, to: ONE, extend: ONE, giant: ONE, head: ONE, 'finalized-depth': ONE },
+  ...{ port: ONE, host: ONE, 'chain-id': ONE },
+  ...{ latency: ONE, 'bytes-per-second': ONE, 'requests-per-second': ONE },
+  help: { type: 'boolean' },
+} as const;
 
-if (values.help || (values.file === undefined && values.generate === undefined)) {
-  process.stdout.write(HELP);
-  process.exitCode = values.help ? 0 : 64;
-} else {
-  try {
+try {
+  const { values } = parseArgs({ options: OPTIONS });
+  if (values.help || (values.file === undefined && values.generate === undefined)) {
+    process.stdout.write(HELP);
+    process.exitCode = values.help ? 0 : 64;
+  } else {
     const { node, firstNumber, lastNumber } = await startFromArguments(values);
     process.stdout.write(`${node.url} serves blocks ${firstNumber} to ${lastNumber}\n`);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void node.close());
-  } catch (error) {
-    process.stderr.write(`${describeError(error)}\n`);
-    process.exitCode = isPackhouseError(error) ? error.exitCode : 70;
   }
+} catch (error) {
+  process.stderr.write(`${describeError(error)}\n`);
+  process.exitCode = isPackhouseError(error) ? error.exitCode : 64;
 }
