@@ -1,4 +1,3 @@
-import type { Kind } from '@packhouse/chain';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { fetchWish } from '@packhouse/pipeline';

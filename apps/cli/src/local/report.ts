@@ -4,12 +4,15 @@ import type { Rates } from '../rates.js';
 import { createView, progressOf } from './view.js';
 import type { Look } from './watch.js';
 
+/** One line of --json. */
+export type ReportedEvent = { event: string } & Record<string, unknown>;
+
 /** What `packhouse local` says: for people, or one JSON object a line and nothing else. */
 export interface Reporter {
   /** A line for people; nothing with --json. */
   say(line: string): void;
   /** An event for programs, and its line for people. */
-  event(event: object & { event: string }, line: string): void;
+  event(event: ReportedEvent, line: string): void;
   /** Something goes wrong in a part and is being tried again; the same words are said once a minute at most. */
   problem(part: string, message: string): void;
   look(look: Look, rates: Rates): void;
@@ -23,7 +26,7 @@ export function createReporter(io: CliIo, json: boolean): Reporter {
   const view = json ? null : createView(io, Date.now);
   const said = new Map<string, number>();
   const say = (line: string): void => view?.say(line);
-  const event = (data: object & { event: string }, line: string): void => {
+  const event = (data: ReportedEvent, line: string): void => {
     if (view === null) print(io, data);
     else view.say(line);
   };

@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { KINDS } from '@packhouse/chain';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CliProcess, startCli } from './cli-process.js';
+import { childrenOf } from './processes.js';
+import { end } from './workspace.js';
+
+// Everything embedded: Postgres, Anvil, the queue on Postgres, objects on disk. Run in order on one data folder.
+const shell = promisify(execFile);
+let directory: string;
+let cli: CliProcess | undefined;
+let firstRun: { apiKey: string; hash: string; published: number };
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'packhouse-demo-'));
+});
+afterAll(async () => {
+  await end(cli);
+  // Where Postgres could not live inside the folder, its place is noted there.
+  const place = await readFile(path.join(directory, 'postgres', 'LOCATION'), 'utf8').catch(() => null);
+  if (place !== null) await rm(place.trim(), { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
+});
+
+interface Pointer {
+  type: string;
+  range: string;
+  download_link: string;
+}
+
+async function get<T>(url: string): Promise<T> {
+  const response = await fetch(url);
+  expect(response.status, url).toBe(200);
+  return (await response.json()) as T;
+}
+
+async function download(pointer: Pointer, apiKey: string): Promise<unknown[]> {
+  const response = await fetch(pointer.download_link, { headers: { authorization: `Bearer ${apiKey}` } });
+  expect(response.status, pointer.download_link).toBe(200);
+  return JSON.parse(gunzipSync(Buffer.from(await response.arrayBuffer())).toString()) as unknown[];
+}
+
+test('the demo chain is packed and served: pointers, downloads, and a block that is still new', async () => {
+  cli = startCli(['local', '--json', '--data-dir', directory, '--port', '18080']);
+  const ready = await cli.event('ready');
+  const { baseUrl, apiKey } = ready as unknown as { baseUrl: string; apiKey: string };
+  for (const kind of KINDS) await cli.event('published', (event) => event.kind === kind);
+  for (const kind of KINDS) {
+    const pointer = await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/${kind}/3`);
+    expect(Object.keys(pointer)).toEqual(['type', 'range', 'download_link']);
+    const [start, last] = pointer.range.split('-').map(Number) as [number, number];
+    const records = await download(pointer, apiKey);
+    expect(records).toHaveLength(last - start + 1);
+    if (kind === 'blocks') expect(records[3 - start]).toMatchObject({ number: '0x3' });
+  }
+
+  const { head } = (await cli.event('progress', (event) => (event.published as number) > 0)) as unknown as {
+    head: number;
+  };
+  const fresh = await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/blocks/${head}`);
+  expect(fresh.range).toBe(`${head}-${head}`);
+  expect(await download(fresh, apiKey)).toMatchObject([{ number: `0x${head.toString(16)}` }]);
+
+  // A program that knows only curl and gunzip reads the same.
+  const link = (await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/logs/1`)).download_link;
+  const { stdout } = await shell(
+    'sh',
+    ['-c', `curl -s -H 'Authorization: Bearer ${apiKey}' ${link} | gunzip`],
+    { maxBuffer: 64 << 20 },
+  );
+  expect(Array.isArray(JSON.parse(stdout))).toBe(true);
+
+  const [block] = (await download(await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/blocks/5`), apiKey)) as {
+    hash: string;
+  }[];
+  firstRun = {
+    apiKey,
+    hash: block?.hash ?? '',
+    published: cli.events.filter((event) => event.event === 'published').length,
+  };
+});
+
+test('an interrupt drains it and leaves no process behind', async () => {
+  const run = cli as CliProcess;
+  const children = await childrenOf(run.child.pid as number);
+  expect(children.length).toBeGreaterThanOrEqual(3);
+  run.child.kill('SIGINT');
+  expect(await run.exit).toBe(0);
+  for (const child of children) await child.gone();
+});
+
+test('a second start goes on where it was, with the same key and the same chain', async () => {
+  cli = startCli(['local', '--json', '--data-dir', directory, '--port', '18080']);
+  const { baseUrl, apiKey } = (await cli.event('ready')) as unknown as { baseUrl: string; apiKey: string };
+  expect(apiKey).toBe(firstRun.apiKey);
+  const progress = await cli.event('progress');
+  expect(progress.bundles).toBeGreaterThanOrEqual(firstRun.published);
+  const [block] = (await download(await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/blocks/5`), apiKey)) as {
+    hash: string;
+  }[];
+  expect(block?.hash).toBe(firstRun.hash);
+  // The chain goes on from where it was: a block behind the head of now is staged too.
+  const { head } = progress as unknown as { head: number };
+  await cli.event('progress', (event) => (event.head as number) > head);
+});
+
+test('a second process on the same data folder is refused', async () => {
+  const second = startCli(['local', '--data-dir', directory]);
+  expect(await second.exit).toBe(75);
+  expect(second.stderr()).toMatch(/is in use by process \d+.*\[DATA_DIR_BUSY\]\n$/);
+});
