@@ -33,6 +33,7 @@ export async function askCapable<M extends Mode>(
     const flat: Call[] = calls.flat();
     const answers = flat.length === 0 ? [] : await node.callAll(flat, context);
     const refused: BlockFacts[] = [];
+    let methodMissing = false;
     let position = 0;
     for (const [index, block] of left.entries()) {
       const count = calls[index]?.length ?? 0;
@@ -40,8 +41,10 @@ export async function askCapable<M extends Mode>(
       position += count;
       const bad = mine.find((answer) => !answer.ok);
       if (bad !== undefined && !bad.ok) {
-        if (isRefusal(bad.fault, capability.confirmed && capability.mode === mode)) refused.push(block);
-        else done.set(block.number, { ok: false, fault: bad.fault });
+        if (isRefusal(bad.fault, capability.confirmed && capability.mode === mode)) {
+          refused.push(block);
+          methodMissing ||= bad.fault.error.code === 'NODE_METHOD_MISSING';
+        } else done.set(block.number, { ok: false, fault: bad.fault });
         continue;
       }
       const good = mine as Extract<Answer, { ok: true }>[];
@@ -52,7 +55,7 @@ export async function askCapable<M extends Mode>(
         done.set(block.number, { ok: true, mode, answers: good });
       } else done.set(block.number, { ok: false, fault: verdict });
     }
-    if (refused.length > 0) capability.demote(mode);
+    if (refused.length > 0) capability.demote(mode, methodMissing);
     left = refused;
   }
   return done;

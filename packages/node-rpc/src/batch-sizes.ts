@@ -84,7 +84,11 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
       if (options.clock.now() - memory.ceilingSince > CEILING_MS) memory.ceiling = largest;
       const quick = batch.elapsedMs <= Math.max(QUICK_MS, 2 * memory.bestMs);
       if (batch.calls >= memory.cap && batch.bytes < TARGET_BYTES && quick) {
-        memory.cap = Math.min(memory.ceiling, memory.cap * 2);
+        // Below a size that was too much, half the way to it; else twice as many.
+        memory.cap =
+          memory.ceiling < largest
+            ? memory.cap + Math.ceil((memory.ceiling - memory.cap) / 2)
+            : Math.min(largest, memory.cap * 2);
       }
     },
     tooMuch: (method, calls) => {

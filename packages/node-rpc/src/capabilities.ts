@@ -11,6 +11,7 @@ export interface BlockFacts {
 export interface Mode {
   /** For logs and tables. */
   name: string;
+  method: string;
   /** The calls that give them all: one, or one a transaction. */
   calls(block: BlockFacts): Call[];
 }
@@ -34,8 +35,8 @@ export interface Capability<M extends Mode> {
   /** Whether it has given an answer. */
   readonly confirmed: boolean;
   confirm(mode: M): void;
-  /** Goes on to the next way, if `mode` is still the present one. */
-  demote(mode: M): void;
+  /** Goes on to the next way, of another method where this one is missing, if `mode` is still the present one. */
+  demote(mode: M, methodMissing: boolean): void;
   /** Forgets what was refused. */
   reset(): void;
 }
@@ -52,6 +53,7 @@ const RECEIPT_MODES: readonly Mode[] = [
   receiptsMode('eth_getBlockReceipts by number', (block) => hex(block.number)),
   {
     name: 'eth_getTransactionReceipt',
+    method: 'eth_getTransactionReceipt',
     calls: (block) =>
       block.transactionHashes.map((hash) => ({
         method: 'eth_getTransactionReceipt',
@@ -67,6 +69,7 @@ const RECEIPT_MODES: readonly Mode[] = [
 const TRACE_MODES: readonly TraceMode[] = [
   {
     name: 'trace_block',
+    method: 'trace_block',
     shape: 'trace_block',
     calls: (block) => [
       {
@@ -85,6 +88,7 @@ const TRACE_MODES: readonly TraceMode[] = [
 function receiptsMode(name: string, key: (block: BlockFacts) => unknown): Mode {
   return {
     name,
+    method: 'eth_getBlockReceipts',
     calls: (block) => [
       {
         method: 'eth_getBlockReceipts',
@@ -100,6 +104,7 @@ function receiptsMode(name: string, key: (block: BlockFacts) => unknown): Mode {
 function debugMode(tracer: 'flatCallTracer' | 'callTracer', tracerConfig: object): TraceMode {
   return {
     name: `debug_traceBlockByHash with ${tracer}`,
+    method: 'debug_traceBlockByHash',
     shape: tracer,
     calls: (block) => [
       {
@@ -140,9 +145,10 @@ function createCapability<M extends Mode>(modes: readonly M[]): Capability<M> {
     confirm: (mode) => {
       if (modes[index] === mode) confirmed = true;
     },
-    demote: (mode) => {
+    demote: (mode, methodMissing) => {
       if (modes[index] !== mode) return;
-      index += 1;
+      do index += 1;
+      while (methodMissing && modes[index]?.method === mode.method);
       confirmed = false;
     },
     reset: () => {

@@ -45,7 +45,8 @@ export async function fetchFromNode(
     }
     bytes.set(number, answer.ok ? answer.bytes : 0);
     blocks.push(read);
-    node.head = Math.max(node.head ?? 0, number);
+    // A head that was never asked for stays unknown: this is only one block that the upstream has.
+    if (node.head !== null && number > node.head) node.head = number;
   }
 
   const fetched = new Map<number, FetchedBlock>();

@@ -95,14 +95,16 @@ export function notJsonFault(body: Buffer, asked: Asked, calls: number, cause: u
         : `answered with "${shortened}" instead of JSON-RPC`;
   return makeFault(asked, 'NODE_NOT_JSON_RPC', happened, calls > 1 ? 'shrink' : 'here', {
     cause,
-    weighs: true,
+    weighs: calls === 1,
     hint: 'Check that the address is that of a JSON-RPC endpoint.',
   });
 }
 
 function notEnvelopeFault(body: Buffer, asked: Asked, calls: number): Fault {
   const happened = `answered with ${asked.label.quote(body.subarray(0, 60).toString('utf8'))} instead of JSON-RPC`;
-  return makeFault(asked, 'NODE_NOT_JSON_RPC', happened, calls > 1 ? 'shrink' : 'here', { weighs: true });
+  return makeFault(asked, 'NODE_NOT_JSON_RPC', happened, calls > 1 ? 'shrink' : 'here', {
+    weighs: calls === 1,
+  });
 }
 
 interface Envelope {

@@ -73,7 +73,8 @@ export function statusFault(http: HttpStatus, asked: Asked, calls: number, now: 
     `answered HTTP ${status}${said}`,
     calls > 1 ? 'shrink' : 'here',
     {
-      weighs: true,
+      // A node that takes no batches says so with any status; one that is down says 502 or 503 to everything.
+      weighs: calls === 1 || status === 502 || status === 503,
       retryAfterMs: wait,
     },
   );

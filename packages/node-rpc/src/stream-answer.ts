@@ -206,7 +206,7 @@ function createItemReader(body: StreamedBody): ItemReader {
         bytes += chunk.length;
         read(decoder.write(chunk));
         sinceItem = queue.length > 0 ? 0 : sinceItem + chunk.length;
-        const inPieces = walk.inArray() && !body.assemble;
+        const inPieces = walk.sawArray() && !body.assemble;
         const [held, most] = inPieces ? [sinceItem, body.elementBytes] : [bytes, body.valueBytes];
         if (held > most) {
           const happened = `answered with more than ${most} bytes in one piece`;
@@ -228,7 +228,8 @@ interface Token {
 
 interface Walker {
   (token: Token, into: Item[]): void;
-  inArray(): boolean;
+  /** Whether the result has begun and is an array. */
+  sawArray(): boolean;
 }
 
 /** Follows the tokens of one envelope and cuts out what matters. */
@@ -236,6 +237,7 @@ function createWalker(body: StreamedBody): Walker {
   const assembler = new Assembler();
   let place: 'outside' | 'envelope' | 'result' = 'outside';
   let key = '';
+  let array = false;
   const fail = (happened: string): never => {
     throw new StreamFault(makeFault(body.asked, 'NODE_ANSWER_INVALID', happened, 'here', { weighs: true }));
   };
@@ -258,6 +260,7 @@ function createWalker(body: StreamedBody): Walker {
         }
         if (key === 'result' && token.name === 'startArray') {
           place = 'result';
+          array = true;
           into.push({ type: 'array' });
           return;
         }
@@ -273,7 +276,7 @@ function createWalker(body: StreamedBody): Walker {
       fail(`answered with id ${body.asked.label.quote(JSON.stringify(value))} instead of ${body.id}`);
     }
   };
-  return Object.assign(walk, { inArray: () => place === 'result' });
+  return Object.assign(walk, { sawArray: () => array });
 }
 
 /** Carries a fault through the reader; never leaves this file. */

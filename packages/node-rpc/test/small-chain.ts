@@ -67,17 +67,20 @@ export function receiptsOf(chain: SmallChain, number: number): Record<string, un
 }
 
 export function tracesOf(chain: SmallChain, number: number): Record<string, unknown>[] {
-  const traces: Record<string, unknown>[] = Array.from({ length: chain.transactions(number) }, (_, index) => ({
-    action: { callType: 'call', from: '0x01', to: '0x02', gas: '0x0', input: '0x', value: '0x1' },
-    blockHash: blockHashOf(number),
-    blockNumber: number,
-    result: { gasUsed: '0x0', output: '0x' },
-    subtraces: 0,
-    traceAddress: [],
-    transactionHash: transactionHashOf(number, index),
-    transactionPosition: index,
-    type: 'call',
-  }));
+  const traces: Record<string, unknown>[] = Array.from(
+    { length: chain.transactions(number) },
+    (_, index) => ({
+      action: { callType: 'call', from: '0x01', to: '0x02', gas: '0x0', input: '0x', value: '0x1' },
+      blockHash: blockHashOf(number),
+      blockNumber: number,
+      result: { gasUsed: '0x0', output: '0x' },
+      subtraces: 0,
+      traceAddress: [],
+      transactionHash: transactionHashOf(number, index),
+      transactionPosition: index,
+      type: 'call',
+    }),
+  );
   if (chain.difficulty !== '0x0') {
     traces.push({
       action: { author: '0x03', rewardType: 'block', value: '0x4563918244f40000' },

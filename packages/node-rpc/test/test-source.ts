@@ -26,7 +26,11 @@ export function jumpingClock(): Clock & { slept: number[]; jump(ms: number): voi
 export function testContext(clock: Clock = jumpingClock()): Context & { lines: string[] } {
   const lines: string[] = [];
   return {
-    logger: createLogger({ name: 'test', level: 'debug', destination: { write: (line) => lines.push(line) } }),
+    logger: createLogger({
+      name: 'test',
+      level: 'debug',
+      destination: { write: (line) => lines.push(line) },
+    }),
     metrics: createMetrics(),
     clock,
     signal: new AbortController().signal,
@@ -61,7 +65,12 @@ export function testSource(
   const { changes, ...rest } = options;
   return {
     context,
-    source: createBlockSource({ timeoutMs: 5_000, ...rest, network: testNetwork(upstreams, changes), context }),
+    source: createBlockSource({
+      timeoutMs: 5_000,
+      ...rest,
+      network: testNetwork(upstreams, changes),
+      context,
+    }),
   };
 }
 
