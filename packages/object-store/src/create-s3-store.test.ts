@@ -1,0 +1,250 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { describeError, isPackhouseError } from '@packhouse/runtime';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createS3Store, type S3StoreOptions } from './create-s3-store.js';
+import type { ObjectStore } from './object-store.js';
+import { coded, objectStoreConformance, optionsFor } from './testing/conformance.js';
+import { type ScriptedS3, startScriptedS3 } from './testing/scripted-s3.js';
+
+const SECRET = 'a-secret-that-appears-nowhere';
+
+function connect(server: ScriptedS3, more: Partial<S3StoreOptions> = {}): Promise<ObjectStore> {
+  return createS3Store({
+    bucket: server.bucket,
+    endpoint: server.endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: server.accessKeyId, secretAccessKey: SECRET },
+    ...more,
+  });
+}
+
+for (const prefix of [undefined, 'some/prefix']) {
+  objectStoreConformance(`S3, ${prefix === undefined ? 'a whole bucket' : 'under a prefix'}`, {
+    verifies: true,
+    open: async () => {
+      const server = await startScriptedS3();
+      return { store: await connect(server, { prefix }), close: server.close };
+    },
+  });
+}
+
+const real = process.env.S3_TEST_ENDPOINT;
+if (real === undefined) {
+  describe.skip('an object store: the S3 at S3_TEST_ENDPOINT (not set)', () => {
+    it('is like every other', () => {});
+  });
+} else {
+  const bucket = process.env.S3_TEST_BUCKET ?? 'packhouse-test';
+  objectStoreConformance(`the S3 at S3_TEST_ENDPOINT, bucket ${bucket}`, {
+    verifies: process.env.S3_TEST_VERIFIES !== 'false',
+    open: async () => ({
+      store: await createS3Store({ bucket, prefix: `packhouse-test/${randomUUID()}`, endpoint: real }),
+      close: async () => {},
+    }),
+  });
+}
+
+describe('S3 that misbehaves', () => {
+  let server: ScriptedS3;
+  let store: ObjectStore;
+  const body = randomBytes(300_000);
+  const key = 'net/logs/0-1.json.gz';
+  beforeAll(async () => {
+    server = await startScriptedS3();
+  });
+  afterAll(() => server.close());
+  beforeEach(async () => {
+    store = await connect(server);
+    server.objects.clear();
+    await store.put(key, body, optionsFor(body));
+    server.requests.length = 0;
+  });
+  afterEach(() => store.close());
+  const puts = () => server.requests.filter((request) => request.startsWith('PUT')).length;
+  const gets = () => server.requests.filter((request) => request.startsWith('GET')).length;
+
+  it('and asks for fewer requests is asked again', async () => {
+    server.script('PUT', 'slowDown', 'slowDown');
+    server.script('GET', 'slowDown');
+    expect(await store.put('again', body, optionsFor(body))).toEqual({ verified: true });
+    expect((await store.read('again')).equals(body)).toBe(true);
+    expect([puts(), gets()]).toEqual([3, 2]);
+  });
+
+  it('and resets connections is asked again, whether or not it had done its work', async () => {
+    server.script('PUT', 'resetBefore', 'resetAfterWrite');
+    expect(await store.put('again', body, optionsFor(body))).toEqual({ verified: true });
+    expect(server.objects.get('again')?.body.equals(body)).toBe(true);
+    expect(puts()).toBe(3);
+  });
+
+  it('is given up after a bounded number of attempts, and the error says what happened', async () => {
+    await store.close();
+    store = await connect(server, { maxAttempts: 2 });
+    server.script('PUT', 'slowDown', 'slowDown');
+    const error: unknown = await store.put('never', body, optionsFor(body)).catch((cause: unknown) => cause);
+    expect(error).toEqual(coded('OBJECT_STORE_UNAVAILABLE'));
+    expect(isPackhouseError(error) && error.retryable).toBe(true);
+    expect(describeError(error)).toMatch(
+      /^never could not be written to s3:\/\/test-bucket at 127\.0\.0\.1:\d+ after 2 attempts: SlowDown, status 503\./,
+    );
+    expect(puts()).toBe(2);
+  });
+
+  it('and breaks a body off is asked for it again', async () => {
+    server.script('GET', 'truncate', 'truncate');
+    expect((await store.read(key)).equals(body)).toBe(true);
+    expect(gets()).toBe(3);
+    server.script('GET', 'truncate', 'truncate', 'truncate');
+    await expect(store.read(key)).rejects.toThrow(coded('OBJECT_STORE_UNAVAILABLE'));
+  });
+
+  it('and breaks a stream off never makes it look whole', async () => {
+    server.script('GET', 'truncate');
+    await expect(buffer(await store.stream(key))).rejects.toThrow(coded('OBJECT_STORE_UNAVAILABLE'));
+    expect((await buffer(await store.stream(key))).equals(body)).toBe(true);
+  });
+
+  it('and echoes another checksum is not believed', async () => {
+    server.script('PUT', 'wrongChecksum');
+    await expect(store.put('other', body, optionsFor(body))).rejects.toThrow(coded('OBJECT_MISMATCH'));
+    server.script('PUT', 'badDigest');
+    await expect(store.put('other', body, optionsFor(body))).rejects.toThrow(coded('OBJECT_MISMATCH'));
+  });
+
+  it('and echoes no checksum has verified nothing', async () => {
+    server.script('PUT', 'noChecksum');
+    expect(await store.put('other', body, optionsFor(body))).toEqual({ verified: false });
+  });
+
+  it('and loses a read once has lost it once', async () => {
+    server.script('GET', 'missing');
+    await expect(store.read(key)).rejects.toThrow(coded('OBJECT_MISSING'));
+    expect((await store.read(key)).equals(body)).toBe(true);
+  });
+
+  it('and answers by a proxy in HTML is asked again', async () => {
+    server.script('GET', 'html');
+    expect((await store.read(key)).equals(body)).toBe(true);
+    server.script('HEAD', 'html');
+    expect(await store.head(key)).toMatchObject({ size: body.length });
+  });
+
+  it('and is full says so', async () => {
+    await store.close();
+    store = await connect(server, { maxAttempts: 1 });
+    server.script('PUT', 'storageFull');
+    await expect(store.put('more', body, optionsFor(body))).rejects.toThrow(coded('DISK_FULL'));
+  });
+
+  it('and falls silent is not waited for without end', async () => {
+    await store.close();
+    store = await connect(server, { maxAttempts: 2, idleTimeoutMs: 200 });
+    server.script('GET', 'silence', 'silence');
+    await expect(store.read(key)).rejects.toThrow(coded('OBJECT_STORE_UNAVAILABLE'));
+    server.script('GET', 'stall', 'stall', 'stall');
+    await expect(store.read(key)).rejects.toThrow(coded('OBJECT_STORE_UNAVAILABLE'));
+    server.script('GET', 'stall');
+    await expect(buffer(await store.stream(key))).rejects.toThrow(coded('OBJECT_STORE_UNAVAILABLE'));
+    expect((await store.read(key)).equals(body)).toBe(true);
+  });
+
+  it('and stalls can be left by the signal', async () => {
+    const reason = new Error('draining');
+    const controller = new AbortController();
+    server.script('GET', 'stall', 'silence', 'stall');
+    const streamed = buffer(await store.stream(key, { signal: controller.signal }));
+    const reads = [
+      store.read(key, { signal: controller.signal }),
+      store.read(key, { signal: controller.signal }),
+    ];
+    const ended = Promise.all([streamed, ...reads].map((work) => expect(work).rejects.toBe(reason)));
+    await expect.poll(gets).toBe(3);
+    controller.abort(reason);
+    await ended;
+  });
+
+  it('keeps the sha256 also where it keeps no checksums', async () => {
+    const kept = server.objects.get(key);
+    if (kept !== undefined) kept.checksum = undefined;
+    expect(await store.head(key)).toEqual({
+      key,
+      size: body.length,
+      sha256: optionsFor(body).sha256,
+      metadata: {},
+    });
+  });
+
+  it('gives addresses that work without credentials', async () => {
+    const address = (await store.presign?.(key, { expiresSeconds: 60 })) as string;
+    const answer = await fetch(address);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
+    expect(address).not.toContain(SECRET);
+  });
+});
+
+describe('S3 that is set up wrongly', () => {
+  let server: ScriptedS3;
+  beforeAll(async () => {
+    server = await startScriptedS3();
+  });
+  afterAll(() => server.close());
+
+  const failure = async (more: Partial<S3StoreOptions>): Promise<unknown> => {
+    const store = await connect(server, { maxAttempts: 1, ...more });
+    try {
+      return await store
+        .put('key', Buffer.from('x'), optionsFor(Buffer.from('x')))
+        .catch((cause: unknown) => cause);
+    } finally {
+      await store.close();
+    }
+  };
+
+  it('is a wrong bucket, key or right: the error says which and names no secret', async () => {
+    const bucket = await failure({ bucket: 'another-bucket' });
+    expect(bucket).toEqual(coded('OBJECT_STORE_INVALID'));
+    expect(describeError(bucket)).toMatch(/no such bucket/i);
+    const credentials = { accessKeyId: 'AKIAUNKNOWN', secretAccessKey: SECRET };
+    const unknown = await failure({ credentials });
+    expect(unknown).toEqual(coded('OBJECT_STORE_INVALID'));
+    expect(describeError(unknown)).toMatch(/AWS_ACCESS_KEY_ID/);
+    for (const error of [bucket, unknown] as Error[]) {
+      const everything = JSON.stringify([
+        error,
+        error.stack,
+        error.cause,
+        (error.cause as Error).stack,
+        { ...error },
+      ]);
+      expect(everything).not.toContain(SECRET);
+      expect(everything).not.toContain('AKIAUNKNOWN');
+      expect(everything).not.toContain('Signature=');
+    }
+  });
+
+  it('is an address where nobody answers: unavailable, and worth another try', async () => {
+    const gone = await startScriptedS3();
+    await gone.close();
+    const error = await failure({ endpoint: gone.endpoint });
+    expect(error).toEqual(coded('OBJECT_STORE_UNAVAILABLE'));
+    expect(describeError(error)).toContain('ECONNREFUSED');
+  });
+
+  it('is an endpoint that is no address, or one with credentials in it', async () => {
+    for (const endpoint of [
+      'localhost:9000',
+      'ftp://x',
+      'http://user:hunter2@host',
+      'http://host/?key=hunter2',
+      '',
+    ]) {
+      await expect(connect(server, { endpoint })).rejects.toThrow(
+        expect.toSatisfy(
+          (error) => isPackhouseError(error, 'OBJECT_STORE_INVALID') && !/hunter2/.test(error.message),
+        ),
+      );
+    }
+  });
+});

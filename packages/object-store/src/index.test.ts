@@ -1,0 +1,6 @@
+import { expect, it } from 'vitest';
+import * as door from './index.js';
+
+it('exports what strangers may use, and nothing else', () => {
+  expect(Object.keys(door).sort()).toEqual(['createDiskStore', 'createS3Store', 'openObjectStore']);
+});

@@ -1,0 +1,205 @@
+import type { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { PackhouseError } from '@packhouse/runtime';
+import { checkKey, checkPrefix } from './check-key.js';
+import { checkPut } from './check-put.js';
+import { checkRange, rangeBeyondEnd } from './check-range.js';
+import type { S3StoreOptions } from './create-s3-store.js';
+import { mappedStream } from './mapped-stream.js';
+import type { ByteRange, ObjectStore } from './object-store.js';
+import { createS3Client } from './s3-client.js';
+import { type S3Deed, s3Error } from './s3-errors.js';
+
+/** The name under which the SHA-256 is kept among the metadata, for stores that keep no checksums. */
+const SHA256_NAME = 'sha256';
+
+/** A body that breaks off is asked for again this often; the SDK tries again only until the headers are there. */
+const BODY_ATTEMPTS = 3;
+
+/** A checksum in S3's form as hex; none where it is absent or that of an object in parts (`…-3`). */
+function hexOf(checksum: string | undefined): string | undefined {
+  if (checksum === undefined) return undefined;
+  const bytes = Buffer.from(checksum, 'base64');
+  return bytes.length === 32 && bytes.toString('base64') === checksum ? bytes.toString('hex') : undefined;
+}
+
+/** What `createS3Store` gives, with the SDK loaded. */
+export function s3Store(options: S3StoreOptions): ObjectStore {
+  const { bucket } = options;
+  const base = options.prefix === undefined || options.prefix === '' ? '' : `${options.prefix}/`;
+  if (base !== '') checkKey(base.slice(0, -1));
+  const client = createS3Client(options);
+  const place = options.endpoint === undefined ? '' : ` at ${new URL(options.endpoint).host}`;
+  const description = `s3://${bucket}${base === '' ? '' : `/${base.slice(0, -1)}`}${place}`;
+
+  const guarded = async <T>(
+    key: string,
+    deed: S3Deed,
+    signal: AbortSignal | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> => {
+    try {
+      signal?.throwIfAborted();
+      return await work();
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw s3Error(error, key, deed, description);
+    }
+  };
+
+  const get = async (
+    key: string,
+    range: ByteRange | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<GetObjectCommandOutput> => {
+    try {
+      return await client.send(
+        new GetObjectCommand({
+          Bucket: bucket,
+          Key: base + key,
+          Range: range === undefined ? undefined : `bytes=${range.start}-${range.end}`,
+        }),
+        { abortSignal: signal },
+      );
+    } catch (error) {
+      const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+      if (range !== undefined && status === 416) throw rangeBeyondEnd(key, range, description);
+      throw error;
+    }
+  };
+
+  const readOnce = async (
+    key: string,
+    range: ByteRange | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Buffer | { broken: unknown }> => {
+    const answer = await get(key, range, signal);
+    try {
+      const bytes = await (answer.Body as NonNullable<typeof answer.Body>).transformToByteArray();
+      const expected = answer.ContentLength;
+      if (expected === undefined || bytes.length === expected) {
+        return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      }
+      return { broken: new Error(`the answer had ${bytes.length} of ${expected} bytes`) };
+    } catch (error) {
+      return { broken: error };
+    }
+  };
+
+  return {
+    description,
+
+    put: async (key, body, putOptions) => {
+      checkPut(key, putOptions);
+      const { sha256, contentType, metadata, signal } = putOptions;
+      return guarded(key, 'written to', signal, async () => {
+        const answer = await client.send(
+          new PutObjectCommand({
+            Bucket: bucket,
+            Key: base + key,
+            Body: body,
+            ContentLength: body.length,
+            ContentType: contentType,
+            ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+            Metadata: { ...metadata, [SHA256_NAME]: sha256 },
+          }),
+          { abortSignal: signal },
+        );
+        const kept = hexOf(answer.ChecksumSHA256);
+        if (kept !== undefined && kept !== sha256) {
+          throw new PackhouseError({
+            code: 'OBJECT_MISMATCH',
+            message: `${description} keeps object ${key} with SHA-256 ${kept}, expected ${sha256}.`,
+            hint: 'The bytes changed on the way or in the store; the work is tried again.',
+            data: { key, expected: sha256, got: kept },
+          });
+        }
+        return { verified: kept === sha256 };
+      });
+    },
+
+    read: async (key, { range, signal } = {}) => {
+      checkKey(key);
+      checkRange(key, range);
+      return guarded(key, 'read from', signal, async () => {
+        for (let attempt = 1; ; attempt++) {
+          const bytes = await readOnce(key, range, signal);
+          if (Buffer.isBuffer(bytes)) return bytes;
+          if (attempt === BODY_ATTEMPTS || signal?.aborted) throw bytes.broken;
+        }
+      });
+    },
+
+    stream: async (key, { range, signal } = {}) => {
+      checkKey(key);
+      checkRange(key, range);
+      return guarded(key, 'read from', signal, async () => {
+        const answer = await get(key, range, signal);
+        const mapError = (error: unknown): Error => s3Error(error, key, 'read from', description);
+        return mappedStream(answer.Body as Readable, mapError, signal);
+      });
+    },
+
+    head: async (key, { signal } = {}) => {
+      checkKey(key);
+      try {
+        return await guarded(key, 'looked up in', signal, async () => {
+          const command = new HeadObjectCommand({ Bucket: bucket, Key: base + key, ChecksumMode: 'ENABLED' });
+          const answer = await client.send(command, { abortSignal: signal });
+          const { [SHA256_NAME]: claimed, ...metadata } = answer.Metadata ?? {};
+          const sha256 = hexOf(answer.ChecksumSHA256) ?? claimed;
+          const found = { key, size: answer.ContentLength ?? 0, metadata };
+          return sha256 === undefined ? found : { ...found, sha256 };
+        });
+      } catch (error) {
+        if ((error as { code?: unknown }).code === 'OBJECT_MISSING') return null;
+        throw error;
+      }
+    },
+
+    list: async function* (prefix, { after, signal } = {}) {
+      checkPrefix(prefix);
+      let token: string | undefined;
+      do {
+        const command = new ListObjectsV2Command({
+          Bucket: bucket,
+          Prefix: base + prefix,
+          StartAfter: after === undefined || after === '' ? undefined : base + after,
+          ContinuationToken: token,
+        });
+        const page = await guarded(prefix === '' ? 'Everything' : prefix, 'listed in', signal, () =>
+          client.send(command, { abortSignal: signal }),
+        );
+        for (const { Key, Size } of page.Contents ?? []) {
+          if (Key !== undefined) yield { key: Key.slice(base.length), size: Size ?? 0 };
+        }
+        token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+      } while (token !== undefined);
+    },
+
+    delete: async (key) => {
+      checkKey(key);
+      await guarded(key, 'deleted from', undefined, () =>
+        client.send(new DeleteObjectCommand({ Bucket: bucket, Key: base + key })),
+      );
+    },
+
+    presign: async (key, { expiresSeconds }) => {
+      checkKey(key);
+      const command = new GetObjectCommand({ Bucket: bucket, Key: base + key });
+      return guarded(key, 'signed for', undefined, () =>
+        getSignedUrl(client, command, { expiresIn: expiresSeconds }),
+      );
+    },
+
+    close: async () => client.destroy(),
+  };
+}

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What may go wrong with a request; each is done once, with the first request of the method. */
+export type Fault =
+  | 'slowDown'
+  | 'resetBefore'
+  | 'resetAfterWrite'
+  | 'truncate'
+  | 'stall'
+  | 'silence'
+  | 'wrongChecksum'
+  | 'noChecksum'
+  | 'missing'
+  | 'html'
+  | 'storageFull'
+  | 'badDigest'
+  | 'changeBody';
+
+interface Kept {
+  body: Buffer;
+  contentType: string;
+  metadata: Record<string, string>;
+  checksum: string | undefined;
+}
+
+/** An S3-compatible server in this process that does what it is told, also wrong. */
+export interface ScriptedS3 {
+  endpoint: string;
+  bucket: string;
+  accessKeyId: string;
+  objects: Map<string, Kept>;
+  /** Every request: method and path. */
+  requests: string[];
+  /** Lets the next requests of a method fail, in this order. */
+  script(method: string, ...faults: Fault[]): void;
+  close(): Promise<void>;
+}
+
+const AUTHORIZATION =
+  /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/[a-z0-9-]+\/s3\/aws4_request, ?SignedHeaders=[a-z0-9;-]+, ?Signature=[0-9a-f]{64}$/;
+
+function sha256(body: Buffer, encoding: 'hex' | 'base64'): string {
+  return createHash('sha256').update(body).digest(encoding);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  const text = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code} said the server</Message></Error>`;
+  const headless = response.req.method === 'HEAD';
+  response.writeHead(status, {
+    'content-type': 'application/xml',
+    'content-length': headless ? 0 : text.length,
+  });
+  response.end(headless ? undefined : text);
+}
+
+function listing(objects: Map<string, Kept>, query: URLSearchParams): string {
+  const prefix = query.get('prefix') ?? '';
+  const after = query.get('continuation-token') ?? query.get('start-after') ?? '';
+  const max = Math.min(Number(query.get('max-keys') ?? 1_000), 1_000);
+  const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+  const page = keys.slice(0, max);
+  const contents = page.map(
+    (key) => `<Contents><Key>${key}</Key><Size>${objects.get(key)?.body.length}</Size></Contents>`,
+  );
+  const more = keys.length > page.length;
+  const next = more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
+  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated><KeyCount>${page.length}</KeyCount>${contents.join('')}${next}</ListBucketResult>`;
+}
+
+/** Checks who asks. Gives the name of the refusal, or null. */
+function authenticate(request: IncomingMessage, query: URLSearchParams, accessKeyId: string): string | null {
+  const signed = query.get('X-Amz-Signature');
+  const id =
+    signed === null
+      ? AUTHORIZATION.exec(request.headers.authorization ?? '')?.[1]
+      : query.get('X-Amz-Credential')?.split('/')[0];
+  if (id === undefined) return 'AccessDenied';
+  return id === accessKeyId ? null : 'InvalidAccessKeyId';
+}
+
+function put(request: IncomingMessage, response: ServerResponse, body: Buffer): Kept | null {
+  const { headers } = request;
+  const checksum = headers['x-amz-checksum-sha256'] as string | undefined;
+  if (
+    String(headers['x-amz-content-sha256']).startsWith('STREAMING') ||
+    headers['content-encoding'] !== undefined
+  ) {
+    refuse(response, 501, 'NotImplemented');
+  } else if (headers['content-length'] !== String(body.length)) refuse(response, 411, 'MissingContentLength');
+  else if (checksum === undefined) refuse(response, 400, 'InvalidRequest');
+  else if (checksum !== sha256(body, 'base64')) refuse(response, 400, 'BadDigest');
+  else {
+    const metadata: Record<string, string> = {};
+    for (const [name, value] of Object.entries(headers)) {
+      if (name.startsWith('x-amz-meta-')) metadata[name.slice('x-amz-meta-'.length)] = String(value);
+    }
+    return { body, contentType: String(headers['content-type']), metadata, checksum };
+  }
+  return null;
+}
+
+/** Starts a server with one bucket on a free port of this machine. */
+export async function startScriptedS3(): Promise<ScriptedS3> {
+  const bucket = 'test-bucket';
+  const accessKeyId = 'test-access-key';
+  const objects = new Map<string, Kept>();
+  const requests: string[] = [];
+  const faults = new Map<string, Fault[]>();
+
+  const get = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    kept: Kept,
+    fault: Fault | undefined,
+  ): void => {
+    const headers: Record<string, string> = { 'content-type': kept.contentType };
+    for (const [name, value] of Object.entries(kept.metadata)) headers[`x-amz-meta-${name}`] = value;
+    if (kept.checksum !== undefined && request.headers['x-amz-checksum-mode'] === 'ENABLED') {
+      headers['x-amz-checksum-sha256'] = kept.checksum;
+    }
+    const [, first, second] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
+    let { body } = kept;
+    if (first !== undefined) {
+      if (Number(first) >= body.length) {
+        refuse(response, 416, 'InvalidRange');
+        return;
+      }
+      body = body.subarray(Number(first), second === '' ? undefined : Number(second) + 1);
+    }
+    headers['content-length'] = String(body.length);
+    response.writeHead(first === undefined ? 200 : 206, headers);
+    if (request.method === 'HEAD') response.end();
+    else if (fault === 'truncate')
+      response.write(body.subarray(0, body.length >> 1), () => request.socket.destroy());
+    else if (fault === 'stall') response.write(body.subarray(0, body.length >> 1));
+    else response.end(body);
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = '' } = request;
+    const url = new URL(request.url ?? '/', 'http://s3');
+    requests.push(`${method} ${url.pathname}`);
+    const body = await bodyOf(request);
+    const fault = faults.get(method)?.shift();
+    if (fault === 'silence') return;
+    if (fault === 'resetBefore') return void request.socket.resetAndDestroy();
+    if (fault === 'slowDown') return refuse(response, 503, 'SlowDown');
+    if (fault === 'storageFull') return refuse(response, 507, 'XMinioStorageFull');
+    if (fault === 'badDigest') return refuse(response, 400, 'BadDigest');
+    if (fault === 'missing') return refuse(response, 404, 'NoSuchKey');
+    if (fault === 'html') {
+      response.writeHead(502, { 'content-type': 'text/html' });
+      return void response.end('<html>Bad Gateway</html>');
+    }
+    const refused = authenticate(request, url.searchParams, accessKeyId);
+    if (refused !== null) return refuse(response, 403, refused);
+    const [, named, ...rest] = url.pathname.split('/');
+    const key = decodeURIComponent(rest.join('/'));
+    if (named !== bucket) return refuse(response, 404, 'NoSuchBucket');
+
+    const kept = objects.get(key);
+    if (method === 'PUT') {
+      const made = put(request, response, body);
+      if (made === null) return;
+      if (fault === 'changeBody') made.body = Buffer.from(made.body).fill(0, 0, 1);
+      objects.set(key, made);
+      if (fault === 'resetAfterWrite') return void request.socket.resetAndDestroy();
+      const echoed = fault === 'wrongChecksum' ? sha256(Buffer.from('other'), 'base64') : made.checksum;
+      response.writeHead(200, fault === 'noChecksum' ? {} : { 'x-amz-checksum-sha256': echoed as string });
+      return void response.end();
+    }
+    if (method === 'DELETE') {
+      objects.delete(key);
+      response.writeHead(204);
+      return void response.end();
+    }
+    if (key === '' && url.searchParams.get('list-type') === '2') {
+      response.writeHead(200, { 'content-type': 'application/xml' });
+      return void response.end(listing(objects, url.searchParams));
+    }
+    if (kept === undefined) return refuse(response, 404, 'NoSuchKey');
+    get(request, response, kept, fault);
+  };
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => request.socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    bucket,
+    accessKeyId,
+    objects,
+    requests,
+    script: (method, ...list) => {
+      faults.set(method, [...(faults.get(method) ?? []), ...list]);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
