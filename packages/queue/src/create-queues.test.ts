@@ -9,7 +9,7 @@ describe('a queue server that is not there', () => {
   it.each([
     { redisUrl: 'redis://user:hunter2@127.0.0.1:1/0?x=hunter2' },
     { databaseUrl: 'postgres://user:hunter2@127.0.0.1:1/db?x=hunter2' },
-  ])('is said with its address and without its password', async (url) => {
+  ])('is said with its address and without its password (invariant 8)', async (url) => {
     const error: unknown = await createQueues({ ...url, context }).catch((caught: unknown) => caught);
     expect(isPackhouseError(error, 'QUEUE_UNAVAILABLE')).toBe(true);
     expect(String(error)).toContain('127.0.0.1:1');

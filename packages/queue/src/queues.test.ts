@@ -307,7 +307,7 @@ for (const { name, present, start } of SERVERS) {
       expect(await queues.pendingIds('ingest')).toEqual(new Set(['endless']));
     });
 
-    it('runs the job of a killed process again', async () => {
+    it('runs the job of a killed process again (invariant 5)', async () => {
       const queues = await fresh();
       await queues.add('ingest', [ingest('orphan')]);
       const child = await killableWorker({ ...server.url, prefix, lockMs: 1_500 });

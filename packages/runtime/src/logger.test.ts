@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { createLogger } from './logger.js';
 
-it('writes one JSON line an entry, with nothing secret in it, whatever it came in by', () => {
+it('writes one JSON line an entry, with nothing secret in it, whatever it came in by (invariant 8)', () => {
   const lines: string[] = [];
   const logger = createLogger({ name: 'test', destination: { write: (line) => lines.push(line) } });
   const secret = 'hunter2hunter2hunter2';
