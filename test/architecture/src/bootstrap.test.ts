@@ -52,6 +52,15 @@ it('every script of the root starts a file that is there', () => {
   }
 });
 
+it('a Node that is too old is told so in one sentence, before anything else happens', () => {
+  const code = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.19.1' } });
+    await import(${JSON.stringify(new URL('../../../infra/bootstrap/start.mjs', import.meta.url).href)});`;
+  const args = ['--input-type=module', '-e', code];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toBe('Packhouse needs Node 20.15 or later, this is 18.19.1: see https://nodejs.org.\n');
+});
+
 it('the check run is a sound shell script', () => {
   execFileSync('bash', ['-n', join(ROOT, '.ci/run')]);
 });

@@ -47,9 +47,10 @@ export function invariantsOf(specification: string): Map<number, string> {
 }
 
 /**
- * Invariants of SPEC.md that name no test, or one that is not there or does not name them back.
+ * Invariants of SPEC.md that name no test, or one that is not there.
  *
- * `readTest` gives the text of a test file, or undefined where there is none.
+ * A test is named as a file in backticks, which has to name the invariant back, or as a file with a title behind it,
+ * `file` ("title"), which has to be in the file. `readTest` gives the text of a file, or undefined where there is none.
  */
 export function checkInvariants(
   specification: string,
@@ -58,11 +59,16 @@ export function checkInvariants(
   const invariants = invariantsOf(specification);
   if (invariants.size === 0) return ['SPEC.md lists no invariants under "## Invariants"'];
   return [...invariants].flatMap(([number, entry]) => {
-    const tests = pathsNamed(entry).filter((path) => path.endsWith('.test.ts'));
+    const tests = [...entry.matchAll(/`([\w./-]+\.test\.ts)`(?:\s+\("([^"]+)"\))?/g)];
     if (tests.length === 0) return [`SPEC.md names no test for invariant ${number}`];
-    return tests.flatMap((path) => {
+    return tests.flatMap(([, path = '', title]) => {
       const text = readTest(path);
       if (text === undefined) return [`SPEC.md names ${path} for invariant ${number}, which does not exist`];
+      if (title !== undefined) {
+        return text.includes(title)
+          ? []
+          : [`${path} has no test "${title}", which SPEC.md names for invariant ${number}`];
+      }
       return new RegExp(`invariants? (\\d+(, | and ))*${number}\\b`, 'i').test(text)
         ? []
         : [`${path} does not name invariant ${number}, which SPEC.md says it proves`];

@@ -187,17 +187,20 @@ describe('the rules catch', () => {
    two lines. Test: \`packages/a/src/a.test.ts\`.
 3. Three. Test: \`packages/a/src/gone.test.ts\`.
 4. Four.
+5. Five. Tests: \`packages/a/src/a.test.ts\` ("holds always"), \`packages/a/src/a.test.ts\`
+   ("is renamed").
 
 ## Else
 
-5. No invariant.
+6. No invariant.
 `;
     const readTest = (path: string) =>
-      path === 'packages/a/src/a.test.ts' ? "it('… (invariant 1)')" : undefined;
+      path === 'packages/a/src/a.test.ts' ? "it('… (invariant 1)'); it('holds always')" : undefined;
     expect(checkInvariants(specification, readTest)).toEqual([
       'packages/a/src/a.test.ts does not name invariant 2, which SPEC.md says it proves',
       'SPEC.md names packages/a/src/gone.test.ts for invariant 3, which does not exist',
       'SPEC.md names no test for invariant 4',
+      'packages/a/src/a.test.ts has no test "is renamed", which SPEC.md names for invariant 5',
     ]);
     expect(checkInvariants('# SPEC\n', readTest)).toHaveLength(1);
   });
