@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
+import type { Fragment } from '@packhouse/bundle';
+import { KINDS, type Kind } from '@packhouse/chain';
+import type { BundleRow, StagedBlock, StageRequest } from '../database.js';
+
+/** The hash of a block on a branch; every block of a branch links to the one before. */
+export function hashAt(number: number, branch = 'a'): string {
+  return `0x${createHash('sha256').update(`${branch}:${number}`).digest('hex')}`;
+}
+
+/** A staged block whose parent is on the same branch. */
+export function makeBlock(number: number, branch = 'a'): StagedBlock {
+  return {
+    number,
+    hash: hashAt(number, branch),
+    parentHash: hashAt(number - 1, branch),
+    timestamp: 1_600_000_000 + number,
+    transactionCount: number % 7,
+    proofs: ['headerHash', 'parentLink'],
+  };
+}
+
+/** A fragment whose body tells its kind and range. */
+export function makeFragment(kind: Kind, startBlock: number, endBlock: number, branch = 'a'): Fragment {
+  const raw = Buffer.from(`"${branch} ${kind} ${startBlock}-${endBlock}"`);
+  const body = deflateRawSync(raw);
+  return { startBlock, endBlock, body, byteLength: body.length, rawLength: raw.length, crc32: startBlock };
+}
+
+/** A run of blocks start..end, fragments of `blocksAFragment` blocks in each kind. */
+export function makeRun(
+  start: number,
+  end: number,
+  options: { kinds?: readonly Kind[]; blocksAFragment?: number; branch?: string; network?: string } = {},
+): StageRequest {
+  const { kinds = KINDS, blocksAFragment = 1, branch = 'a', network = 'main' } = options;
+  const blocks: StagedBlock[] = [];
+  for (let number = start; number <= end; number += 1) blocks.push(makeBlock(number, branch));
+  return {
+    network,
+    blocks,
+    kinds: kinds.map((kind) => {
+      const fragments: Fragment[] = [];
+      for (let first = start; first <= end; first += blocksAFragment) {
+        fragments.push(makeFragment(kind, first, Math.min(end, first + blocksAFragment - 1), branch));
+      }
+      return { kind, fragments };
+    }),
+  };
+}
+
+/** The index row of a bundle of one-block fragments. */
+export function makeBundle(
+  kind: Kind,
+  start: number,
+  end: number,
+  branch = 'a',
+): Omit<BundleRow, 'publishedAt'> {
+  const fragments = [];
+  for (let number = start; number <= end; number += 1) {
+    fragments.push({ startBlock: number, endBlock: number, byteLength: 10, rawLength: 20, crc32: number });
+  }
+  return {
+    network: 'main',
+    kind,
+    start,
+    end,
+    objectKey: `main/${kind}/${start}-${end}.json.gz`,
+    byteLength: 100 + (end - start),
+    rawLength: 1_000,
+    sha256: createHash('sha256').update(`${kind} ${start}-${end}`).digest('hex'),
+    firstHash: hashAt(start, branch),
+    firstParentHash: hashAt(start - 1, branch),
+    lastHash: hashAt(end, branch),
+    proofs: ['headerHash', 'transactionsRoot'],
+    fragments,
+    formatVersion: 1,
+  };
+}

@@ -1,0 +1,59 @@
+import { freshDatabase } from '@packhouse/local';
+import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { createDatabase } from '../create-database.js';
+import type { Database } from '../database.js';
+
+/** A context that says nothing. */
+export function silentContext(): Context {
+  return {
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    signal: new AbortController().signal,
+  };
+}
+
+/** A migrated database of a test's own, with a second way in for looking behind the port. */
+export interface OpenDatabase {
+  database: Database;
+  url: string;
+  /** Runs one statement on a connection of its own. */
+  sql<R extends object>(text: string, values?: unknown[]): Promise<R[]>;
+  /** Another process's view of the same database. */
+  another(): Database;
+  close(): Promise<void>;
+}
+
+/** Makes a database; the network `main` is registered. */
+export async function openDatabase(poolSize = 10): Promise<OpenDatabase> {
+  const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+  const opened: Database[] = [];
+  const another = (): Database => {
+    const database = createDatabase({
+      connectionString: fresh.url,
+      context: silentContext(),
+      poolSize,
+      applicationName: 'packhouse test',
+    });
+    opened.push(database);
+    return database;
+  };
+  const behind = new pg.Pool({ connectionString: fresh.url, max: 2 });
+  behind.on('error', () => {});
+  const database = another();
+  await database.networks.register({ id: 'main', chainId: 1 });
+  return {
+    database,
+    url: fresh.url,
+    another,
+    sql: async <R extends object>(text: string, values: unknown[] = []) =>
+      (await behind.query<R>(text, values)).rows,
+    close: async () => {
+      await Promise.all(opened.map((one) => one.close()));
+      await behind.end();
+      await fresh.drop();
+    },
+  };
+}
