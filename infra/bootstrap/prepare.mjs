@@ -104,6 +104,18 @@ export function runChild(command, args, stdio = 'inherit') {
   });
 }
 
+/** npm that is killed passes no signal on: without it, what it started would run on unseen. */
+export function endWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 500);
+  watch.unref();
+}
+
 function say(text) {
   process.stderr.write(`${text}\n`);
 }
