@@ -10,7 +10,7 @@ import { createAdmission } from './auth/admission.js';
 import { createKeyCache } from './auth/key-cache.js';
 import { createBodyCache } from './files/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
-import { createRateLimiter } from './limits/create-rate-limiter.js';
+import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import type { RateLimiter } from './limits/rate-limiter.js';
 import { createPointerFinder } from './pointers/find-pointer.js';
 import { createRangeCache } from './ranges/range-cache.js';
@@ -61,7 +61,7 @@ const BODY_LIMIT = 5 * 1_024 * 1_024;
 /** Makes a gateway that does not listen yet. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { context, database, objectStore } = options;
-  const rateLimiter = options.rateLimiter ?? createRateLimiter();
+  const rateLimiter = options.rateLimiter ?? createLocalRateLimiter(context.clock);
   const ranges = createRangeCache({
     load: database.bundles.ranges,
     ...(options.rangeCacheBytes === undefined ? {} : { maxBytes: options.rangeCacheBytes }),
@@ -140,8 +140,7 @@ function createServer(context: Context, maxConnections: number): FastifyInstance
       return `${run}-${count.toString(36)}`;
     },
     http: { maxHeaderSize: 16_384 },
-    routerOptions: { maxParamLength: 4_096 },
-    constraints: { hostName: hostConstraint },
+    routerOptions: { maxParamLength: 4_096, constraints: { hostName: hostConstraint } },
     frameworkErrors: (error, request, reply) => {
       sendProblem(error, request, reply, context.logger);
     },

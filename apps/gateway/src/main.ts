@@ -4,7 +4,8 @@ import { openObjectStore } from '@packhouse/object-store';
 import { runProcess } from '@packhouse/runtime';
 import { createGateway } from './create-gateway.js';
 import { connectRedis } from './limits/connect-redis.js';
-import { createRateLimiter } from './limits/create-rate-limiter.js';
+import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
+import { createSharedRateLimiter } from './limits/create-shared-rate-limiter.js';
 import { gatewaySettings } from './settings.js';
 
 await runProcess(process, {
@@ -21,14 +22,17 @@ await runProcess(process, {
     await database.checkSchema();
     const objectStore = await openObjectStore(settings.OBJECT_STORE);
     shutdown.add('object store', () => objectStore.close());
-    const redis = settings.REDIS_URL === undefined ? undefined : connectRedis(settings.REDIS_URL, context);
+    const rateLimiter =
+      settings.REDIS_URL === undefined
+        ? createLocalRateLimiter(context.clock)
+        : createSharedRateLimiter(connectRedis(settings.REDIS_URL, context));
     const gateway = await createGateway({
       context,
       database,
       objectStore,
       networks,
       publicUrl: settings.PUBLIC_URL,
-      rateLimiter: createRateLimiter(redis === undefined ? {} : { redis }),
+      rateLimiter,
       rangeCacheBytes: settings.RANGE_CACHE,
       fileCacheBytes: settings.FILE_CACHE,
     });

@@ -2,21 +2,26 @@ import type { KeyRow, Plan } from '@packhouse/database';
 import type { Clock } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
 import type { RateLimiter } from '../limits/rate-limiter.js';
+import { type Soon, whenHere } from '../server/soon.js';
 import type { KeyCache } from './key-cache.js';
 
-/** What admission reads of a request and writes of its answer. */
-export interface Admitted {
-  network: string;
-  /** Called with the public prefix as soon as the key is known. */
-  identified(prefix: string): void;
-  /** Sets a header of the answer. */
-  header(name: string, value: string | number): void;
+/** Where admission notes whom it let in. */
+export interface AdmittedVisit {
+  /** The network asked for. */
+  readonly network: string;
+  /** Gets the key's public prefix as soon as it is known. */
+  prefix: string;
+}
+
+/** Where the headers of the answer go. */
+export interface AnswerHeaders {
+  header(name: string, value: string | number): unknown;
 }
 
 /** Lets holders of a key in. */
 export interface Admission {
   /** The key's row; throws problems `unauthenticated`, `forbidden`, `rate-limited`, `quota-exhausted`. */
-  admit(key: string | undefined, request: Admitted): Promise<KeyRow>;
+  admit(key: string | undefined, visit: AdmittedVisit, answer: AnswerHeaders): Soon<KeyRow>;
 }
 
 /** Makes the door: who is it, has the key ended, how much is left, is this network included. */
@@ -25,24 +30,25 @@ export function createAdmission(options: {
   rateLimiter: RateLimiter;
   clock: Clock;
 }): Admission {
+  const { keys, rateLimiter, clock } = options;
   return {
-    async admit(key, request) {
-      const row = key === undefined ? null : await options.keys.find(key);
-      if (row === null) throw unauthenticated();
-      request.identified(row.prefix);
-      refuseEnded(row, options.clock.now());
-      const rate = await options.rateLimiter.take(row);
-      const resetSeconds = Math.ceil(rate.resetMs / 1_000);
-      request.header('ratelimit-policy', policyOf(row.plan));
-      request.header('ratelimit-limit', rate.limit);
-      request.header('ratelimit-remaining', rate.remaining);
-      request.header('ratelimit-reset', resetSeconds);
-      if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, resetSeconds));
-      if (row.network !== null && row.network !== request.network) {
-        throw new Problem('forbidden', { detail: 'This API key belongs to another network.' });
-      }
-      return row;
-    },
+    admit: (key, visit, answer) =>
+      whenHere(key === undefined ? null : keys.find(key), (row) => {
+        if (row === null) throw unauthenticated();
+        visit.prefix = row.prefix;
+        refuseEnded(row, clock.now());
+        return whenHere(rateLimiter.take(row), (rate) => {
+          const resetSeconds = Math.ceil(rate.resetMs / 1_000);
+          answer.header('ratelimit-limit', rate.limit);
+          answer.header('ratelimit-remaining', rate.remaining);
+          answer.header('ratelimit-reset', resetSeconds);
+          if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, resetSeconds));
+          if (row.network !== null && row.network !== visit.network) {
+            throw new Problem('forbidden', { detail: 'This API key belongs to another network.' });
+          }
+          return row;
+        });
+      }),
   };
 }
 
@@ -77,10 +83,4 @@ function tooMany(plan: Plan, window: 'second' | 'day', retryAfter: number): Prob
     members: { plan: plan.name, limit, window, retryAfter },
     headers: { 'retry-after': String(retryAfter) },
   });
-}
-
-/** Each window as `limit;w=seconds`. */
-function policyOf(plan: Plan): string {
-  const second = `${plan.requestsPerSecond};w=1`;
-  return plan.requestsPerDay === null ? second : `${second}, ${plan.requestsPerDay};w=86400`;
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { KeyRow } from '@packhouse/database';
 import type { Clock } from '@packhouse/runtime';
+import type { Soon } from '../server/soon.js';
 
 /** `ph_`, eight public letters or digits, `_`, 32 random bytes as base64url. */
 const KEY_FORM = /^ph_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/;
@@ -17,7 +18,7 @@ const MAX_ENTRIES = 10_000;
 /** API keys as the database knows them, at most a second old. */
 export interface KeyCache {
   /** The key's row; null where it is malformed or unknown. Throws DATABASE_UNAVAILABLE. */
-  find(key: string): Promise<KeyRow | null>;
+  find(key: string): Soon<KeyRow | null>;
 }
 
 interface Entry {
@@ -26,10 +27,10 @@ interface Entry {
 }
 
 /**
- * Makes an empty cache. Keys are held as their SHA-256 only, and compared by it: what an attacker could learn from
- * the time of a look-up is about hashes that he cannot steer. Unknown keys have a map of their own, so that guessing
- * pushes no good key out; one query a key is in flight, and a key in use is asked for again before its time is over,
- * so that no request waits for it.
+ * Makes an empty cache. The database is asked by the key's SHA-256, and compares nothing but that. Here a key in use
+ * is found by its text, which is in memory anyway as long as its requests are; unknown keys have a map of their own,
+ * so that guessing pushes no good key out. One query a key is in flight, and a key in use is asked for again before
+ * its time is over, so that no request waits for it.
  */
 export function createKeyCache(options: {
   find(sha256: Buffer): Promise<KeyRow | null>;
@@ -39,41 +40,39 @@ export function createKeyCache(options: {
   const unknown = new Map<string, Entry>();
   const asking = new Map<string, Promise<KeyRow | null>>();
 
-  const ask = (digest: string): Promise<KeyRow | null> => {
-    let answer = asking.get(digest);
+  const ask = (key: string): Promise<KeyRow | null> => {
+    let answer = asking.get(key);
     if (answer === undefined) {
       const askedAt = options.clock.now();
       answer = options
-        .find(Buffer.from(digest, 'hex'))
+        .find(hash('sha256', key, 'buffer'))
         .then((row) => {
-          known.delete(digest);
-          unknown.delete(digest);
-          remember(row === null ? unknown : known, digest, { row, askedAt });
+          known.delete(key);
+          unknown.delete(key);
+          remember(row === null ? unknown : known, key, { row, askedAt });
           return row;
         })
-        .finally(() => asking.delete(digest));
-      asking.set(digest, answer);
+        .finally(() => asking.delete(key));
+      asking.set(key, answer);
     }
     return answer;
   };
 
   return {
-    async find(key) {
-      if (!KEY_FORM.test(key)) return null;
-      const digest = hash('sha256', key, 'hex');
-      const entry = known.get(digest) ?? unknown.get(digest);
-      if (entry === undefined) return ask(digest);
+    find(key) {
+      const entry = known.get(key) ?? unknown.get(key);
+      if (entry === undefined) return KEY_FORM.test(key) ? ask(key) : null;
       const age = options.clock.now() - entry.askedAt;
-      if (age < 0 || age >= TTL_MS) return ask(digest);
+      if (age < 0 || age >= TTL_MS) return ask(key);
       // Whoever asks too late gets the failure; this one still has a good answer.
-      if (age >= TTL_MS / 2 && !asking.has(digest)) ask(digest).catch(() => undefined);
+      if (age >= TTL_MS / 2 && !asking.has(key)) ask(key).catch(() => undefined);
       return entry.row;
     },
   };
 }
 
-function remember(entries: Map<string, Entry>, digest: string, entry: Entry): void {
-  entries.set(digest, entry);
+function remember(entries: Map<string, Entry>, key: string, entry: Entry): void {
+  entries.set(key, entry);
   if (entries.size <= MAX_ENTRIES) return;
   for (const oldest of entries.keys()) {
     entries.delete(oldest);

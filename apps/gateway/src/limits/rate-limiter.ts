@@ -1,4 +1,5 @@
 import type { KeyRow } from '@packhouse/database';
+import type { Soon } from '../server/soon.js';
 
 /** What a key has left after a request, in the window that is nearest to its end. */
 export interface RateVerdict {
@@ -13,6 +14,12 @@ export interface RateVerdict {
 
 /** Counts requests of keys against their plans. */
 export interface RateLimiter {
-  take(key: KeyRow): Promise<RateVerdict>;
+  take(key: KeyRow): Soon<RateVerdict>;
   close(): Promise<void>;
+}
+
+/** The verdict of the window that ends first: a refusal, or whichever has less left. */
+export function nearestEnd(second: RateVerdict, day: RateVerdict | null): RateVerdict {
+  if (!second.allowed || day === null) return second;
+  return !day.allowed || day.remaining < second.remaining ? day : second;
 }

@@ -1,27 +1,30 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { RangeCache } from '../ranges/range-cache.js';
+import { type Soon, whenHere } from '../server/soon.js';
 import { whyAbsent } from './why-absent.js';
 
 /** Finds the range of the file that holds a block. */
 export interface PointerFinder {
   /** Throws the problems `beyond-head` and `not-covered`, and what the database throws. */
-  find(network: string, kind: Kind, block: number): Promise<BlockRange>;
+  find(network: string, kind: Kind, block: number): Soon<BlockRange>;
 }
 
 /** Makes the finder: published ranges from memory, everything else from the database. */
 export function createPointerFinder(parts: { database: Database; ranges: RangeCache }): PointerFinder {
   const { database, ranges } = parts;
+
+  const look = async (network: string, kind: Kind, block: number): Promise<BlockRange> => {
+    const location = await database.locate(network, kind, block);
+    if (location.state === 'absent') throw await whyAbsent(database, network, kind, block);
+    if (location.state === 'staged') return { start: block, end: block };
+    const { start, end } = location.bundle;
+    ranges.add(network, kind, block, { start, end });
+    return { start, end };
+  };
+
   return {
-    async find(network, kind, block) {
-      const known = await ranges.find(network, kind, block);
-      if (known !== undefined) return known;
-      const location = await database.locate(network, kind, block);
-      if (location.state === 'absent') throw await whyAbsent(database, network, kind, block);
-      if (location.state === 'staged') return { start: block, end: block };
-      const { start, end } = location.bundle;
-      ranges.add(network, kind, block, { start, end });
-      return { start, end };
-    },
+    find: (network, kind, block) =>
+      whenHere(ranges.find(network, kind, block), (known) => known ?? look(network, kind, block)),
   };
 }

@@ -1,4 +1,5 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
+import type { Soon } from '../server/soon.js';
 import { BoundedLru } from '../serving/bounded-lru.js';
 import { findRange, packRanges, type RangePage, withRange } from './range-page.js';
 
@@ -14,7 +15,7 @@ const PAGE_OVERHEAD_BYTES = 320;
  */
 export interface RangeCache {
   /** The published range that holds the block, as far as known here. Loads the block's page where it is not here. */
-  find(network: string, kind: Kind, number: number): Promise<BlockRange | undefined>;
+  find(network: string, kind: Kind, number: number): Soon<BlockRange | undefined>;
   /** Adds a range that the database told of, to the page of `number`, a block of it. */
   add(network: string, kind: Kind, number: number, range: BlockRange): void;
   /** Bytes in use. */
@@ -53,11 +54,12 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
   };
 
   return {
-    async find(network, kind, number) {
+    find(network, kind, number) {
       const index = Math.floor(number / PAGE_BLOCKS);
       const key = pageKey(network, kind, index);
-      const page = pages.get(key) ?? (await load(key, network, kind, index * PAGE_BLOCKS));
-      return findRange(page, number);
+      const page = pages.get(key);
+      if (page !== undefined) return findRange(page, number);
+      return load(key, network, kind, index * PAGE_BLOCKS).then((loaded) => findRange(loaded, number));
     },
     add(network, kind, number, range) {
       const key = pageKey(network, kind, Math.floor(number / PAGE_BLOCKS));

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { refuseAbovePlan } from '../auth/admission.js';
 import { blockNumber } from '../http/block-number.js';
+import { whenHere } from '../server/soon.js';
 import { constraintsOf } from '../sites/host-constraint.js';
 import type { Site } from '../sites/site.js';
-import { admitVisit } from './admit-visit.js';
 import { chosenKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
@@ -56,18 +56,22 @@ export function bundlePointerRoute(app: FastifyInstance, parts: GatewayParts, si
       constraints: constraintsOf(site.base),
       config: { document: { path: '/{key}/bundle-api/{kind}/{block_number}', servedAt: 'baseUrl' } },
     },
-    async (request, reply) => {
+    (request, reply) => {
       const { params, visit } = request;
       visit.route = 'pointer';
-      const key = await admitVisit(parts.admission, params.key, site.network, visit, reply);
-      const kind = chosenKind(site.network, params.kind);
-      visit.kind = kind;
-      const block = blockNumber(params.block_number);
-      refuseAbovePlan(key.plan, block);
-      const { start, end } = await parts.pointers.find(site.network.id, kind, block);
-      const range = `${start}-${end}`;
-      reply.header('cache-control', 'no-store');
-      return { type: kind, range, download_link: `${site.downloadUrl}/${kind}/${range}.json.gz` };
+      visit.network = site.network.id;
+      return whenHere(parts.admission.admit(params.key, visit, reply), (key) => {
+        const kind = chosenKind(site.network, params.kind);
+        visit.kind = kind;
+        const block = blockNumber(params.block_number);
+        refuseAbovePlan(key.plan, block);
+        return whenHere(parts.pointers.find(site.network.id, kind, block), ({ start, end }) => {
+          const range = `${start}-${end}`;
+          return reply
+            .header('cache-control', 'no-store')
+            .send({ type: kind, range, download_link: `${site.downloadUrl}/${kind}/${range}.json.gz` });
+        });
+      });
     },
   );
 }

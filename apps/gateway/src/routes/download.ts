@@ -7,7 +7,6 @@ import { bearerKey } from '../auth/bearer-key.js';
 import { Problem } from '../http/problem.js';
 import { constraintsOf } from '../sites/host-constraint.js';
 import type { Site } from '../sites/site.js';
-import { admitVisit } from './admit-visit.js';
 import { chosenKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
@@ -66,8 +65,9 @@ export function downloadRoute(app: FastifyInstance, parts: GatewayParts, site: S
     handler: async (request, reply) => {
       const { params, visit } = request;
       visit.route = 'download';
+      visit.network = site.network.id;
       const given = bearerKey(request.headers.authorization);
-      const key = await admitVisit(parts.admission, given, site.network, visit, reply);
+      const key = await parts.admission.admit(given, visit, reply);
       const kind = chosenKind(site.network, params.kind);
       visit.kind = kind;
       const range = rangeOf(params.file);

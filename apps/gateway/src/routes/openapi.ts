@@ -38,16 +38,35 @@ export function openapiRoute(app: FastifyInstance, parts: GatewayParts): void {
     tags: ['operation'],
     response: { 200: { description: 'OpenAPI 3.1.', type: 'object', additionalProperties: true } },
   } as const;
+  let text: string | undefined;
   app.get('/openapi.json', { schema }, (request, reply) => {
     request.visit.route = 'openapi';
-    const document = structuredClone(app.swagger()) as { paths?: Record<string, object> };
-    for (const [path, address] of servedAt) {
-      const servers = parts.sites.map((site) => ({
-        url: site[address].replace(/\/$/, ''),
-        description: site.network.id,
-      }));
-      Object.assign(document.paths?.[path] ?? {}, { servers });
-    }
-    reply.type('application/json').send(JSON.stringify(document));
+    text ??= JSON.stringify(documentOf(app, parts, servedAt));
+    reply.type('application/json').send(text);
   });
+}
+
+interface Operation {
+  operationId?: string;
+}
+
+/** The generated document, with the addresses of the networks; HEAD is not told apart from GET. */
+function documentOf(
+  app: FastifyInstance,
+  parts: GatewayParts,
+  servedAt: ReadonlyMap<string, 'baseUrl' | 'downloadUrl'>,
+): object {
+  const document = structuredClone(app.swagger()) as unknown as {
+    paths: Record<string, { get?: Operation; head?: Operation; servers?: object[] }>;
+  };
+  for (const [path, item] of Object.entries(document.paths)) {
+    delete item.head;
+    const address = servedAt.get(path);
+    if (address === undefined) continue;
+    item.servers = parts.sites.map((site) => ({
+      url: site[address].replace(/\/$/, ''),
+      description: site.network.id,
+    }));
+  }
+  return document;
 }

@@ -1,9 +1,9 @@
-import type { ServerResponse } from 'node:http';
 import type { Context } from '@packhouse/runtime';
+import type { FastifyReply } from 'fastify';
 import type { Visit } from './visit.js';
 
 /** Writes a finished visit into the log and the metrics. */
-export type RecordVisit = (visit: Visit, requestId: string, response: ServerResponse) => void;
+export type RecordVisit = (visit: Visit, reply: FastifyReply) => void;
 
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -31,12 +31,13 @@ export function createVisitRecorder(context: Pick<Context, 'logger' | 'metrics'>
     'network',
     'kind',
   ]);
-  return (visit, requestId, response) => {
+  return (visit, reply) => {
+    const response = reply.raw;
     const { route, network, kind, prefix } = visit;
     const status = response.statusCode;
     const ms = performance.now() - visit.startedAt;
     const aborted = !response.writableFinished;
-    const bytes = response.req.method === 'HEAD' ? 0 : Number(response.getHeader('content-length') ?? 0);
+    const bytes = response.req.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0);
     requests.inc({ route, network, kind, status, key: prefix });
     seconds.observe({ route, network, kind }, ms / 1_000);
     if (!aborted && bytes > 0) sent.inc({ route, network, kind }, bytes);
@@ -44,7 +45,7 @@ export function createVisitRecorder(context: Pick<Context, 'logger' | 'metrics'>
     if (!logger.isLevelEnabled(level)) return;
     logger[level](
       {
-        requestId,
+        requestId: reply.request.id,
         method: response.req.method,
         route,
         network,

@@ -1,0 +1,81 @@
+import type { KeyRow, Plan } from '@packhouse/database';
+import type { Redis } from 'ioredis';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { nearestEnd, type RateLimiter, type RateVerdict } from './rate-limiter.js';
+
+const DAY_SECONDS = 86_400;
+
+interface PlanLimiters {
+  second: RateLimiterRedis;
+  day: RateLimiterRedis | null;
+}
+
+/** Makes a limiter that counts in Redis, for all gateways together; while Redis is away, each counts for itself. */
+export function createSharedRateLimiter(redis: Redis): RateLimiter {
+  const byPlan = new Map<string, PlanLimiters>();
+
+  const limiter = (window: string, points: number, duration: number): RateLimiterRedis => {
+    const keyPrefix = `packhouse:rate:${window}`;
+    return new RateLimiterRedis({
+      storeClient: redis,
+      keyPrefix,
+      points,
+      duration,
+      rejectIfRedisNotReady: true,
+      insuranceLimiter: new RateLimiterMemory({ keyPrefix, points, duration }),
+    });
+  };
+
+  const limitersOf = (plan: Plan): PlanLimiters => {
+    const name = `${plan.requestsPerSecond}/${plan.requestsPerDay}`;
+    let limiters = byPlan.get(name);
+    if (limiters === undefined) {
+      limiters = {
+        second: limiter('second', plan.requestsPerSecond, 1),
+        day: plan.requestsPerDay === null ? null : limiter('day', plan.requestsPerDay, DAY_SECONDS),
+      };
+      byPlan.set(name, limiters);
+    }
+    return limiters;
+  };
+
+  return {
+    async take(key) {
+      const limiters = limitersOf(key.plan);
+      const second = await consume('second', limiters.second, key);
+      if (!second.allowed || limiters.day === null) return second;
+      return nearestEnd(second, await consume('day', limiters.day, key));
+    },
+    async close() {
+      redis.disconnect();
+    },
+  };
+}
+
+async function consume(
+  window: RateVerdict['window'],
+  limiter: RateLimiterRedis,
+  key: KeyRow,
+): Promise<RateVerdict> {
+  try {
+    return verdict(true, window, limiter.points, await limiter.consume(key.id));
+  } catch (refusal) {
+    if (refusal instanceof RateLimiterRes) return verdict(false, window, limiter.points, refusal);
+    throw refusal;
+  }
+}
+
+function verdict(
+  allowed: boolean,
+  window: RateVerdict['window'],
+  limit: number,
+  { remainingPoints, msBeforeNext }: RateLimiterRes,
+): RateVerdict {
+  return {
+    allowed,
+    window,
+    limit,
+    remaining: Math.max(0, remainingPoints),
+    resetMs: Math.max(0, msBeforeNext),
+  };
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { deflatePiece, fragmentOf, memberFrame, objectKey, spliceMember } from '@packhouse/bundle';
+import { KINDS, type Kind } from '@packhouse/chain';
+import { createDatabase, type Database, type KeyRow } from '@packhouse/database';
+import { freshDatabase } from '@packhouse/local';
+import { type Network, parseNetworks } from '@packhouse/networks';
+import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
+import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { inject } from 'vitest';
+import { createGateway, type Gateway, type GatewayOptions } from '../create-gateway.js';
+
+/** `ethereum`, `quiet` without bundles, `logsonly`, and `hosted` at host names of its own. */
+const NETWORKS = `
+networks:
+  - {id: ethereum, family: evm, chainId: 1, upstreams: [{url: 'http://127.0.0.1:1'}]}
+  - {id: quiet, family: evm, chainId: 2, upstreams: [{url: 'http://127.0.0.1:1'}], bundles: {enabled: false}}
+  - {id: logsonly, family: evm, chainId: 3, upstreams: [{url: 'http://127.0.0.1:1'}], bundles: {kinds: [logs]}}
+  - id: hosted
+    family: evm
+    chainId: 4
+    baseUrl: 'https://hosted.example.com/v1/'
+    downloadUrl: 'https://files.example.com'
+    upstreams: [{url: 'http://127.0.0.1:1'}]
+`;
+
+/** A gateway on a database and a folder of its own, with ways to put data behind it. */
+export interface TestGateway {
+  url: string;
+  gateway: Gateway;
+  database: Database;
+  objectStore: ObjectStore;
+  context: Context;
+  /** What was logged, all levels, one JSON line an entry. */
+  log: string[];
+  /** Added to the clock, in milliseconds. */
+  time: { offset: number };
+  makeKey(
+    plan?: string,
+    network?: string | null,
+    expiresAt?: Date | null,
+  ): Promise<{ key: string; row: KeyRow }>;
+  /** Stages start..end of all kinds; `group` blocks share a fragment. */
+  stage(start: number, end: number, options?: StageOptions): Promise<void>;
+  /** Publishes what is staged of these kinds (default: all) as one bundle each; gives the files. */
+  publish(start: number, end: number, kinds?: readonly Kind[], network?: string): Promise<Map<Kind, Buffer>>;
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  group?: number;
+  network?: string;
+  branch?: string;
+  kinds?: readonly Kind[];
+}
+
+/** The record of a block as these tests write it. */
+export function recordOf(kind: Kind, number: number, branch = 'a'): string {
+  const facts = `{"number":"0x${number.toString(16)}","kind":"${kind}","branch":"${branch}","filler":"${'0123456789abcdef'.repeat(8)}"}`;
+  return kind === 'blocks' ? facts : `[${facts}]`;
+}
+
+/** Starts one; `publicUrl` stays open, so that links lead back to it. */
+export async function startTestGateway(options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
+  const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'packhouse-gateway-'));
+  const log: string[] = [];
+  const time = { offset: 0 };
+  const context: Context = {
+    logger: createLogger({
+      name: 'test',
+      level: 'trace',
+      destination: { write: (line) => void log.push(line) },
+    }),
+    metrics: createMetrics(),
+    clock: { ...systemClock, now: () => Date.now() + time.offset },
+    signal: new AbortController().signal,
+  };
+  const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'gateway test' });
+  const objectStore = await createDiskStore({ directory, context });
+  const networks: Network[] = parseNetworks(NETWORKS, { source: 'test', env: {} });
+  for (const { id, chainId } of networks) await database.networks.register({ id, chainId });
+  const gateway = await createGateway({ context, database, objectStore, networks, ...options });
+  const port = await gateway.listen(0, '127.0.0.1');
+
+  const hashAt = (number: number, branch: string): string =>
+    `0x${createHash('sha256').update(`${branch}:${number}`).digest('hex')}`;
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    gateway,
+    database,
+    objectStore,
+    context,
+    log,
+    time,
+    makeKey: (plan = 'unlimited', network = null, expiresAt = null) =>
+      database.keys.create({ application: 'test', network, plan, expiresAt }),
+
+    async stage(start, end, { group = 1, network = 'ethereum', branch = 'a', kinds = KINDS } = {}) {
+      const numbers = Array.from({ length: end - start + 1 }, (_, at) => start + at);
+      await database.staging.stage({
+        network,
+        blocks: numbers.map((number) => ({
+          number,
+          hash: hashAt(number, branch),
+          // The first block of a branch hangs on the main one.
+          parentHash: hashAt(number - 1, number === start ? 'a' : branch),
+          timestamp: 1_600_000_000 + number,
+          transactionCount: 1,
+          proofs: ['headerHash'],
+        })),
+        kinds: await Promise.all(
+          kinds.map(async (kind) => {
+            const fragments = [];
+            for (let first = start; first <= end; first += group) {
+              const last = Math.min(end, first + group - 1);
+              const texts = numbers
+                .filter((n) => first <= n && n <= last)
+                .map((n) => recordOf(kind, n, branch));
+              const piece = await deflatePiece(Buffer.from(texts.join(',')));
+              fragments.push(fragmentOf({ start: first, end: last }, piece));
+            }
+            return { kind, fragments };
+          }),
+        ),
+      });
+    },
+
+    async publish(start, end, kinds = KINDS, network = 'ethereum') {
+      const files = new Map<Kind, Buffer>();
+      for (const kind of kinds) {
+        const fragments = await database.staging.fragments(network, kind, { start, end });
+        const starts = fragments.map((fragment) => fragment.startBlock);
+        const bodies = await database.staging.bodies(network, kind, starts);
+        const file = Buffer.concat(spliceMember(fragments, bodies).chunks);
+        const sha256 = createHash('sha256').update(file).digest('hex');
+        const key = objectKey({ network, kind, start, end });
+        await objectStore.put(key, file, { sha256, contentType: 'application/gzip', metadata: {} });
+        await database.bundles.publish({
+          network,
+          kind,
+          start,
+          end,
+          objectKey: key,
+          byteLength: file.length,
+          rawLength: memberFrame(fragments).rawLength,
+          sha256,
+          firstHash: hashAt(start, 'a'),
+          firstParentHash: hashAt(start - 1, 'a'),
+          lastHash: hashAt(end, 'a'),
+          proofs: ['headerHash'],
+          fragments,
+          formatVersion: 1,
+        });
+        files.set(kind, file);
+      }
+      return files;
+    },
+
+    async close() {
+      await gateway.close();
+      await objectStore.close();
+      await database.close();
+      await fresh.drop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
