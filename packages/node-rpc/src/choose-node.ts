@@ -37,6 +37,23 @@ export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Cl
   return best?.node ?? null;
 }
 
+/** How many requests may be in flight at the upstreams that share the work for a need: those as good as the best. */
+export function roomFor(nodes: readonly UpstreamNode[], need: Need, clock: Clock): number {
+  const best = chooseNode(nodes, need, clock);
+  if (best === null || best.waitMs() > 0) return 1;
+  return nodes
+    .filter(
+      (node) =>
+        node === best ||
+        (node.excluded === null &&
+          node.priority === best.priority &&
+          node.waitMs() === 0 &&
+          node.distrustedUntil <= clock.now() &&
+          offers(node, need.wish)),
+    )
+    .reduce((sum, node) => sum + node.limit.limit, 0);
+}
+
 /** Whether an upstream offers, as far as is known, what a wish needs. */
 export function offers(node: UpstreamNode, wish: FetchWish): boolean {
   return (

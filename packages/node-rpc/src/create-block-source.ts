@@ -23,6 +23,8 @@ export interface BlockSourceOptions {
 }
 
 const MEBIBYTE = 1_048_576;
+/** V8 holds no text of 512 MiB: what is longer can only be streamed. */
+const LONGEST_TEXT_BYTES = 256 * MEBIBYTE;
 /** An upstream that failed a proof is asked last for this long. */
 const DISTRUST_MS = 600_000;
 /** What the other upstreams get to tell their head once the first has. */
@@ -44,7 +46,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
       network,
       context,
       metrics,
-      maxBodyBytes: options.maxBodyBytes ?? 64 * MEBIBYTE,
+      maxBodyBytes: Math.min(options.maxBodyBytes ?? 64 * MEBIBYTE, LONGEST_TEXT_BYTES),
       timeoutMs: options.timeoutMs ?? 30_000,
       onRoom: () => {
         for (const look of lookers) look();

@@ -33,6 +33,22 @@ describe('a pool of upstreams', () => {
     expect(second.requests).toHaveLength(0);
   });
 
+  it('shares the work among upstreams of one priority', async () => {
+    const nodes = [await use.node(serveChain(smallChain())), await use.node(serveChain(smallChain()))];
+    for (const node of nodes) {
+      node.intercept = async () => {
+        for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        return false;
+      };
+    }
+    const { source } = use.source(
+      nodes.map((node, index) => testUpstream(node.url, { name: `node ${index}` })),
+    );
+    const blocks = await collect(source.fetchBlocks({ start: 0, end: 999 }, ALL));
+    expect(blocks.every(isFetched)).toBe(true);
+    for (const node of nodes) expect(node.requests.length).toBeGreaterThan(5);
+  });
+
   it('goes on with the next upstream when the first cannot be reached', async () => {
     const gone = await use.node(serveChain(smallChain()));
     const here = await use.node(serveChain(smallChain()));

@@ -1,7 +1,7 @@
 import type { Clock } from '@packhouse/runtime';
 import type { FailedBlock, FetchedBlock, FetchWish } from './block-source.js';
 import type { ByteBudget, ByteLease } from './byte-budget.js';
-import { chooseNode } from './choose-node.js';
+import { chooseNode, roomFor } from './choose-node.js';
 import { fetchWithFailover } from './fetch-with-failover.js';
 import { type Scope, untilAborted } from './scope.js';
 import type { UpstreamNode } from './upstream-node.js';
@@ -100,8 +100,7 @@ export async function* fetchRange(
       const node = chooseNode(nodes, need, clock);
       // Two requests follow each other in a group (three where receipts and traces go side by side), so as many
       // groups as requests may be in flight keep the upstream busy.
-      const room = node === null || node.waitMs() > 0 ? 1 : node.limit.limit;
-      if (active >= room) return;
+      if (active >= roomFor(nodes, need, clock)) return;
       const size = node === null ? 1 : node.sizes.size('eth_getBlockByNumber');
       const last = Math.min(range.end, next + size - 1);
       const numbers = Array.from({ length: last - next + 1 }, (_, index) => next + index);

@@ -59,7 +59,10 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
     signal.throwIfAborted();
     const need = { block: pending[pending.length - 1] as number, wish, avoid, exhausted };
     const node = chooseNode(nodes, need, clock);
-    if (node === null || !(await isReady(node, clock, signal))) {
+    // Not even a turn of the event loop is waited for an upstream that is ready, so that its load is true for the
+    // group that is started next.
+    const ready = node !== null && (node.waitMs() === 0 || (await isReady(node, clock, signal)));
+    if (node === null || !ready) {
       if (node !== null && chooseNode(nodes, need, clock) !== node) continue;
       const known = node?.lastFault?.error ?? nobody(options);
       for (const number of pending) fail(number, errors.get(number) ?? known);

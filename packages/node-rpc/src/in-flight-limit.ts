@@ -17,7 +17,7 @@ export interface InFlightLimit {
   strained(startedAt: number): void;
 }
 
-/** An answer that takes this many times the best (and 50 ms more) means that requests queue over there. */
+/** An answer that takes this many times the best (and 20 ms more) means that requests queue over there. */
 const SLOW_FACTOR = 3;
 
 /**
@@ -63,7 +63,7 @@ export function createInFlightLimit(options: {
       // The best creeps towards the present, so that a node that became slower for good is not held back for ever.
       const known = best.get(method) ?? elapsedMs;
       best.set(method, elapsedMs < known ? elapsedMs : known + (elapsedMs - known) * 0.02);
-      if (elapsedMs > SLOW_FACTOR * known + 50) {
+      if (elapsedMs > SLOW_FACTOR * known + 20) {
         slowStart = false;
         return;
       }

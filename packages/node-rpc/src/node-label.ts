@@ -1,5 +1,5 @@
 import type { Upstream } from '@packhouse/networks';
-import { redact } from '@packhouse/runtime';
+import { PackhouseError, redact } from '@packhouse/runtime';
 
 /** How messages name an upstream, and how what it says is quoted without its credentials. */
 export interface NodeLabel {
@@ -14,8 +14,15 @@ const QUOTE_LENGTH = 200;
 /** Shorter segments of an address (`v3`, `rpc`) are words, not keys. */
 const SECRET_LENGTH = 8;
 
-/** Makes the label of one upstream; providers put keys in paths, queries and headers, and nodes echo them. */
+/** Makes the label of one upstream; providers put keys in paths, queries and headers, and nodes echo them. Throws NETWORKS_FILE_INVALID. */
 export function createNodeLabel(upstream: Upstream): NodeLabel {
+  if (!URL.canParse(upstream.url) || !/^https?:$/.test(new URL(upstream.url).protocol)) {
+    throw new PackhouseError({
+      code: 'NETWORKS_FILE_INVALID',
+      message: `The address of node ${upstream.name} is "${redact(upstream.url)}", expected one of http or https.`,
+      hint: 'Write it as http://127.0.0.1:8545.',
+    });
+  }
   const url = new URL(upstream.url);
   const secrets = [
     ...url.pathname.split('/'),

@@ -104,8 +104,7 @@ describe('an answer beyond the body limit', () => {
     node.intercept = (request, response) => {
       if (request.calls[0]?.method !== 'trace_block') return false;
       const text = JSON.stringify({ jsonrpc: '2.0', id: request.calls[0].id, result: tracesOf(many, 7) });
-      response.write(text.slice(0, text.length / 2));
-      setTimeout(() => response.destroy(), 20);
+      response.write(text.slice(0, text.length / 2), () => response.destroy());
       return true;
     };
     const { source } = use.source([testUpstream(node.url)], { maxBodyBytes: LIMIT });

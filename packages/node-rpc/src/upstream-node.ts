@@ -85,7 +85,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       : createRateWindow({ perSecond: upstream.requestsPerSecond, clock });
   const limit = createInFlightLimit({
     start: START_IN_FLIGHT,
-    max: upstream.maxInFlight,
+    max: Math.max(1, upstream.maxInFlight),
     onChange: (value) => {
       metrics.inFlightLimit(name, value);
       options.onRoom();
@@ -222,13 +222,14 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     }
     if (faults.size === 0) {
       pauses = 0;
-      limit.succeeded(subject, elapsedMs);
       node.sizes.succeeded(subject, {
         calls: calls.length,
         weight: calls.reduce((sum, call) => sum + call.weight, 0),
         bytes: body.bytes.length,
         elapsedMs,
       });
+      // After the sizes: more room at once starts more requests, of the size that was just learned.
+      limit.succeeded(subject, elapsedMs);
     }
     const worst = [...faults].find((fault) => fault.action === 'shrink') ?? [...faults][0];
     if (worst !== undefined) noteFault(worst, subject, calls.length, startedAt);
@@ -289,7 +290,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       const positions = new Map(calls.map((call, index) => [call, index]));
 
       const runBatch = async (batch: readonly Call[]): Promise<void> => {
-        await rate?.take(batch.length, signal);
+        if (rate !== undefined) await rate.take(batch.length, signal);
         const got = await untilAborted(
           limit.run((release) => {
             signal.throwIfAborted();

@@ -4,7 +4,12 @@ import type { FailedBlock, FetchedBlock } from '../src/block-source.js';
 import { type BlockSourceOptions, createBlockSource } from '../src/create-block-source.js';
 
 /** A clock on which sleeping takes no time: the clock jumps instead. */
-export function jumpingClock(): Clock & { slept: number[]; jump(ms: number): void } {
+export interface JumpingClock extends Clock {
+  slept: number[];
+  jump(ms: number): void;
+}
+
+export function jumpingClock(): JumpingClock {
   let skew = 0;
   const slept: number[] = [];
   return {
@@ -23,7 +28,12 @@ export function jumpingClock(): Clock & { slept: number[]; jump(ms: number): voi
   };
 }
 
-export function testContext(clock: Clock = jumpingClock()): Context & { lines: string[] } {
+export interface TestContext extends Context {
+  clock: JumpingClock;
+  lines: string[];
+}
+
+export function testContext(clock: Clock = jumpingClock()): TestContext {
   const lines: string[] = [];
   return {
     logger: createLogger({
@@ -32,7 +42,7 @@ export function testContext(clock: Clock = jumpingClock()): Context & { lines: s
       destination: { write: (line) => lines.push(line) },
     }),
     metrics: createMetrics(),
-    clock,
+    clock: clock as JumpingClock,
     signal: new AbortController().signal,
     lines,
   };

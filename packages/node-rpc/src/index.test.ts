@@ -1,0 +1,6 @@
+import { expect, it } from 'vitest';
+import * as door from './index.js';
+
+it('lets out no more than the source', () => {
+  expect(Object.keys(door)).toEqual(['createBlockSource']);
+});
