@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import * as door from './index.js';
+
+it('exports these names and no others', () => {
+  expect(Object.keys(door).sort()).toEqual([
+    'SEGMENT_BLOCKS',
+    'createDatabase',
+    'migrate',
+    'migrationsDigest',
+  ]);
+});
