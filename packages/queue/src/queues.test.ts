@@ -197,6 +197,17 @@ for (const { name, present, start } of SERVERS) {
       await until(() => expect(ran).toEqual(['running', 'after']));
     });
 
+    it('goes on after a wipe that was killed half way', async () => {
+      const first = await fresh();
+      await first.add('ingest', [ingest('left')]);
+      await server.pause(prefix);
+      const second = await open();
+      const ran: string[] = [];
+      await second.work('ingest', async (job) => void ran.push(job.id), { concurrency: 1 });
+      await second.add('ingest', [ingest('next')]);
+      await until(() => expect(ran.sort()).toEqual(['left', 'next']));
+    });
+
     it('removes a malformed job with a log line and takes the next one', async () => {
       const queues = await fresh();
       await queues.add('ingest', []);

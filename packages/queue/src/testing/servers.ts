@@ -12,6 +12,8 @@ export interface Server {
   url: { redisUrl: string } | { databaseUrl: string };
   /** Puts a job with any payload into the ingest queue, past all checks. */
   smuggle(prefix: string, id: string, payload: unknown): Promise<void>;
+  /** Leaves the queue as a wipe does that is killed half way. */
+  pause(prefix: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -57,6 +59,11 @@ export async function redisServer(): Promise<Server> {
       await queue.add('ingest', payload, { jobId: id, priority: 1, removeOnComplete: true });
       await queue.close();
     },
+    pause: async (prefix) => {
+      const queue = new Queue('ingest', { connection: { port }, prefix });
+      await queue.pause();
+      await queue.close();
+    },
     stop: async () => {
       const ended = once(child, 'exit');
       child.kill();
@@ -80,6 +87,12 @@ export async function postgresServer(): Promise<Server> {
         [queue, id, JSON.stringify(payload)],
       );
       await client.query(`SELECT pg_notify('bullmq_jobs', $1)`, [queue]);
+      await client.end();
+    },
+    pause: async (prefix) => {
+      const client = new pg.Client({ connectionString: url, options: '-c search_path=bullmq' });
+      await client.connect();
+      await client.query('SELECT pause($1, true)', [`${prefix}-ingest`]);
       await client.end();
     },
     stop: drop,
