@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
+import { pieceOptions } from './deflate-piece.js';
 import type { Piece } from './fragment.js';
 
 /** Deflates a text that comes in parts and is never whole in memory. */
@@ -17,7 +18,7 @@ const GATHER_BYTES = 262_144;
 
 /** Makes a writer; its piece is as valid a fragment body as `deflatePiece`'s. */
 export function createPieceWriter(level = 4): PieceWriter {
-  const deflate = createDeflateRaw({ level, memLevel: 9, chunkSize: 65_536 });
+  const deflate = createDeflateRaw({ ...pieceOptions(level), chunkSize: 65_536 });
   const body: Buffer[] = [];
   let failure: Error | undefined;
   deflate.on('data', (chunk: Buffer) => body.push(chunk));

@@ -1,0 +1,169 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { createProver, KINDS, type Kind } from '@packhouse/chain';
+import { createDatabase, type Database } from '@packhouse/database';
+import { freshDatabase } from '@packhouse/local';
+import { type Network, parseNetworks } from '@packhouse/networks';
+import { createBlockSource } from '@packhouse/node-rpc';
+import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
+import { createQueues, type Queues } from '@packhouse/queue';
+import {
+  createReplayNode,
+  type RecordedBlock,
+  type ReplayNode,
+  type ReplayNodeOptions,
+} from '@packhouse/replay-node';
+import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { type IngestParts, ingest } from '../ingest.js';
+import { pack } from '../pack.js';
+import { plan } from '../plan.js';
+import { publish } from '../publish.js';
+
+/** Everything a pipeline test needs, all of it real but the node. */
+export interface World {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+  queues: Queues;
+  network: Network;
+  nodes: ReplayNode[];
+  /** What ingest, follow and stage take. */
+  parts: IngestParts;
+  /** Wants a range of all kinds; end null follows the head. */
+  want(start: number, end: number | null): Promise<void>;
+  /** Notes the head of the first node as the chain's. */
+  noteHead(): Promise<void>;
+  /** Plans, runs every ingest and pack job there is, and again, until nothing is left to do. */
+  settle(objectStore?: ObjectStore): Promise<void>;
+  /** The records of a kind by block number, out of the published files, as JSON. */
+  published(kind: Kind): Promise<Map<number, string>>;
+  close(): Promise<void>;
+}
+
+/** Makes a world with one replay node per entry of `nodes`. */
+export async function makeWorld(
+  postgresUrl: string,
+  nodes: ReplayNodeOptions[],
+  bundles: object = {},
+): Promise<World> {
+  const stop = new AbortController();
+  const context: Context = {
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    signal: stop.signal,
+  };
+  const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-pipeline-'));
+  const fresh = await freshDatabase(postgresUrl, { migrated: true });
+  const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
+  const objectStore = await createDiskStore({ directory: path.join(directory, 'objects') });
+  const queues = await createQueues({ databaseUrl: fresh.url, context });
+  const running = await Promise.all(nodes.map((options) => createReplayNode(options)));
+  const file = {
+    networks: [
+      {
+        id: 'main',
+        family: 'evm',
+        chainId: 1,
+        upstreams: running.map((node, i) => ({ name: `node-${i + 1}`, url: node.url, priority: i + 1 })),
+        bundles,
+      },
+    ],
+  };
+  const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
+  const source = createBlockSource({ network, context, timeoutMs: 2_000 });
+  const prover = await createProver(network.proofs);
+  const parts = { context, database, source, prover, network: network.id };
+  await database.networks.register({ id: network.id, chainId: 1 });
+
+  const packAll = async (store: ObjectStore): Promise<number> => {
+    let published = 0;
+    const packParts = { context, database, network };
+    for (const kind of KINDS) {
+      published += await pack(
+        {
+          ...packParts,
+          publish: (request, signal) => publish({ context, database, objectStore: store }, request, signal),
+        },
+        kind,
+        stop.signal,
+      );
+    }
+    return published;
+  };
+
+  return {
+    context,
+    database,
+    objectStore,
+    queues,
+    network,
+    nodes: running,
+    parts,
+    async want(start, end) {
+      await database.wanted.add({ network: 'main', kinds: [...KINDS], start, end, priority: 1 });
+    },
+    async noteHead() {
+      const head = await source.head();
+      await database.head.set({
+        network: 'main',
+        number: head.number,
+        hash: head.hash,
+        finalized: head.finalized,
+      });
+    },
+    async settle(store = objectStore) {
+      for (;;) {
+        const { ingestJobs } = await plan({ context, database, queues, network });
+        if (ingestJobs === 0 && (await queues.pendingIds('ingest')).size === 0) break;
+        await runJobs(queues, parts, stop.signal);
+      }
+      await packAll(store);
+    },
+    async published(kind) {
+      const records = new Map<number, string>();
+      for (const row of await database.bundles.list('main', kind, 0, 10_000)) {
+        const bytes = await objectStore.read(row.objectKey);
+        const array = JSON.parse(gunzipSync(bytes).toString()) as unknown[];
+        for (const [i, record] of array.entries()) records.set(row.start + i, JSON.stringify(record));
+      }
+      return records;
+    },
+    async close() {
+      stop.abort();
+      await queues.close();
+      await source.close();
+      await Promise.all(running.map((node) => node.close()));
+      await database.close();
+      await fresh.drop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Works on the ingest queue until it is empty. */
+async function runJobs(queues: Queues, parts: IngestParts, signal: AbortSignal): Promise<void> {
+  const worker = await queues.work('ingest', async (job) => void (await ingest(parts, job.payload, signal)), {
+    concurrency: 2,
+  });
+  while ((await queues.pendingIds('ingest')).size > 0) await systemClock.sleep(10);
+  await worker.close();
+}
+
+/** What the node sent of one kind for a block. */
+export function sentBy(block: RecordedBlock, kind: Kind): unknown {
+  switch (kind) {
+    case 'blocks':
+      return block.block;
+    case 'transactions':
+      return block.block.transactions;
+    case 'receipts':
+      return block.receipts;
+    case 'logs':
+      return (block.receipts ?? []).flatMap((receipt) => receipt.logs);
+    case 'traces':
+      return block.traces;
+  }
+}

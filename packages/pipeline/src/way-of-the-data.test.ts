@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { canonicalRecord, KINDS } from '@packhouse/chain';
+import type { ObjectStore } from '@packhouse/object-store';
+import { generateChain, type RecordedBlock } from '@packhouse/replay-node';
+import { afterEach, expect, inject, test } from 'vitest';
+import { follow } from './follow.js';
+import { plan } from './plan.js';
+import { reclaim } from './reclaim.js';
+import { makeWorld, sentBy, type World } from './testing/world.js';
+
+const FIRST = 1_000;
+let world: World;
+afterEach(() => world.close());
+
+async function chainOf(length: number, seed = 1): Promise<RecordedBlock[]> {
+  return [
+    ...(await generateChain({
+      length,
+      txsPerBlock: 5,
+      logsPerTx: 2,
+      tracesPerTx: 3,
+      seed,
+      startNumber: FIRST,
+    })),
+  ];
+}
+
+test('invariants 1, 2 and 3: what was proved is published once, without overlap, and reads back as the node sent it', async () => {
+  const blocks = await chainOf(60);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks }], { maxBlocks: 16 });
+  await world.want(FIRST, FIRST + 59);
+  await world.noteHead();
+  await world.settle();
+  for (const kind of KINDS) {
+    const records = await world.published(kind);
+    expect([...records.keys()]).toEqual(blocks.map((block) => block.number));
+    for (const block of blocks)
+      expect(records.get(block.number)).toBe(canonicalRecord(kind, sentBy(block, kind)));
+    const rows = await world.database.bundles.list('main', kind, 0, 100);
+    expect(rows.length).toBeGreaterThan(1);
+    expect(rows.every((row) => row.proofs.includes('headerHash') && row.proofs.includes('parentLink'))).toBe(
+      true,
+    );
+  }
+});
+
+test('only final blocks are published; the rest stays staged, and answers alone', async () => {
+  const blocks = await chainOf(20);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks, finalized: { depth: 5 } }], { maxBlocks: 4 });
+  await world.want(FIRST, null);
+  const { staged } = await follow(world.parts, world.context.signal);
+  expect(staged).toBe(5);
+  await world.settle();
+  const coverage = await world.database.coverage('main', 'blocks');
+  // 15 final blocks, cut at 4: the last three wait for the next one.
+  expect(coverage.published).toEqual([{ start: FIRST, end: FIRST + 11 }]);
+  expect(coverage.staged.at(-1)?.end).toBe(FIRST + 19);
+  expect(await world.database.locate('main', 'logs', FIRST + 19)).toMatchObject({
+    state: 'staged',
+    fragment: { startBlock: FIRST + 19, endBlock: FIRST + 19 },
+  });
+});
+
+test('invariant 4: a block that fails a proof is quarantined by cause, the bundle ends before it, and everything else is published', async () => {
+  const blocks = await chainOf(30);
+  world = await makeWorld(inject('postgresUrl'), [
+    {
+      blocks,
+      faults: [
+        {
+          when: { method: 'eth_getBlockReceipts', block: FIRST + 10 },
+          do: 'tamper',
+          path: [0, 'gasUsed'],
+          value: '0x1',
+        },
+      ],
+    },
+  ]);
+  await world.want(FIRST, FIRST + 29);
+  await world.noteHead();
+  await world.settle();
+  const [row, ...others] = await world.database.quarantine.list('main');
+  expect(others).toEqual([]);
+  expect(row).toMatchObject({ number: FIRST + 10, cause: 'PROOF_FAILED', upstream: 'node-1', attempts: 1 });
+  expect(row?.message).toMatch(/1010/);
+  for (const kind of KINDS) {
+    const rows = await world.database.bundles.list('main', kind, 0, 100);
+    expect(rows.map(({ start, end }) => [start, end])).toEqual([
+      [FIRST, FIRST + 9],
+      [FIRST + 11, FIRST + 29],
+    ]);
+  }
+});
+
+test('data that fails a proof on one upstream is taken from another, and the liar is named', async () => {
+  const blocks = await chainOf(12);
+  const lie = {
+    when: { method: 'eth_getBlockByNumber', block: FIRST + 3 },
+    do: 'tamper',
+    path: ['gasUsed'],
+    value: '0x2',
+  } as const;
+  world = await makeWorld(inject('postgresUrl'), [{ blocks, faults: [lie] }, { blocks }]);
+  await world.want(FIRST, FIRST + 11);
+  await world.noteHead();
+  await world.settle();
+  expect(await world.database.quarantine.list('main')).toEqual([]);
+  expect((await world.published('receipts')).size).toBe(12);
+  expect(await world.context.metrics.render()).toMatch(/lies_total\{[^}]*upstream="node-1"[^}]*\} [1-9]/);
+});
+
+test('a reorganisation drops the abandoned blocks, stages the new ones, and A to B to A works', async () => {
+  const chainA = await chainOf(20, 1);
+  const chainB = [...chainA.slice(0, 15), ...(await branch(chainA, 15, 22))];
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainA, finalized: { depth: 10 } }]);
+  await world.want(FIRST, null);
+  const signal = world.context.signal;
+  const hashes = async (): Promise<string[]> =>
+    (await world.database.staging.blocks('main', { start: FIRST, end: FIRST + 30 })).map(
+      (block) => block.hash,
+    );
+  await follow(world.parts, signal);
+  expect(await hashes()).toEqual(chainA.slice(10).map((block) => block.block.hash));
+
+  world.nodes[0]?.setBlocks(chainB);
+  await follow(world.parts, signal);
+  await follow(world.parts, signal);
+  expect((await hashes()).slice(-7)).toEqual(chainB.slice(15).map((block) => block.block.hash));
+  expect(await world.database.staging.abandonedAt('main', FIRST + 15)).toBeNull();
+
+  world.nodes[0]?.setBlocks([...chainA, ...(await branch(chainA, 20, 25, 9))]);
+  await follow(world.parts, signal);
+  await follow(world.parts, signal);
+  expect(await hashes()).toEqual(expect.arrayContaining(chainA.slice(15).map((block) => block.block.hash)));
+  expect(await hashes()).not.toContain(chainB[16]?.block.hash);
+});
+
+test('invariant 7: an object that reads back wrong publishes nothing and loses nothing', async () => {
+  const blocks = await chainOf(10);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks }]);
+  await world.want(FIRST, FIRST + 9);
+  await world.noteHead();
+  const lying: ObjectStore = {
+    ...world.objectStore,
+    put: async (key, body, options) => {
+      const damaged = Buffer.from(body);
+      damaged[damaged.length >> 1] = (damaged[damaged.length >> 1] ?? 0) ^ 1;
+      await world.objectStore.put(key, damaged, {
+        ...options,
+        sha256: createHash('sha256').update(damaged).digest('hex'),
+      });
+      return { verified: false };
+    },
+  };
+  await expect(world.settle(lying)).rejects.toMatchObject({ code: 'OBJECT_MISMATCH' });
+  expect((await world.database.coverage('main', 'blocks')).published).toEqual([]);
+  expect((await world.database.coverage('main', 'blocks')).staged).toEqual([
+    { start: FIRST, end: FIRST + 9 },
+  ]);
+  await world.settle();
+  expect((await world.published('blocks')).size).toBe(10);
+});
+
+test('staging is reclaimed only when every kind of a segment is published', async () => {
+  const blocks = await chainOf(10);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks }]);
+  await world.want(FIRST, FIRST + 9);
+  await world.noteHead();
+  const before = await world.database.staging.diskBytes();
+  for (let jobs = 1; jobs > 0; ) jobs = (await plan({ ...world })).ingestJobs;
+  expect(await reclaim(world, 'main')).toBe(0);
+  await world.settle();
+  expect(await world.database.staging.diskBytes()).toBeGreaterThan(before);
+  expect(await reclaim(world, 'main')).toBe(1);
+  expect(await world.database.staging.diskBytes()).toBeLessThanOrEqual(before);
+  expect((await world.published('traces')).size).toBe(10);
+});
+
+test('a wiped queue is filled again by the next plan, and planning twice adds nothing', async () => {
+  const blocks = await chainOf(100);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks }]);
+  await world.want(FIRST, FIRST + 99);
+  await world.noteHead();
+  const first = await plan({ ...world });
+  expect(first.ingestJobs).toBeGreaterThan(0);
+  const ids = await world.queues.pendingIds('ingest');
+  expect((await plan({ ...world })).ingestJobs).toBe(0);
+  await world.queues.wipe('ingest');
+  expect((await plan({ ...world })).ingestJobs).toBe(first.ingestJobs);
+  expect(await world.queues.pendingIds('ingest')).toEqual(ids);
+});
+
+test('a node that is gone quarantines nothing: the job fails and is tried again', async () => {
+  const blocks = await chainOf(8);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks }]);
+  await world.want(FIRST, FIRST + 7);
+  await world.noteHead();
+  await world.nodes[0]?.close();
+  const { ingest } = await import('./ingest.js');
+  const window = { start: FIRST, end: FIRST + 7, kinds: KINDS };
+  await expect(ingest(world.parts, window, world.context.signal)).rejects.toMatchObject({
+    code: 'NODE_UNREACHABLE',
+  });
+  expect(await world.database.quarantine.list('main')).toEqual([]);
+});
+
+/** Other blocks on top of the chain's first `at` blocks, up to `length` in all. */
+async function branch(
+  chain: readonly RecordedBlock[],
+  at: number,
+  length: number,
+  seed = 2,
+): Promise<RecordedBlock[]> {
+  const parent = chain[at - 1] as RecordedBlock;
+  return [
+    ...(await generateChain({
+      length: length - at,
+      txsPerBlock: 3,
+      logsPerTx: 1,
+      tracesPerTx: 2,
+      seed,
+      after: { number: parent.number, hash: parent.block.hash, timestamp: Number(parent.block.timestamp) },
+    })),
+  ];
+}
