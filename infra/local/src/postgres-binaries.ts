@@ -1,7 +1,19 @@
-import { chmod, cp, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+} from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { PackhouseError } from '@packhouse/runtime';
+import { isAlive } from './is-alive.js';
 import { type Account, isReachable } from './postgres-account.js';
 
 /** Where the programs of Postgres are. */
@@ -98,9 +110,9 @@ async function copyBinaries(native: string, copyTo: string): Promise<string> {
   const whole = await readdir(path.join(folder, 'native')).catch(() => null);
   if (whole === null) {
     // A copy that was cut short never gets the final name.
-    const unfinished = path.join(copyTo, `.postgres-${version}.${process.pid}`);
-    await rm(unfinished, { recursive: true, force: true });
-    await mkdir(unfinished, { recursive: true });
+    await mkdir(copyTo, { recursive: true });
+    await removeUnfinished(copyTo);
+    const unfinished = await mkdtemp(path.join(copyTo, `.postgres.${process.pid}.`));
     await cp(native, path.join(unfinished, 'native'), { recursive: true, verbatimSymlinks: true });
     await makeLinks(path.join(unfinished, 'native'));
     await openToAll(unfinished);
@@ -113,6 +125,16 @@ async function copyBinaries(native: string, copyTo: string): Promise<string> {
     }
   }
   return path.join(folder, 'native');
+}
+
+/** Copies of processes that were killed at it. */
+async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = Number(/^\.postgres\.(\d+)\./.exec(name)?.[1]);
+    if (Number.isInteger(pid) && !isAlive(pid)) {
+      await rm(path.join(folder, name), { recursive: true, force: true });
+    }
+  }
 }
 
 /** Gives everybody what the owner has, except writing: the original may have been installed under umask 077. */

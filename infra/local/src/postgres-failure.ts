@@ -37,7 +37,7 @@ export function postgresFailure(output: string, directory: string, cause?: unkno
     });
   }
   if (/incompatible with server/.test(text)) return newerData(directory, 'another version', cause);
-  if (/EACCES|EPERM|EROFS|ENOTDIR|Permission denied/.test(text)) {
+  if (/EACCES|EEXIST|EPERM|EROFS|ENOTDIR|Permission denied/.test(text)) {
     return new PackhouseError({
       code: 'DATA_DIR_UNUSABLE',
       message: `Postgres cannot read or write its data folder ${directory}: ${last}.`,

@@ -14,6 +14,7 @@ import { postgresHome } from './postgres-home.js';
 import { clearLeftover, FAST_SHUTDOWN_MS } from './postgres-leftover.js';
 
 const READY_POLL_MS = 30;
+const CONNECT_MS = 5_000;
 /** How long a server may leave connections unanswered; one that says it is recovering may take longer. */
 const SILENT_MS = 60_000;
 
@@ -151,32 +152,28 @@ async function launch(parts: {
 }
 
 async function ready(server: Server, url: string, home: string): Promise<void> {
+  const { child } = server;
+  const exited = once(child, 'exit');
   let silentSince = Date.now();
-  for (;;) {
-    if (server.child.exitCode !== null || server.child.signalCode !== null) {
-      throw postgresFailure(await server.output(), home);
-    }
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  while (child.exitCode === null && child.signalCode === null) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
     client.on('error', () => {});
     try {
-      await client.connect();
-      return;
+      // Another program's server may hold the port and say nothing, while ours finds that out and ends.
+      const connected = client.connect().then(() => true);
+      if (await Promise.race([connected, exited.then(() => false)])) return;
+      connected.catch(() => {});
+      break;
     } catch (error) {
-      const { code } = error as { code?: string };
       // 57P03: it is up and busy with recovery.
-      if (code === '57P03') silentSince = Date.now();
-      else if (code !== 'ECONNREFUSED' && code !== 'ECONNRESET') {
-        // Somebody else's server may hold the port while ours is about to find that out.
-        await Promise.race([once(server.child, 'exit'), delay(1_000)]);
-        if (server.child.exitCode === null) throw error;
-        continue;
-      }
+      if ((error as { code?: string }).code === '57P03') silentSince = Date.now();
       if (Date.now() - silentSince > SILENT_MS) throw postgresFailure(await server.output(), home, error);
       await delay(READY_POLL_MS);
     } finally {
-      await client.end().catch(() => {});
+      client.end().catch(() => {});
     }
   }
+  throw postgresFailure(await server.output(), home);
 }
 
 async function stop(child: ChildProcess): Promise<void> {
