@@ -13,10 +13,10 @@ const LENGTH = 400;
 let workspace: Workspace;
 let node: ReplayNode;
 let cli: CliProcess | undefined;
-let chain: Awaited<ReturnType<typeof generateChain>>;
+let chain: ReturnType<typeof generateChain>;
 beforeEach(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
-  chain = await generateChain({
+  chain = generateChain({
     length: LENGTH,
     txsPerBlock: 6,
     logsPerTx: 2,

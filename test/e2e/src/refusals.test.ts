@@ -12,7 +12,7 @@ let node: ReplayNode;
 beforeAll(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
   node = await createReplayNode({
-    blocks: await generateChain({
+    blocks: generateChain({
       length: 4,
       txsPerBlock: 2,
       logsPerTx: 1,
