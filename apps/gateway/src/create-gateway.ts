@@ -58,6 +58,9 @@ export interface Gateway {
 /** Bodies of requests, in bytes. */
 const BODY_LIMIT = 5 * 1_024 * 1_024;
 
+/** How often connections that became idle are closed while draining, in milliseconds. */
+const SWEEP_MS = 50;
+
 /** Makes a gateway that does not listen yet. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { context, database, objectStore } = options;
@@ -111,7 +114,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async close() {
       draining = true;
+      // A connection that was in use when the server closed would otherwise stay until its keep-alive time is over.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await app.close();
+      clearInterval(sweep);
       await rateLimiter.close();
     },
   };

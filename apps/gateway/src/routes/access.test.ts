@@ -89,6 +89,7 @@ describe('access to pointers and files', () => {
 
   it('tells every key what is left, and answers 429 with Retry-After when nothing is', async () => {
     const { key } = await at.makeKey('free');
+    at.time.frozenAt = Date.now();
     const statuses: number[] = [];
     for (let n = 0; n < 26; n++) {
       const answer = await pointer(key);
@@ -108,5 +109,6 @@ describe('access to pointers and files', () => {
     expect(statuses).toEqual([...Array(25).fill(200), 429]);
     at.time.offset += 1_000;
     expect((await file(key)).headers['ratelimit-remaining']).toBe('24');
+    at.time.frozenAt = null;
   });
 });

@@ -38,6 +38,8 @@ export function guardRequests(app: FastifyInstance, parts: GatewayParts): void {
       refuse(draining());
     } else if (url.length > MAX_URL) {
       refuse(new Problem('uri-too-long', { detail: `An address has ${MAX_URL} characters at most.` }));
+    } else if (url === '*') {
+      refuse(new Problem('request-malformed', { detail: 'An address begins with a slash.' }));
     } else if (request.is404) {
       const path = url.split('?', 1)[0] as string;
       refuse(noRoute({ method, path, host: headers.host }, { sites: parts.sites, allowed }));

@@ -2,6 +2,8 @@ import type { Logger } from '@packhouse/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problemOfError } from '../http/problem-of-error.js';
 
+const FILE_HEADERS = ['etag', 'accept-ranges', 'content-length', 'content-range'];
+
 /** Answers whatever was thrown as `application/problem+json`; our own faults are logged with their cause. */
 export function sendProblem(
   error: unknown,
@@ -13,6 +15,8 @@ export function sendProblem(
   if (problem.status >= 500 && problem.reason !== 'draining') {
     logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
   }
+  // A route may have begun to describe a file before it failed.
+  for (const name of FILE_HEADERS) reply.removeHeader(name);
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value);
   return reply
     .code(problem.status)

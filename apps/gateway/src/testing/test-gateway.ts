@@ -35,8 +35,8 @@ export interface TestGateway {
   context: Context;
   /** What was logged, all levels, one JSON line an entry. */
   log: string[];
-  /** Added to the clock, in milliseconds. */
-  time: { offset: number };
+  /** The gateway's clock: `offset` is added to it, in milliseconds; while it is frozen it stands still. */
+  time: { offset: number; frozenAt: number | null };
   makeKey(
     plan?: string,
     network?: string | null,
@@ -46,6 +46,8 @@ export interface TestGateway {
   stage(start: number, end: number, options?: StageOptions): Promise<void>;
   /** Publishes what is staged of these kinds (default: all) as one bundle each; gives the files. */
   publish(start: number, end: number, kinds?: readonly Kind[], network?: string): Promise<Map<Kind, Buffer>>;
+  /** Takes Postgres away from everybody, for good. */
+  losePostgres(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,7 +69,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
   const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
   const directory = await mkdtemp(path.join(os.tmpdir(), 'packhouse-gateway-'));
   const log: string[] = [];
-  const time = { offset: 0 };
+  const time: TestGateway['time'] = { offset: 0, frozenAt: null };
   const context: Context = {
     logger: createLogger({
       name: 'test',
@@ -75,7 +77,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
       destination: { write: (line) => void log.push(line) },
     }),
     metrics: createMetrics(),
-    clock: { ...systemClock, now: () => Date.now() + time.offset },
+    clock: { ...systemClock, now: () => (time.frozenAt ?? Date.now()) + time.offset },
     signal: new AbortController().signal,
   };
   const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'gateway test' });
@@ -159,6 +161,8 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
       }
       return files;
     },
+
+    losePostgres: () => fresh.drop(),
 
     async close() {
       await gateway.close();

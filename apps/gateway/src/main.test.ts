@@ -1,0 +1,95 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { ask } from './testing/ask.js';
+
+describe('the gateway as a process', () => {
+  let database: FreshDatabase;
+  let directory: string;
+  beforeAll(async () => {
+    database = await freshDatabase(inject('postgresUrl'), { migrated: true });
+    directory = await mkdtemp(path.join(os.tmpdir(), 'packhouse-gateway-'));
+    await writeFile(
+      path.join(directory, 'networks.yaml'),
+      "networks: [{id: ethereum, family: evm, chainId: 1, upstreams: [{url: 'http://127.0.0.1:1'}]}]",
+    );
+  });
+  afterAll(async () => {
+    await rm(directory, { recursive: true, force: true });
+    await database.drop();
+  });
+
+  /** Starts it and collects what it says. */
+  function start(env: Record<string, string> = {}) {
+    const child: ChildProcess = fork(fileURLToPath(new URL('./main.ts', import.meta.url)), {
+      execArgv: ['--conditions=source', '--import', 'tsx'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: database.url,
+        OBJECT_STORE: path.join(directory, 'objects'),
+        NETWORKS_FILE: path.join(directory, 'networks.yaml'),
+        HOST: '127.0.0.1',
+        PORT: '0',
+        ...env,
+      },
+    });
+    const said = { stdout: '', stderr: '' };
+    child.stdout?.on('data', (chunk) => {
+      said.stdout += String(chunk);
+    });
+    child.stderr?.on('data', (chunk) => {
+      said.stderr += String(chunk);
+    });
+    const ended = once(child, 'close').then(([code]) => code as number | null);
+    const listening = new Promise<number>((resolve, reject) => {
+      child.on('message', (message: { type: string; port: number }) => {
+        if (message.type === 'listening') resolve(message.port);
+      });
+      void ended.then((code) => reject(new Error(`ended with ${code}: ${said.stderr}`)));
+    });
+    listening.catch(() => undefined);
+    return { child, said, ended, listening };
+  }
+
+  it('tells its supervisor its port, says nothing on stdout, and drains on SIGTERM', async () => {
+    const { child, said, ended, listening } = start();
+    const url = `http://127.0.0.1:${await listening}`;
+    expect((await ask(url, '/readyz')).status).toBe(200);
+    expect((await ask(url, '/')).json().networks).toMatchObject([{ base_url: `${url}/ethereum/v1/` }]);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(said.stdout).toBe('');
+  });
+
+  it('drains when its supervisor is gone', async () => {
+    const { child, ended, listening } = start();
+    await listening;
+    child.disconnect();
+    expect(await ended).toBe(0);
+  });
+
+  it('ends with one sentence and the code of a port that is taken', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as { port: number };
+    const { said, ended } = start({ PORT: String(port), LOG_LEVEL: 'silent' });
+    expect(await ended).toBe(69);
+    expect(said.stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(new RegExp(`Port ${port} .*PORT_IN_USE`)),
+    ]);
+    taken.close();
+  });
+
+  it('names every setting that is wrong', async () => {
+    const { said, ended } = start({ PORT: '70000', PUBLIC_URL: 'nowhere', DATABASE_URL: '' });
+    expect(await ended).toBe(78);
+    for (const name of ['PORT', 'PUBLIC_URL', 'DATABASE_URL']) expect(said.stderr).toContain(name);
+  });
+});
