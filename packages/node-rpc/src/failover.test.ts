@@ -79,6 +79,16 @@ describe('a pool of upstreams', () => {
     expect(blocks[0]).toMatchObject({ upstreams: ['main'] });
   });
 
+  it('sends nothing more to an upstream that hangs than it takes to see that it does', async () => {
+    const node = await use.node(serveChain(smallChain()));
+    node.intercept = () => true;
+    const { source } = use.source([testUpstream(node.url)], { timeoutMs: 50 });
+    const blocks = await collect(source.fetchBlocks({ start: 0, end: 199 }, BLOCKS_ONLY));
+    expect(blocks.every((block) => failure(block).code === 'NODE_TIMEOUT')).toBe(true);
+    expect(failure(blocks[199]).message).toContain('did not begin to answer in time');
+    expect(node.requests.length).toBeLessThan(30);
+  });
+
   it('comes back to an upstream once it answers again', async () => {
     const node = await use.node(serveChain(smallChain()));
     node.intercept = (_, response) => {

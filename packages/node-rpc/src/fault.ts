@@ -11,6 +11,8 @@ export type FaultAction = 'here' | 'elsewhere' | 'shrink' | 'give-up';
 /** A call that did not give its answer: never thrown inside this package, always handed on as a value. */
 export interface Fault {
   error: PackhouseError;
+  /** What happened, the middle of the error's sentence. */
+  happened: string;
   action: FaultAction;
   /** The upstream itself is in trouble, not only this call. */
   weighs: boolean;
@@ -55,6 +57,7 @@ export function makeFault(
       },
       cause: more.cause,
     }),
+    happened,
     action,
     weighs: more.weighs ?? false,
     refusesParams: more.refusesParams ?? false,

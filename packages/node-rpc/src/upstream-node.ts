@@ -10,10 +10,9 @@ import { createInFlightLimit, type InFlightLimit } from './in-flight-limit.js';
 import { createNodeLabel, type NodeLabel } from './node-label.js';
 import type { NodeMetrics } from './node-metrics.js';
 import { createRateWindow } from './rate-window.js';
-import { readAnswers, writeRequest } from './read-answers.js';
+import { writeRequest } from './read-answers.js';
+import { readHttpAnswer } from './read-http-answer.js';
 import { type Scope, untilAborted } from './scope.js';
-import { statusFault } from './status-fault.js';
-import { openStreamedAnswer } from './stream-answer.js';
 import { createTransport, type HttpAnswer } from './transport.js';
 import { transportFault } from './transport-fault.js';
 
@@ -65,12 +64,9 @@ export interface UpstreamNodeOptions {
 }
 
 const START_IN_FLIGHT = 4;
-/** Of an answer that is no success only the start is of interest. */
-const ERROR_BODY_BYTES = 1_048_576;
-/** Receipts and single objects beyond the body limit are put together up to this many times it. */
-const ASSEMBLE_FACTOR = 8;
-const IDLE_FACTOR = 10;
 const LONGEST_PAUSE_MS = 60_000;
+/** Some ask for a day; whether that still holds is looked at more often. */
+const LONGEST_ASKED_PAUSE_MS = 600_000;
 
 /** Opens one upstream. */
 export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
@@ -107,15 +103,17 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     const { code } = fault.error;
     node.lastFault = fault;
     if (fault.weighs) circuit.failed();
+    const asked =
+      fault.retryAfterMs === undefined ? undefined : Math.min(fault.retryAfterMs, LONGEST_ASKED_PAUSE_MS);
     if (code === 'NODE_RATE_LIMITED') {
       if (startedAt >= lastPauseAt) {
         pauses += 1;
         lastPauseAt = performance.now();
       }
       const backOff = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** Math.min(pauses, 7));
-      node.pausedUntil = Math.max(node.pausedUntil, clock.now() + (fault.retryAfterMs ?? backOff));
-    } else if (fault.retryAfterMs !== undefined) {
-      node.pausedUntil = Math.max(node.pausedUntil, clock.now() + fault.retryAfterMs);
+      node.pausedUntil = Math.max(node.pausedUntil, clock.now() + (asked ?? backOff));
+    } else if (asked !== undefined) {
+      node.pausedUntil = Math.max(node.pausedUntil, clock.now() + asked);
     }
     if (
       code === 'NODE_RATE_LIMITED' ||
@@ -127,6 +125,15 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     if (fault.action === 'shrink' && calls > 1) node.sizes.tooMuch(subject, calls);
   };
   let lastPauseAt = Number.NEGATIVE_INFINITY;
+
+  const refuse = async (calls: readonly Call[], fault: Fault): Promise<Answer[]> => {
+    const { code } = fault.error;
+    const asked = { label, what: describeCalls(calls), block: calls[0]?.block };
+    const again = makeFault(asked, code, `${fault.happened}, and rests since,`, 'here', {
+      cause: fault.error,
+    });
+    return calls.map(() => ({ ok: false, fault: again }));
+  };
 
   /** One HTTP request. Rejects only when aborted. */
   const request = async (
@@ -142,21 +149,12 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     nextId += calls.length;
     const startedAt = performance.now();
     node.requests += calls.length;
-    let answered = false;
-    const allFail = (fault: Fault): Answer[] => {
-      noteFault(fault, subject, calls.length, startedAt);
-      metrics.calls(name, method, fault.error.code, calls.length);
-      node.errors += calls.length;
-      return calls.map(() => ({ ok: false, fault }));
-    };
-
     let http: HttpAnswer;
     try {
       http = await transport.post(writeRequest(calls, firstId), {
         signal,
         maxBytes: maxBodyBytes,
         came: (bytes) => {
-          answered = true;
           metrics.bytes(name, bytes);
           const room = lease?.came(bytes, signal);
           if (room !== undefined) release();
@@ -165,7 +163,11 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      return allFail(transportFault(error, asked, calls.length));
+      const fault = transportFault(error, asked, calls.length);
+      noteFault(fault, subject, calls.length, startedAt);
+      metrics.calls(name, method, fault.error.code, calls.length);
+      node.errors += calls.length;
+      return calls.map(() => ({ ok: false, fault }));
     }
     const elapsedMs = performance.now() - startedAt;
     metrics.took(name, method, elapsedMs / 1_000);
@@ -173,48 +175,14 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     // The next request may go out while this answer is parsed.
     release();
 
-    const { body } = http;
-    if (!body.whole) {
-      const only = calls.length === 1 ? calls[0] : undefined;
-      if (http.status !== 200) {
-        body.rest.destroy();
-        const text = body.start[0]?.subarray(0, 400).toString('utf8') ?? '';
-        return allFail(statusFault({ ...http, text }, asked, calls.length, clock.now()));
-      }
-      if (only?.oversize === undefined) {
-        body.rest.destroy();
-        const happened = `answered with more than ${maxBodyBytes} bytes`;
-        return allFail(
-          makeFault(asked, 'NODE_ANSWER_TOO_LARGE', happened, calls.length > 1 ? 'shrink' : 'give-up', {
-            hint: 'Raise NODE_MAX_BODY.',
-          }),
-        );
-      }
-      const answer = await readOversize(only, body, firstId, asked, scope);
-      if (!answer.ok) return allFail(answer.fault);
-      circuit.succeeded();
-      metrics.calls(name, method, 'ok', 1);
-      return [answer];
-    }
-
-    if (http.status !== 200) {
-      const said =
-        body.bytes.length < ERROR_BODY_BYTES ? readAnswers(body.bytes, calls, firstId, label) : null;
-      const first = said?.[0];
-      // Some nodes put a proper JSON-RPC error under a failing status; its code says more.
-      if (
-        first?.ok === false &&
-        'rpcCode' in first.fault.error.data &&
-        http.status !== 429 &&
-        http.status !== 401
-      ) {
-        return allFail(first.fault);
-      }
-      const text = body.bytes.subarray(0, 400).toString('utf8');
-      return allFail(statusFault({ ...http, text }, asked, calls.length, clock.now()));
-    }
-
-    const answers = readAnswers(body.bytes, calls, firstId, label);
+    const answers = await readHttpAnswer(http, calls, {
+      label,
+      scope,
+      firstId,
+      maxBodyBytes,
+      timeoutMs,
+      now: clock.now(),
+    });
     const faults = new Set(answers.flatMap((answer) => (answer.ok ? [] : [answer.fault])));
     for (const answer of answers) {
       if (!answer.ok) node.errors += 1;
@@ -225,7 +193,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       node.sizes.succeeded(subject, {
         calls: calls.length,
         weight: calls.reduce((sum, call) => sum + call.weight, 0),
-        bytes: body.bytes.length,
+        bytes: answers.reduce((sum, answer) => sum + (answer.ok ? answer.bytes : 0), 0),
         elapsedMs,
       });
       // After the sizes: more room at once starts more requests, of the size that was just learned.
@@ -233,33 +201,8 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     }
     const worst = [...faults].find((fault) => fault.action === 'shrink') ?? [...faults][0];
     if (worst !== undefined) noteFault(worst, subject, calls.length, startedAt);
-    if (answered && worst?.weighs !== true) circuit.succeeded();
+    if (worst?.weighs !== true) circuit.succeeded();
     return answers;
-  };
-
-  const readOversize = async (
-    call: Call,
-    body: Extract<HttpAnswer['body'], { whole: false }>,
-    id: number,
-    asked: Parameters<typeof makeFault>[0],
-    scope: Scope,
-  ): Promise<Answer> => {
-    const ended = scope.hold();
-    const opened = await openStreamedAnswer({
-      start: body.start,
-      rest: body.rest,
-      id,
-      asked,
-      signal: scope.signal,
-      assemble: call.oversize === 'assemble',
-      elementBytes: maxBodyBytes,
-      valueBytes: ASSEMBLE_FACTOR * maxBodyBytes,
-      idleMs: IDLE_FACTOR * timeoutMs,
-      ended,
-    });
-    if (opened.kind === 'fault') return { ok: false, fault: opened.fault };
-    if (opened.kind === 'value') return { ok: true, value: opened.value, bytes: opened.bytes };
-    return { ok: true, elements: opened.elements, bytes: body.startBytes };
   };
 
   const node: UpstreamNode = {
@@ -294,7 +237,10 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
         const got = await untilAborted(
           limit.run((release) => {
             signal.throwIfAborted();
-            return request(batch, callContext, release);
+            // What waited for its turn while the upstream went down is not sent after the others.
+            if (circuit.state === 'open' && node.lastFault !== null) return refuse(batch, node.lastFault);
+            const probe = circuit.enter();
+            return request(batch, callContext, release).finally(probe.leave);
           }),
           signal,
         );
