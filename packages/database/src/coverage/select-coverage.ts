@@ -4,7 +4,7 @@ import { statement } from '../connection/statement.js';
  * $1 network id, $2 kind, $3 start, $4 end: the four parts of coverage within start..end as ranges.
  *
  * Costs what the answer and the staging cost, never what the bundles do: `published` has one row a kind. Rejected:
- * range_agg over the bundles, 1.2 s at a million rows.
+ * range_agg over the bundles, 234 ms at 200,000 of the kind.
  */
 export const selectCoverage = statement(
   'coverage/select-coverage',

@@ -1,7 +1,8 @@
 import type { Logger } from '@packhouse/runtime';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { databaseError } from '../connection/database-error.js';
+import { databaseAddress, databaseError } from '../connection/database-error.js';
+import { checkServer } from './check-server.js';
 import { missingMigrations } from './compare-schema.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migration-files.js';
 import { selectApplied } from './select-applied.js';
@@ -30,6 +31,10 @@ export async function migrate(options: {
   client.on('error', () => {});
   try {
     await client.connect();
+    const server = await client.query<{ version: string }>(
+      "SELECT current_setting('server_version_num') AS version",
+    );
+    checkServer(Number(server.rows[0]?.version), databaseAddress(options.connectionString));
     await client.query(LOCK);
     const missing = missingMigrations(await selectApplied(client), await migrationNames(folder));
     if (missing.length === 0) return [];

@@ -14,8 +14,7 @@ export interface BundleEndsRow {
  * $1 network id, $2 start, $3 end: the bundles of all kinds that touch start..end.
  *
  * For each kind two walks along the primary key: the last bundle that starts at or before `start`, and those that
- * start behind it. The GiST index of the constraint answers the same (`&&` on its expression) in three times the
- * time, because it visits more pages.
+ * start behind it.
  */
 export const selectBundleEnds = statement(
   'staging/select-bundle-ends',
