@@ -1,12 +1,9 @@
 import { createDatabase } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { createQueues } from '@packhouse/queue';
-import { PackhouseError, runProcess, serveMetrics } from '@packhouse/runtime';
-import { createNetworkWorker, type NetworkWorker } from './network-worker.js';
+import { runProcess, serveMetrics } from '@packhouse/runtime';
 import { ingesterSettings } from './settings.js';
-
-/** Windows extracted at a time where INGEST_CONCURRENCY does not say. */
-const CONCURRENCY = 3;
+import { startNetworks } from './start-networks.js';
 
 await runProcess(process, {
   name: 'ingester',
@@ -26,40 +23,19 @@ await runProcess(process, {
       context,
     });
     shutdown.add('queues', () => queues.close());
-
-    const workers = new Map<string, NetworkWorker>();
-    for (const network of networks.filter((each) => each.bundles.enabled)) {
-      const worker = await createNetworkWorker({
-        context,
-        database,
-        queues,
-        network,
-        maxBodyBytes: settings.NODE_MAX_BODY,
-        timeoutMs: settings.NODE_TIMEOUT_MS,
-        notify,
-      });
-      workers.set(network.id, worker);
-      const leading = worker.lead();
-      shutdown.add(`network ${network.id}`, async () => {
-        await leading;
-        await worker.close();
-      });
-    }
-    const jobs = await queues.work(
-      'ingest',
-      (job) => {
-        const worker = workers.get(job.payload.network);
-        if (worker !== undefined) return worker.ingest(job.payload, job.signal);
-        throw new PackhouseError({
-          code: 'NETWORK_UNKNOWN',
-          message: `Job ${job.id} is for network "${job.payload.network}", which ${settings.NETWORKS_FILE} does not have.`,
-          hint: 'Give all ingesters the same networks file.',
-        });
-      },
-      { concurrency: settings.INGEST_CONCURRENCY ?? CONCURRENCY },
-    );
+    const ingest = await startNetworks({
+      context,
+      shutdown,
+      database,
+      queues,
+      networks,
+      maxBodyBytes: settings.NODE_MAX_BODY,
+      timeoutMs: settings.NODE_TIMEOUT_MS,
+      notify,
+    });
+    const jobs = await queues.work('ingest', ingest, { concurrency: settings.INGEST_CONCURRENCY });
     shutdown.add('ingest jobs', () => jobs.close());
-    if (settings.METRICS_PORT) {
+    if (settings.METRICS_PORT !== 0) {
       const server = await serveMetrics(context.metrics, settings.METRICS_PORT);
       shutdown.add('metrics', () => server.close());
     }

@@ -11,8 +11,8 @@ export interface NetworkWorkerParts {
   database: Database;
   queues: Queues;
   network: Network;
-  maxBodyBytes?: number | undefined;
-  timeoutMs?: number | undefined;
+  maxBodyBytes: number;
+  timeoutMs: number;
   notify(message: ProcessMessage): void;
 }
 
@@ -37,8 +37,8 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   const source = createBlockSource({
     network,
     context,
-    ...(parts.maxBodyBytes === undefined ? {} : { maxBodyBytes: parts.maxBodyBytes }),
-    ...(parts.timeoutMs === undefined ? {} : { timeoutMs: parts.timeoutMs }),
+    maxBodyBytes: parts.maxBodyBytes,
+    timeoutMs: parts.timeoutMs,
   });
   const prover = await createProver(network.proofs);
   const ingestParts = { context, database, source, prover, network: network.id };

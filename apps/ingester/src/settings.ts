@@ -1,38 +1,31 @@
-import { bytesSetting, integerSetting } from '@packhouse/runtime';
+import {
+  bytesSetting,
+  databaseUrlSetting,
+  integerSetting,
+  logLevelSetting,
+  networksFileSetting,
+  redisUrlSetting,
+} from '@packhouse/runtime';
 import { z } from 'zod';
 
 /** The environment of an ingester. */
 export const ingesterSettings = z.object({
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//)
-    .describe('a Postgres address, e.g. postgres://user:password@host:5432/packhouse'),
-  REDIS_URL: z
-    .string()
-    .regex(/^rediss?:\/\//)
-    .optional()
-    .describe('a Redis address for the queues, e.g. redis://host:6379; without it they live in Postgres'),
-  NETWORKS_FILE: z.string().describe('the path of the networks file, e.g. ./networks.yaml'),
-  INGEST_CONCURRENCY: integerSetting(
-    'how many windows are extracted at a time, 1 to 64 (default 3)',
-    1,
-    64,
-  ).optional(),
+  DATABASE_URL: databaseUrlSetting(),
+  REDIS_URL: redisUrlSetting('for the queues; without it they live in Postgres'),
+  NETWORKS_FILE: networksFileSetting(),
+  INGEST_CONCURRENCY: integerSetting('windows extracted at a time, 1 to 64 (default 3)', 1, 64).default(3),
   NODE_MAX_BODY: bytesSetting(
     'the largest node answer that is held in memory, e.g. 64MiB (the default); larger ones are streamed',
-  ).optional(),
+  ).default(67_108_864),
   NODE_TIMEOUT_MS: integerSetting(
     'milliseconds to wait for a node, 100 to 600000 (default 30000)',
     100,
     600_000,
-  ).optional(),
+  ).default(30_000),
   METRICS_PORT: integerSetting(
     'the port of /metrics and /healthz, 0 for none (the default)',
     0,
     65_535,
-  ).optional(),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .optional()
-    .describe('fatal, error, warn, info (the default), debug, trace or silent'),
+  ).default(0),
+  LOG_LEVEL: logLevelSetting(),
 });

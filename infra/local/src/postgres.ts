@@ -41,6 +41,8 @@ export interface LocalPostgres {
   /** Superuser's address of the database `postgres`, password included. */
   url: string;
   pid: number;
+  /** Resolves when the server has ended, whoever ended it. */
+  ended: Promise<void>;
   /** Ends it: fast shutdown, without a checkpoint where that takes longer than 10 s. May be called twice. */
   stop(): Promise<void>;
 }
@@ -88,8 +90,9 @@ async function start(options: StartPostgresOptions): Promise<LocalPostgres> {
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     const server = await launch({ home: home.folder, dataFolder, binaries, account, port, options });
     try {
+      const ended = new Promise<void>((resolve) => server.child.once('exit', () => resolve()));
       await ready(server, url, home.folder);
-      return { url, pid: server.child.pid as number, stop: () => stop(server.child) };
+      return { url, pid: server.child.pid as number, ended, stop: () => stop(server.child) };
     } catch (error) {
       await stop(server.child);
       // Somebody else took the free port in between.

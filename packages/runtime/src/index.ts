@@ -8,6 +8,13 @@ export { serveMetrics } from './metrics-server.js';
 export { redact } from './redact.js';
 export { type ProcessMessage, type ProcessParts, runProcess } from './run-process.js';
 export {
+  databaseUrlSetting,
+  networksFileSetting,
+  objectStoreSetting,
+  redisUrlSetting,
+  s3EndpointSetting,
+} from './service-settings.js';
+export {
   bytesSetting,
   integerSetting,
   loadSettings,

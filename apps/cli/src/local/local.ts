@@ -88,6 +88,8 @@ async function run(
   for (const each of networks) await database.networks.register({ id: each.id, chainId: each.chainId });
   if (node !== null) await want(database, node, options);
 
+  const watch = createWatch(database, network.id);
+  await watch.look();
   const apiKey = await localApiKey(database, directory.in('api-key'));
   const addresses = addressesOf(port, network.id);
   const gone = startProcesses({
@@ -100,30 +102,36 @@ async function run(
     reporter,
     onClose,
   });
-  await Promise.race([gone.ready, gone.failed]);
+  const failed = Promise.race([gone.failed, postgres.failed]);
+  await Promise.race([gone.ready, failed]);
   reporter.event(
     { event: 'ready', ...addresses, apiKey },
     `Gateway: ${addresses.gateway}  data: ${directory.path}`,
   );
 
-  const watch = createWatch(database, network.id);
   const rates = createRates();
   let introduced = false;
-  await Promise.race([gone.failed, follow()]);
+  await Promise.race([failed, follow()]);
 
+  /** Looks again and again; Postgres may be gone for a while, which is said. */
   async function follow(): Promise<void> {
-    await watch.look();
     while (!io.signal.aborted) {
-      const look = await lookOrNull(watch, reporter);
-      if (look !== null) {
-        rates.add(look.status, context.clock.now());
-        reporter.look(look, rates);
-        introduced ||= await introduce(database, look, reporter, { addresses, apiKey });
-        if (options.once && node !== null && (await finish(io, database, node, options, reporter, startedAt)))
-          return;
+      try {
+        if (await tick()) return;
+      } catch (error) {
+        reporter.problem('database', describeError(error));
       }
       await context.clock.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
     }
+  }
+
+  /** One look; true when the range of --once is done. */
+  async function tick(): Promise<boolean> {
+    const look = await watch.look();
+    rates.add(look.status, context.clock.now());
+    reporter.look(look, rates);
+    if (!introduced) introduced = await introduce(database, look, reporter, { addresses, apiKey });
+    return options.once && node !== null && (await finish(io, database, node, options, reporter, startedAt));
   }
 }
 
@@ -182,16 +190,6 @@ function startProcesses(parts: {
   );
   parts.onClose(() => Promise.all(children.map((child) => child.stop())));
   return { ready: Promise.all(children.map((child) => child.ready)), failed };
-}
-
-/** Postgres may be gone for a moment; the view then says so and goes on. */
-async function lookOrNull(watch: { look(): Promise<Look> }, reporter: Reporter): Promise<Look | null> {
-  try {
-    return await watch.look();
-  } catch (error) {
-    reporter.problem('database', describeError(error));
-    return null;
-  }
 }
 
 /** Prints the key and the lines to paste when the first bundles are out. True once that is done. */

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { type EventEmitter, once } from 'node:events';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+let child: ChildProcess | undefined;
+afterEach(() => child?.kill('SIGKILL'));
+
+/** A process whose `start` is this code; it knows `settings`, `context`, `shutdown`, `notify` and `PackhouseError`. */
+function run(start: string, options: { supervised?: boolean; env?: Record<string, string> } = {}) {
+  const at = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
+  const code = `
+    import { z } from 'zod';
+    import { PackhouseError } from ${at('./errors.ts')};
+    import { runProcess } from ${at('./run-process.ts')};
+    await runProcess(process, {
+      name: 'test',
+      settings: z.object({ NEEDED: z.string().describe('a word'), LOG_LEVEL: z.enum(['silent', 'info']).optional() }),
+      async start({ settings, context, shutdown, notify }) { ${start} },
+    });`;
+  const started = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+    env: { PATH: process.env.PATH, NEEDED: 'x', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe', ...(options.supervised ? (['ipc'] as const) : [])],
+  });
+  child = started;
+  const output = { out: '', err: '' };
+  started.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output.out += text;
+  });
+  started.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output.err += text;
+  });
+  const messages: unknown[] = [];
+  started.on('message', (message) => messages.push(message));
+  // Not `close`: Node does not send it once the channel was disconnected from here.
+  const ended = [
+    once(started, 'exit'),
+    once(started.stdout as object as EventEmitter, 'end'),
+    once(started.stderr as object as EventEmitter, 'end'),
+  ];
+  const closed = Promise.all(ended).then(([exit]) => exit);
+  return { child: started, output, messages, closed };
+}
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
+const ALIVE = "setInterval(() => undefined, 1_000); process.stdout.write('up ');";
+
+describe('runProcess', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('drains on %s and exits with 0', async (signal) => {
+    const { child, output, closed } = run(
+      `${ALIVE} shutdown.add('part', () => process.stdout.write('closed'));`,
+    );
+    await until(() => expect(output.out).toBe('up '));
+    child.kill(signal);
+    expect(await closed).toEqual([0, null]);
+    expect(output.out).toBe('up closed');
+  });
+
+  it('tells its supervisor when it is ready, leaves SIGINT to it, and ends with it', async () => {
+    const { child, output, messages, closed } = run(`${ALIVE} notify({ type: 'listening', port: 7 });`, {
+      supervised: true,
+    });
+    await until(() => expect(messages).toEqual([{ type: 'listening', port: 7 }, { type: 'ready' }]));
+    child.kill('SIGINT');
+    expect(output.out).toBe('up ');
+    expect(child.exitCode).toBe(null);
+    child.disconnect();
+    expect(await closed).toEqual([0, null]);
+  });
+
+  it('ends with the exit code of the catalogue and one line that says why, to the supervisor too', async () => {
+    const { output, messages, closed } = run(
+      "throw new PackhouseError({ code: 'PORT_IN_USE', message: 'Port 80 is taken.', hint: 'Take another.' });",
+      { supervised: true },
+    );
+    expect(await closed).toEqual([69, null]);
+    expect(output.err).toBe('packhouse test: Port 80 is taken. Take another. [PORT_IN_USE]\n');
+    expect(messages).toEqual([
+      { type: 'fatal', code: 'PORT_IN_USE', message: expect.stringContaining('Port 80'), exitCode: 69 },
+    ]);
+  });
+
+  it('refuses an environment that does not fit before it starts anything', async () => {
+    const { output, closed } = run("process.stdout.write('started');", { env: { NEEDED: '' } });
+    expect(await closed).toEqual([78, null]);
+    expect(output).toEqual({
+      out: '',
+      err: expect.stringContaining('NEEDED: it is not set, expected a word'),
+    });
+  });
+
+  it('dies of a rejection that nobody handled, and says so', async () => {
+    const { output, closed } = run(
+      `${ALIVE} setImmediate(() => void Promise.reject(new Error('forgotten')));`,
+    );
+    expect(await closed).toEqual([70, null]);
+    expect(output.err).toContain('packhouse test: forgotten\n');
+  });
+});
