@@ -1,10 +1,15 @@
-import { chmod, mkdtemp } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import './fresh-database.js';
+import { isAlive } from './is-alive.js';
 import { startPostgres } from './postgres.js';
+import { recordedHome } from './postgres-home.js';
+import { clearLeftover } from './postgres-leftover.js';
 import { removePostgres } from './remove-postgres.js';
+
+const PREFIX = 'packhouse-test-';
 
 /** Nothing in it outlives the run: durability would only cost time. */
 const SETTINGS = {
@@ -25,7 +30,8 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     project.provide('postgresUrl', given);
     return undefined;
   }
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'packhouse-test-'));
+  await removeKilledRuns();
+  const directory = await mkdtemp(path.join(os.tmpdir(), PREFIX));
   // Ours, so it may be opened: root's Postgres runs under another account.
   await chmod(directory, 0o755);
   const postgres = await startPostgres({ directory, settings: SETTINGS });
@@ -34,4 +40,18 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     await postgres.stop();
     await removePostgres(directory);
   };
+}
+
+/** Servers and folders of runs that were killed before their end. */
+async function removeKilledRuns(): Promise<void> {
+  for (const name of await readdir(os.tmpdir())) {
+    if (!name.startsWith(PREFIX)) continue;
+    const directory = path.join(os.tmpdir(), name);
+    const data = path.join(await recordedHome(directory), 'data');
+    const owner = Number(await readFile(path.join(data, 'packhouse-owner'), 'utf8').catch(() => ''));
+    if (owner <= 0 || isAlive(owner)) continue;
+    // Another run may be at the same: what it removes first is not missed.
+    await clearLeftover(data).catch(() => {});
+    await removePostgres(directory).catch(() => {});
+  }
 }
