@@ -89,9 +89,10 @@ describe('runProcess', () => {
 
   it('dies of a rejection that nobody handled, and says so', async () => {
     const { output, closed } = run(
-      `${ALIVE} setImmediate(() => void Promise.reject(new Error('forgotten')));`,
+      `${ALIVE} setImmediate(() => void Promise.reject(new Error('forgotten at http://u:hunter2@node.example')));`,
     );
     expect(await closed).toEqual([70, null]);
-    expect(output.err).toContain('packhouse test: forgotten\n');
+    expect(output.err).toContain('packhouse test: forgotten at http://***@node.example\n');
+    expect(output.err).not.toContain('hunter2');
   });
 });

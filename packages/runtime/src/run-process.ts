@@ -4,6 +4,7 @@ import type { Context } from './context.js';
 import { describeError, PackhouseError } from './errors.js';
 import { createLogger, type LogLevel } from './logger.js';
 import { createMetrics } from './metrics.js';
+import { redact } from './redact.js';
 import { loadSettings, type SettingsSchema } from './settings.js';
 import { createShutdown, type Shutdown } from './shutdown.js';
 
@@ -42,7 +43,7 @@ export async function runProcess<S extends SettingsSchema>(
   const fail = (error: unknown): never => {
     const known = error instanceof PackhouseError;
     const exitCode = known ? error.exitCode : 70;
-    const message = describeError(error);
+    const message = redact(describeError(error));
     notify({ type: 'fatal', code: known ? error.code : 'INTERNAL', message, exitCode });
     host.stderr.write(`packhouse ${options.name}: ${message}\n`);
     return host.exit(exitCode);
