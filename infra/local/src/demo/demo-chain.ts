@@ -1,0 +1,180 @@
+import path from 'node:path';
+import { describeError, type Logger, PackhouseError, systemClock } from '@packhouse/runtime';
+import { type Anvil, startAnvil } from '../anvil.js';
+import { type BlockMiner, createBlockMiner, GENESIS_TIMESTAMP } from './block-miner.js';
+import { type ChainFile, readChainFile, writeChainFile } from './chain-file.js';
+import { demoNetwork } from './demo-network.js';
+import { createJsonRpc, type JsonRpc } from './json-rpc.js';
+import { pauseBeforeNextMs } from './pace.js';
+
+const DEFAULT_HISTORY_BLOCKS = 240;
+
+/** Everything that could change a hash is named, so that a default that changes does not change the chain. */
+const ANVIL_ARGS = [
+  ...[
+    '--chain-id',
+    String(demoNetwork.chainId),
+    '--hardfork',
+    'osaka',
+    '--timestamp',
+    String(GENESIS_TIMESTAMP),
+  ],
+  ...['--mnemonic', 'test test test test test test test test test test test junk', '--accounts', '10'],
+  ...['--gas-limit', '60000000', '--block-base-fee-per-gas', '1000000000', '--order', 'fees'],
+  // Blocks come when they are asked for, and are final two blocks later.
+  ...['--no-mining', '--slots-in-an-epoch', '1'],
+  // Else Anvil writes the whole state of each block below ~/.foundry: gigabytes after a few thousand blocks.
+  '--prune-history',
+];
+
+export interface StartDemoChainOptions {
+  /** Where the chain's length and the node's pid are kept. */
+  directory: string;
+  /** Pause between new blocks, in milliseconds; default 3,000. Grows slowly with the chain's length. */
+  intervalMs?: number;
+  /** Blocks that are there at once; default 240. A chain that exists keeps its own number. */
+  historyBlocks?: number;
+  /** TCP port of the node; default: a free one. */
+  port?: number;
+  logger?: Logger;
+  /** Aborted: no more blocks, and a start that is under way fails with its reason. The node runs until `stop`. */
+  signal?: AbortSignal;
+}
+
+/** A running demo chain. */
+export interface DemoChain {
+  /** JSON-RPC address of its node. */
+  url: string;
+  chainId: number;
+  /** Process id of the node; another one after it was started again. */
+  readonly pid: number;
+  /** The last block of the history; live blocks follow. */
+  historyHead: number;
+  /** The newest block. */
+  readonly head: number;
+  /** Stops making blocks and ends the node; safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** A node and what mines on it. */
+interface Node {
+  anvil: Anvil;
+  rpc: JsonRpc;
+  miner: BlockMiner;
+}
+
+/**
+ * Starts the demo chain: a real Anvil node with a lively history, and a new block every few seconds.
+ *
+ * The chain is not stored: block by block it is a pure function of its number, so a second start mines the same
+ * blocks again, with the same hashes, up to where the first one was, and goes on. A node that dies is started
+ * again on the same port and caught up the same way. Nothing that fails behind the start throws: it is logged
+ * and tried again.
+ *
+ * Throws CHILD_FAILED where Anvil cannot start, DATA_DIR_UNUSABLE, DATA_DIR_NEWER or DATA_DIR_BUSY for its folder.
+ */
+export async function startDemoChain(options: StartDemoChainOptions): Promise<DemoChain> {
+  const { directory, logger, intervalMs = 3_000 } = options;
+  const known = await readChainFile(directory);
+  const historyBlocks = known?.historyBlocks ?? options.historyBlocks ?? DEFAULT_HISTORY_BLOCKS;
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([
+    stopping.signal,
+    ...(options.signal === undefined ? [] : [options.signal]),
+  ]);
+
+  const open = async (blocks: number, port?: number): Promise<Node> => {
+    const pidFile = path.join(directory, 'anvil.pid');
+    const anvil = await startAnvil({
+      args: ANVIL_ARGS,
+      pidFile,
+      ...(port && { port }),
+      ...(logger && { logger }),
+    });
+    const rpc = createJsonRpc(anvil.url);
+    try {
+      const miner = await createBlockMiner({ rpc, historyBlocks });
+      await mineUpTo(blocks, miner, known, signal);
+      return { anvil, rpc, miner };
+    } catch (error) {
+      await close({ anvil, rpc });
+      throw error;
+    }
+  };
+
+  const startedAt = performance.now();
+  let node = await open(Math.max(historyBlocks, known?.blocks ?? 0), options.port);
+  const ms = Math.round(performance.now() - startedAt);
+  logger?.info({ url: node.anvil.url, blocks: node.miner.head, ms }, 'the demo chain is there');
+
+  const advance = async (): Promise<void> => {
+    if (!node.anvil.running) {
+      logger?.warn({ pid: node.anvil.pid }, 'the node of the demo chain has ended; starting it again');
+      await close(node);
+      node = await open(node.miner.head, node.anvil.port);
+    }
+    const { miner } = node;
+    const checkpoint = { number: miner.head, hash: miner.headHash };
+    await writeChainFile(directory, { historyBlocks, blocks: miner.head + 1, checkpoint });
+    await miner.mineNext();
+  };
+
+  const live = (async () => {
+    while (!signal.aborted) {
+      const pause = pauseBeforeNextMs(node.miner.head - historyBlocks, intervalMs);
+      const stopped = await systemClock.sleep(pause, signal).then(
+        () => false,
+        () => true,
+      );
+      if (stopped) return;
+      await advance().catch((error: unknown) => {
+        if (!signal.aborted)
+          logger?.warn({ reason: describeError(error) }, 'no new demo block; trying again');
+      });
+    }
+  })();
+
+  return {
+    url: node.anvil.url,
+    chainId: demoNetwork.chainId,
+    historyHead: historyBlocks,
+    get pid() {
+      return node.anvil.pid;
+    },
+    get head() {
+      return node.miner.head;
+    },
+    stop: async () => {
+      stopping.abort(new Error('the demo chain was stopped'));
+      // A call that hangs must not hold up the end.
+      await node.rpc.close();
+      await live;
+      await close(node);
+    },
+  };
+}
+
+/** Mines up to block `blocks`; the block that a former run knew has to come out with the same hash. */
+async function mineUpTo(
+  blocks: number,
+  miner: BlockMiner,
+  known: ChainFile | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  while (miner.head < blocks) {
+    signal.throwIfAborted();
+    await miner.mineNext();
+    if (miner.head === known?.checkpoint.number && miner.headHash !== known.checkpoint.hash) {
+      throw new PackhouseError({
+        code: 'DATA_DIR_UNUSABLE',
+        message: `The demo chain of this data folder was made by another version: its block ${miner.head} was ${known.checkpoint.hash}, now it is ${miner.headHash}.`,
+        hint: 'Remove the data folder to start a new demo chain.',
+      });
+    }
+  }
+}
+
+async function close(node: Pick<Node, 'anvil' | 'rpc'>): Promise<void> {
+  await node.rpc.close();
+  await node.anvil.stop();
+}
