@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { describeError, PackhouseError } from '@packhouse/runtime';
+import { describeError, PackhouseError, redact } from '@packhouse/runtime';
 import { runCli } from './cli.js';
 import type { CliIo } from './io.js';
 
@@ -32,6 +32,6 @@ try {
   await runCli(io, process.argv.slice(2));
 } catch (error) {
   io.exitCode = error instanceof PackhouseError ? error.exitCode : 70;
-  process.stderr.write(`packhouse: ${describeError(error)}\n`);
+  process.stderr.write(`packhouse: ${redact(describeError(error))}\n`);
 }
 process.exit(io.exitCode);

@@ -2,7 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
-import { type Context, describeError, PackhouseError, type ProcessMessage } from '@packhouse/runtime';
+import {
+  type Context,
+  describeError,
+  ERROR_CATALOGUE,
+  PackhouseError,
+  type ProcessMessage,
+} from '@packhouse/runtime';
 import { commandContext } from '../connect.js';
 import { type CliIo, print } from '../io.js';
 import { createRates } from '../rates.js';
@@ -239,7 +245,7 @@ async function finish(
       : `Done: ${blocks} blocks published in ${seconds.toFixed(1)} s; these could not be had: ${missing.join(', ')}.`,
   );
   if (missing.length > 0) {
-    io.exitCode = 2;
+    io.exitCode = ERROR_CATALOGUE.RANGE_INCOMPLETE.exitCode;
     const rows = (await database.quarantine.list(node.network.id)).filter(
       (row) => row.number >= range.start && row.number <= range.end,
     );

@@ -4,9 +4,9 @@ import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { isPackhouseError } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
-import { BoundedLru } from '../serving/bounded-lru.js';
 import { blockFile } from './block-file.js';
 import type { BodyCache } from './body-cache.js';
+import { BoundedLru } from './bounded-lru.js';
 import { type PublishedFacts, publishedFile } from './published-file.js';
 import type { ServedFile } from './served-file.js';
 

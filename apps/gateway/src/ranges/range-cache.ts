@@ -1,6 +1,5 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Soon } from '../server/soon.js';
-import { BoundedLru } from '../serving/bounded-lru.js';
 import { findRange, packRanges, type RangePage, withRange } from './range-page.js';
 
 /** Blocks a page covers, aligned at multiples of it. */
@@ -29,26 +28,77 @@ export interface RangeCacheOptions {
   maxBytes?: number;
 }
 
+interface KeptPage {
+  page: RangePage;
+  /** When it was last asked, in questions. */
+  usedAt: number;
+}
+
 /** Makes an empty cache; pages are loaded as they are asked for, each by one query however many ask at once. */
 export function createRangeCache(options: RangeCacheOptions): RangeCache {
-  const pages = new BoundedLru<RangePage>(options.maxBytes ?? 134_217_728);
+  const maxBytes = options.maxBytes ?? 134_217_728;
+  /** Of a network and a kind, by number. Looked up without making a string: this is the way of every pointer. */
+  const shelves = new Map<string, Map<Kind, Map<number, KeptPage>>>();
   const loading = new Map<string, Promise<RangePage>>();
+  let bytes = 0;
+  let questions = 0;
 
-  const keep = (key: string, page: RangePage): void =>
-    pages.set(key, page, page.offsets.byteLength + PAGE_OVERHEAD_BYTES);
+  const shelfOf = (network: string, kind: Kind): Map<number, KeptPage> => {
+    let kinds = shelves.get(network);
+    if (kinds === undefined) {
+      kinds = new Map();
+      shelves.set(network, kinds);
+    }
+    let shelf = kinds.get(kind);
+    if (shelf === undefined) {
+      shelf = new Map();
+      kinds.set(kind, shelf);
+    }
+    return shelf;
+  };
 
-  const load = (key: string, network: string, kind: Kind, base: number): Promise<RangePage> => {
-    let page = loading.get(key);
+  const forget = (shelf: Map<number, KeptPage>, index: number): void => {
+    const kept = shelf.get(index);
+    if (kept === undefined) return;
+    shelf.delete(index);
+    bytes -= sizeOf(kept.page);
+  };
+
+  /** A page costs a query; beside that, looking through all of them for the one to forget is nothing. */
+  const forgetOldest = (): void => {
+    let oldest: { shelf: Map<number, KeptPage>; index: number; usedAt: number } | undefined;
+    for (const kinds of shelves.values()) {
+      for (const shelf of kinds.values()) {
+        for (const [index, { usedAt }] of shelf) {
+          if (oldest === undefined || usedAt < oldest.usedAt) oldest = { shelf, index, usedAt };
+        }
+      }
+    }
+    if (oldest !== undefined) forget(oldest.shelf, oldest.index);
+  };
+
+  const keep = (shelf: Map<number, KeptPage>, index: number, page: RangePage): void => {
+    forget(shelf, index);
+    questions += 1;
+    shelf.set(index, { page, usedAt: questions });
+    bytes += sizeOf(page);
+    while (bytes > maxBytes) forgetOldest();
+  };
+
+  const load = (network: string, kind: Kind, index: number): Promise<RangePage> => {
+    const name = `${network}/${kind}/${index}`;
+    let page = loading.get(name);
     if (page === undefined) {
+      const base = index * PAGE_BLOCKS;
       page = options
         .load(network, kind, { start: base, end: base + PAGE_BLOCKS - 1 })
         .then((ranges) => {
           const loaded = packRanges(base, ranges);
-          keep(key, loaded);
+          keep(shelfOf(network, kind), index, loaded);
           return loaded;
         })
-        .finally(() => loading.delete(key));
-      loading.set(key, page);
+        .finally(() => loading.delete(name));
+      loading.set(name, page);
     }
     return page;
   };
@@ -56,22 +106,24 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
   return {
     find(network, kind, number) {
       const index = Math.floor(number / PAGE_BLOCKS);
-      const key = pageKey(network, kind, index);
-      const page = pages.get(key);
-      if (page !== undefined) return findRange(page, number);
-      return load(key, network, kind, index * PAGE_BLOCKS).then((loaded) => findRange(loaded, number));
+      const kept = shelves.get(network)?.get(kind)?.get(index);
+      if (kept === undefined) return load(network, kind, index).then((page) => findRange(page, number));
+      questions += 1;
+      kept.usedAt = questions;
+      return findRange(kept.page, number);
     },
     add(network, kind, number, range) {
-      const key = pageKey(network, kind, Math.floor(number / PAGE_BLOCKS));
-      const page = pages.get(key);
-      if (page !== undefined) keep(key, withRange(page, range));
+      const index = Math.floor(number / PAGE_BLOCKS);
+      const shelf = shelfOf(network, kind);
+      const kept = shelf.get(index);
+      if (kept !== undefined) keep(shelf, index, withRange(kept.page, range));
     },
     get bytes() {
-      return pages.size;
+      return bytes;
     },
   };
 }
 
-function pageKey(network: string, kind: Kind, index: number): string {
-  return `${network}/${kind}/${index}`;
+function sizeOf(page: RangePage): number {
+  return page.offsets.byteLength + PAGE_OVERHEAD_BYTES;
 }
