@@ -157,12 +157,12 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What Anvil said last, as one line. */
+/** What Anvil said, as one line, without its help. */
 function lastWords(stderr: string): string | undefined {
   const lines = stderr
     .split('\n')
-    .map((line) => line.replace(/^\s*(Error:\s*)?/, '').trim())
-    .filter((line) => line !== '' && !line.startsWith('note: run with'));
-  const said = lines.slice(-3).join(' ').slice(0, 400);
+    .map((line) => line.trim().replace(/^error:\s*/i, ''))
+    .filter((line) => line !== '' && !/^(Usage:|For more information|note: run with)/.test(line));
+  const said = lines.slice(0, 3).join(' ').slice(0, 400);
   return said === '' ? undefined : said.replace(/[.\s]*$/, '.');
 }

@@ -41,6 +41,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 69,
     meaning: 'A process that Packhouse started could not start or keeps ending.',
   },
+  DEMO_CHAIN_DISTURBED: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'Somebody else sent transactions to the demo chain.',
+  },
   // nodes
   NODE_UNREACHABLE: { retryable: true, exitCode: 69, meaning: 'No connection to the node, or it was reset.' },
   NODE_TIMEOUT: { retryable: true, exitCode: 69, meaning: 'The node did not answer in time.' },

@@ -25,7 +25,10 @@ export interface BlockMiner {
   readonly head: number;
   /** Its hash. */
   readonly headHash: string;
-  /** Mines block `head + 1`. Safe to repeat after an error: a block that is there already is taken as it is. */
+  /**
+   * Mines block `head + 1`. Safe to repeat after an error, but for DEMO_CHAIN_DISTURBED: then somebody else's
+   * transaction got into the block, and only a fresh node can make the right one.
+   */
   mineNext(): Promise<void>;
 }
 
@@ -51,12 +54,13 @@ export async function createBlockMiner(options: {
   let cast: Cast | undefined;
   let head = 0;
   let headHash = '';
-  let retrying = false;
+  /** Hashes of what was sent for block `head + 1`; undefined before the first try. */
+  let sent: string[] | undefined;
 
   const actionsOf = (number: number): TypedAction[] =>
     cast === undefined ? planDeployment(deployer) : planBlock(number, cast, options.historyBlocks);
 
-  const send = async (number: number, actions: readonly TypedAction[]): Promise<void> => {
+  const send = async (number: number, actions: readonly TypedAction[]): Promise<string[]> => {
     const next = new Map(nonces);
     const { hex } = seededRandom(-number);
     const requests = actions.map((action, position) => {
@@ -71,8 +75,13 @@ export async function createBlockMiner(options: {
         request,
       ]),
     );
-    const signed = results.filter((_, index) => requests[index]!.from === blobSender) as string[];
-    await rpc.batch(signed.map((raw) => ['eth_sendRawTransaction', withoutSidecar(raw)]));
+    const hashes = results as string[];
+    const blobs = requests.flatMap(({ from }, index) => (from === blobSender ? [index] : []));
+    const blobHashes = await rpc.batch(
+      blobs.map((index) => ['eth_sendRawTransaction', withoutSidecar(hashes[index]!)]),
+    );
+    for (const [at, index] of blobs.entries()) hashes[index] = blobHashes[at] as string;
+    return hashes;
   };
 
   const commit = (actions: readonly TypedAction[]): void => {
@@ -88,24 +97,26 @@ export async function createBlockMiner(options: {
     },
     mineNext: async () => {
       const number = head + 1;
+      const timestamp = GENESIS_TIMESTAMP + SECONDS_A_BLOCK * number;
       const actions = actionsOf(number);
-      const there = retrying ? Number(await rpc.call('eth_blockNumber')) : head;
-      retrying = true;
+      const there = sent === undefined ? head : Number(await rpc.call('eth_blockNumber'));
       if (there < number) {
         // What is left of an interrupted try, or what somebody else sent, would make another block of it.
         if (number > options.historyBlocks) await rpc.call('anvil_dropAllTransactions');
-        await send(number, actions);
-        await rpc.call('evm_mine', { timestamp: GENESIS_TIMESTAMP + SECONDS_A_BLOCK * number });
+        sent = [];
+        sent = await send(number, actions);
+        await rpc.call('evm_mine', { timestamp });
       }
       const block = (await rpc.call('eth_getBlockByNumber', quantity(number), false)) as {
         hash: string;
+        timestamp: string;
         transactions: string[];
       };
-      if (block.transactions.length !== actions.length) {
+      if (block.transactions.join() !== sent?.join() || Number(block.timestamp) !== timestamp) {
         throw new PackhouseError({
-          code: 'INTERNAL',
-          message: `Block ${number} of the demo chain holds ${block.transactions.length} transactions, expected ${actions.length}.`,
-          hint: 'Send nothing to the demo chain yourself; remove its folder to start a new one.',
+          code: 'DEMO_CHAIN_DISTURBED',
+          message: `Block ${number} of the demo chain is not the one that was planned: somebody else sent transactions or mined.`,
+          hint: 'Only read from the demo chain; to write, run an Anvil of your own and give it with --rpc.',
         });
       }
       cast ??= {
@@ -116,7 +127,7 @@ export async function createBlockMiner(options: {
       commit(actions);
       head = number;
       headHash = block.hash;
-      retrying = false;
+      sent = undefined;
     },
   };
 }

@@ -1,5 +1,11 @@
 import path from 'node:path';
-import { describeError, type Logger, PackhouseError, systemClock } from '@packhouse/runtime';
+import {
+  describeError,
+  isPackhouseError,
+  type Logger,
+  PackhouseError,
+  systemClock,
+} from '@packhouse/runtime';
 import { type Anvil, startAnvil } from '../anvil.js';
 import { type BlockMiner, createBlockMiner, GENESIS_TIMESTAMP } from './block-miner.js';
 import { type ChainFile, readChainFile, writeChainFile } from './chain-file.js';
@@ -116,7 +122,13 @@ export async function startDemoChain(options: StartDemoChainOptions): Promise<De
     const { miner } = node;
     const checkpoint = { number: miner.head, hash: miner.headHash };
     await writeChainFile(directory, { historyBlocks, blocks: miner.head + 1, checkpoint });
-    await miner.mineNext();
+    try {
+      await miner.mineNext();
+    } catch (error) {
+      // What is mined cannot be taken back; the next try starts a fresh node.
+      if (isPackhouseError(error, 'DEMO_CHAIN_DISTURBED')) await close(node);
+      throw error;
+    }
   };
 
   const live = (async () => {
