@@ -2,19 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
-import {
-  type Context,
-  describeError,
-  ERROR_CATALOGUE,
-  PackhouseError,
-  type ProcessMessage,
-} from '@packhouse/runtime';
+import { type Context, describeError, PackhouseError, type ProcessMessage } from '@packhouse/runtime';
 import { commandContext } from '../connect.js';
 import { type CliIo, print } from '../io.js';
 import { createRates } from '../rates.js';
 import { addressesOf, curlLines } from './announce.js';
 import { localApiKey } from './api-key.js';
 import { DATA_DIRECTORY, openDataDirectory } from './data-directory.js';
+import { finishOnce } from './finish-once.js';
 import { nextFreePort } from './free-port.js';
 import { openNode } from './open-node.js';
 import { openPostgres } from './open-postgres.js';
@@ -22,7 +17,7 @@ import { checkLocalFlags, type LocalFlags, type LocalOptions } from './options.j
 import type { ReadyNetwork } from './preflight.js';
 import { createReporter, type Reporter } from './report.js';
 import { supervise } from './supervise.js';
-import { createWatch, isSettled, type Look } from './watch.js';
+import { createWatch, type Look } from './watch.js';
 
 /** How often the state is looked at, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
@@ -137,7 +132,8 @@ async function run(
     rates.add(look.status, context.clock.now());
     reporter.look(look, rates);
     if (!introduced) introduced = await introduce(database, look, reporter, { addresses, apiKey });
-    return options.once && node !== null && (await finish(io, database, node, options, reporter, startedAt));
+    if (!options.once || node === null) return false;
+    return finishOnce({ io, database, node, kinds: options.kinds, reporter, startedAt });
   }
 }
 
@@ -215,42 +211,6 @@ async function introduce(
   const newBlock = newest !== null && newest.number > packedUpTo ? newest.number : null;
   for (const line of curlLines({ ...access, kind: kind.kind, published: bundle, newBlock }))
     reporter.say(line);
-  return true;
-}
-
-/** Whether the range of `--once` is done; says so, and sets the exit code. */
-async function finish(
-  io: CliIo,
-  database: Database,
-  node: ReadyNetwork,
-  options: LocalOptions,
-  reporter: Reporter,
-  startedAt: number,
-): Promise<boolean> {
-  const range = { start: node.from, end: node.to as number };
-  const { settled, quarantined } = await isSettled(database, node.network.id, options.kinds, range);
-  if (!settled) return false;
-  const seconds = (Date.now() - startedAt) / 1000;
-  const totals = await Promise.all(
-    options.kinds.map((kind) => database.bundles.totals(node.network.id, kind)),
-  );
-  const bytes = totals.reduce((sum, total) => sum + total.bytes, 0);
-  const missing = quarantined.map(({ start, end }) => (start === end ? `${start}` : `${start}-${end}`));
-  const blocks =
-    range.end - range.start + 1 - quarantined.reduce((sum, hole) => sum + hole.end - hole.start + 1, 0);
-  reporter.event(
-    { event: 'done', blocks, seconds, bytes, ...(missing.length > 0 ? { missing } : {}) },
-    missing.length === 0
-      ? `Done: ${blocks} blocks published in ${seconds.toFixed(1)} s.`
-      : `Done: ${blocks} blocks published in ${seconds.toFixed(1)} s; these could not be had: ${missing.join(', ')}.`,
-  );
-  if (missing.length > 0) {
-    io.exitCode = ERROR_CATALOGUE.RANGE_INCOMPLETE.exitCode;
-    const rows = (await database.quarantine.list(node.network.id)).filter(
-      (row) => row.number >= range.start && row.number <= range.end,
-    );
-    for (const row of rows.slice(0, 20)) reporter.say(`  block ${row.number}: ${row.message} [${row.cause}]`);
-  }
   return true;
 }
 

@@ -1,3 +1,4 @@
+import { startDemoChain } from '@packhouse/local';
 import type { Context } from '@packhouse/runtime';
 import type { CliIo } from '../io.js';
 import type { DataDirectory } from './data-directory.js';
@@ -24,9 +25,6 @@ export async function openNode(parts: {
   }
   if (io.env.NETWORKS_FILE) return null;
   reporter.say('Starting a demo chain (Anvil); give --rpc URL for a node of your own …');
-  const { startDemoChain } = (await import('@packhouse/local')) as never as {
-    startDemoChain(o: object): Promise<{ url: string; stop(): Promise<void> }>;
-  };
   const demo = await startDemoChain({
     directory: directory.in('demo'),
     logger: context.logger,
