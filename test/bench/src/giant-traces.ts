@@ -1,24 +1,25 @@
 import { memoryOutcome } from './extract-to-published.js';
-import { runLocal, startReplay } from './processes.js';
+import { runLocal } from './local-run.js';
+import type { BenchOptions } from './options.js';
+import { startReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
+import { createScope } from './scope.js';
 
 const MEGABYTES = 600;
 
 /** Memory while a node sends a 600 MB trace answer. */
-export async function benchGiantTraces(): Promise<BenchOutcome[]> {
-  const node = await startReplay(['--generate', '3', '--giant', String(MEGABYTES)]);
+export async function benchGiantTraces(_: BenchOptions): Promise<BenchOutcome[]> {
+  const scope = createScope();
   try {
-    const run = await runLocal(['--rpc', node.url, '--from', String(node.first), '--to', String(node.last)], {
-      NODE_TIMEOUT_MS: '600000',
-    });
-    const [memory] = memoryOutcome(
-      `memory of the ingester, a ${MEGABYTES} MB trace answer`,
-      run.peakBytes.ingester,
+    const node = await startReplay(scope, ['--generate', '3', '--giant', String(MEGABYTES)]);
+    const range = ['--from', String(node.first), '--to', String(node.last)];
+    const run = await runLocal(scope, ['--rpc', node.url, ...range], { NODE_TIMEOUT_MS: '600000' });
+    const note = `the whole range was published in ${run.seconds.toFixed(1)} s, ${(run.bytes / 1e6).toFixed(1)} MB of bundles`;
+    const name = `memory of the ingester, a ${MEGABYTES} MB trace answer`;
+    return memoryOutcome(name, run).map((outcome) =>
+      'value' in outcome ? { ...outcome, note, data: { seconds: run.seconds, used: run.used } } : outcome,
     );
-    await run.remove();
-    const note = `the whole range took ${run.seconds.toFixed(1)} s`;
-    return memory === undefined ? [] : ['skipped' in memory ? memory : { ...memory, note }];
   } finally {
-    await node.stop();
+    await scope.close();
   }
 }

@@ -1,33 +1,112 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import { benchDownloads } from './downloads.js';
 import { benchExtractToPublished } from './extract-to-published.js';
 import { benchGiantTraces } from './giant-traces.js';
+import type { BenchOptions } from './options.js';
+import { benchPack } from './pack.js';
+import { benchPointers } from './pointers.js';
 import { type BenchOutcome, renderTable } from './result.js';
+import { closeOpenScopes } from './scope.js';
 import { benchSlowNode } from './slow-node.js';
 
-const BENCHMARKS: Record<string, () => Promise<BenchOutcome[]>> = {
+const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<BenchOutcome[]>>> = {
   extract: benchExtractToPublished,
+  pack: benchPack,
+  pointers: benchPointers,
+  downloads: benchDownloads,
   'slow-node': benchSlowNode,
   'giant-traces': benchGiantTraces,
 };
 
-const chosen = process.argv.slice(2);
-const unknown = chosen.filter((name) => !(name in BENCHMARKS));
-if (unknown.length > 0) {
-  process.stderr.write(
-    `There is no benchmark "${unknown[0]}"; there are ${Object.keys(BENCHMARKS).join(', ')}.\n`,
-  );
+const HELP = `Measures every budget of this machine against its yardstick, in one run.
+
+  npm run bench [-- [options] [benchmark …]]
+
+Benchmarks: ${Object.keys(BENCHMARKS).join(', ')}; without a name all of them.
+
+  --rows N      rows of the range index for the pointer lookups (default 10000000, about 6 GB of disk)
+  --blocks N    blocks of an extract-to-published run (default 480)
+  --seconds N   length of each measurement under load (default 8)
+
+Example: npm run bench -- --rows 1000000 pointers downloads
+`;
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+function wholeNumber(text: string, name: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
+  return usage(`--${name} takes a whole number above 0, got "${text}".`);
+}
+
+function usage(message: string): never {
+  say(`${message}\nRun with --help for what there is.`);
   process.exit(64);
 }
-const outcomes: BenchOutcome[] = [];
-for (const [name, run] of Object.entries(BENCHMARKS)) {
-  if (chosen.length > 0 && !chosen.includes(name)) continue;
-  process.stderr.write(`${name} …\n`);
-  outcomes.push(...(await run()));
+
+function read(): { names: string[]; options: BenchOptions } {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        rows: { type: 'string', default: '10000000' },
+        blocks: { type: 'string', default: '480' },
+        seconds: { type: 'string', default: '8' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+    if (values.help) {
+      process.stdout.write(HELP);
+      process.exit(0);
+    }
+    const unknown = positionals.find((name) => BENCHMARKS[name] === undefined);
+    if (unknown !== undefined) {
+      usage(`There is no benchmark "${unknown}"; there are ${Object.keys(BENCHMARKS).join(', ')}.`);
+    }
+    return {
+      names: Object.keys(BENCHMARKS).filter((name) => positionals.length === 0 || positionals.includes(name)),
+      options: {
+        rows: wholeNumber(values.rows, 'rows'),
+        blocks: wholeNumber(values.blocks, 'blocks'),
+        seconds: wholeNumber(values.seconds, 'seconds'),
+        say,
+      },
+    };
+  } catch (error) {
+    return usage((error as Error).message);
+  }
 }
-process.stdout.write(`${renderTable(outcomes)}\n`);
+
+const { names, options } = read();
+let stopping = false;
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => {
+    stopping = true;
+    void closeOpenScopes().finally(() => process.exit(code));
+  });
+}
+const outcomes: BenchOutcome[] = [];
+for (const name of names) {
+  say(`${name} …`);
+  try {
+    outcomes.push(...((await BENCHMARKS[name]?.(options)) ?? []));
+  } catch (error) {
+    // What it ran on was taken away: the end is near.
+    if (stopping) await new Promise(() => undefined);
+    say(`${name} failed: ${(error as Error).stack}`);
+    outcomes.push({ name, failed: (error as Error).message });
+    process.exitCode = 1;
+  }
+}
+process.stdout.write(`${renderTable(outcomes)}\n\n`);
 for (const outcome of outcomes) {
-  if ('note' in outcome && outcome.note !== undefined)
+  if ('failed' in outcome) process.stdout.write(`${outcome.name}: FAILED: ${outcome.failed}\n`);
+  else if ('note' in outcome && outcome.note !== undefined)
     process.stdout.write(`${outcome.name}: ${outcome.note}\n`);
 }
 await mkdir('bench-results', { recursive: true });
@@ -39,4 +118,4 @@ const machine = {
   node: process.version,
 };
 await writeFile(file, `${JSON.stringify({ at: new Date(), machine, outcomes }, null, 2)}\n`);
-process.stdout.write(`written to ${file}\n`);
+process.stdout.write(`\nwritten to ${file}\n`);

@@ -11,6 +11,8 @@ export interface BenchResult {
   met?: boolean;
   /** What one has to know to read the figure. */
   note?: string;
+  /** Further figures, for the JSON file. */
+  data?: Readonly<Record<string, unknown>>;
 }
 
 /** A benchmark that could not run here says why instead. */
@@ -19,26 +21,17 @@ export interface BenchSkip {
   skipped: string;
 }
 
-export type BenchOutcome = BenchResult | BenchSkip;
+/** A benchmark that broke. */
+export interface BenchFailure {
+  name: string;
+  failed: string;
+}
+
+export type BenchOutcome = BenchResult | BenchSkip | BenchFailure;
 
 /** The table that `npm run bench` prints. */
 export function renderTable(outcomes: readonly BenchOutcome[]): string {
-  const rows = [
-    ['BENCHMARK', 'FIGURE', 'YARDSTICK', 'TARGET', ''],
-    ...outcomes.map((outcome) =>
-      'skipped' in outcome
-        ? [outcome.name, 'not run', outcome.skipped, '', '']
-        : [
-            outcome.name,
-            `${figure(outcome.value)} ${outcome.unit}`,
-            outcome.yardstick === undefined
-              ? ''
-              : `${outcome.yardstick.name}: ${figure(outcome.yardstick.value)} ${outcome.yardstick.unit}`,
-            outcome.target ?? '',
-            outcome.met === undefined ? '' : outcome.met ? 'met' : 'NOT MET',
-          ],
-    ),
-  ];
+  const rows = [['BENCHMARK', 'FIGURE', 'YARDSTICK', 'RATIO', 'TARGET', ''], ...outcomes.map(cells)];
   const widths = (rows[0] as string[]).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));
   return rows
     .map((row) =>
@@ -50,7 +43,26 @@ export function renderTable(outcomes: readonly BenchOutcome[]): string {
     .join('\n');
 }
 
-function figure(value: number): string {
+function cells(outcome: BenchOutcome): string[] {
+  if ('skipped' in outcome) return [outcome.name, 'not run', outcome.skipped, '', '', ''];
+  if ('failed' in outcome) return [outcome.name, 'FAILED', '', '', '', ''];
+  const { name, value, unit, yardstick, target, met } = outcome;
+  return [
+    name,
+    `${figure(value)} ${unit}`,
+    yardstick === undefined ? '' : `${yardstick.name}: ${figure(yardstick.value)} ${yardstick.unit}`,
+    yardstick === undefined ? '' : ratio(value / yardstick.value),
+    target ?? '',
+    met === undefined ? '' : met ? 'met' : 'NOT MET',
+  ];
+}
+
+/** A number with as many digits as one reads. */
+export function figure(value: number): string {
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+}
+
+function ratio(value: number): string {
+  return value < 2 ? `${Math.round(value * 100)} %` : `${value.toFixed(1)}x`;
 }

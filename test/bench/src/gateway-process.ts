@@ -1,0 +1,58 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ProcessMessage } from '@packhouse/runtime';
+import { startNode } from './child.js';
+import type { Place } from './place.js';
+import type { Scope } from './scope.js';
+
+/** A gateway in a process of its own, as `packhouse gateway` runs it. */
+export interface GatewayProcess {
+  /** No slash at the end. */
+  url: string;
+  /** A key of the plan without limits. */
+  apiKey: string;
+  child: ChildProcess;
+}
+
+/** Starts the built gateway on a free port over the place's database and a folder of objects. */
+export async function startGateway(
+  scope: Scope,
+  place: Place,
+  parts: { networksFile: string; objects: string },
+): Promise<GatewayProcess> {
+  const file = path.join(place.directory, 'networks.json');
+  await writeFile(file, parts.networksFile);
+  const { key } = await place.database.keys.create({
+    application: 'bench',
+    network: null,
+    plan: 'unlimited',
+  });
+  const child = startNode(scope, 'apps/gateway/dist/main.js', [], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: place.url,
+      NETWORKS_FILE: file,
+      OBJECT_STORE: parts.objects,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+    },
+  });
+  const port = await listening(child);
+  return { url: `http://127.0.0.1:${port}`, apiKey: key, child };
+}
+
+async function listening(child: ChildProcess): Promise<number> {
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the gateway ended with ${code}`);
+  });
+  ended.catch(() => undefined);
+  for (;;) {
+    const [message] = (await Promise.race([once(child, 'message'), ended])) as [ProcessMessage];
+    if (message.type === 'listening') return message.port;
+    if (message.type === 'fatal') throw new Error(message.message);
+  }
+}

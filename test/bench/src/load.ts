@@ -1,0 +1,90 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { outputOf, startChild, startNode } from './child.js';
+import { findProgram } from './find-program.js';
+import type { Scope } from './scope.js';
+
+/** Requests that are sent as fast as they are answered, on so many connections. */
+export interface LoadRequest {
+  /** No slash at the end. */
+  url: string;
+  /** Paths; each `{n}` is replaced by a random whole number below `below`. Taken in random order. */
+  paths: readonly string[];
+  below: number;
+  headers: Readonly<Record<string, string>>;
+  connections: number;
+  seconds: number;
+}
+
+/** What came of it. */
+export interface LoadReport {
+  requestsPerSecond: number;
+  bytesPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Answers other than 200 and broken connections. */
+  errors: number;
+}
+
+/** The name of the generator that is used here. */
+export async function loadGenerator(): Promise<'wrk' | 'an own generator'> {
+  return (await findProgram('wrk')) === null ? 'an own generator' : 'wrk';
+}
+
+/** Puts load on a server from another process: with wrk where it is installed. */
+export async function load(scope: Scope, directory: string, request: LoadRequest): Promise<LoadReport> {
+  const wrk = await findProgram('wrk');
+  if (wrk === null) {
+    const child = startNode(scope, 'test/bench/dist/send-requests.js', [JSON.stringify(request)]);
+    return JSON.parse(await outputOf(child, 'the load generator')) as LoadReport;
+  }
+  const script = path.join(directory, 'load.lua');
+  await writeFile(script, luaScript(request));
+  const child = startChild(scope, wrk, [
+    ...['-t1', `-c${request.connections}`, `-d${request.seconds}s`, '--timeout', '30s'],
+    ...['-s', script, request.url],
+  ]);
+  return reportOf(await outputOf(child, 'wrk'));
+}
+
+/** The last line is what the script's `done` prints. */
+export function reportOf(output: string): LoadReport {
+  const line = output.trim().split('\n').at(-1) ?? '';
+  return JSON.parse(line) as LoadReport;
+}
+
+/** Requests made beforehand where there is nothing to choose, and a report as JSON. */
+export function luaScript({ paths, below, headers }: LoadRequest): string {
+  const head = Object.entries(headers).map(
+    ([name, value]) => `wrk.headers[${quoted(name)}] = ${quoted(value)}`,
+  );
+  const parts = paths.map((text) => `{${text.split('{n}').map(quoted).join(', ')}}`);
+  return `
+${head.join('\n')}
+local paths = {${parts.join(', ')}}
+local made = {}
+function init(args)
+  math.randomseed(os.time())
+  for i, parts in ipairs(paths) do
+    if #parts == 1 then made[i] = wrk.format("GET", parts[1]) end
+  end
+end
+function request()
+  local i = math.random(#paths)
+  if made[i] then return made[i] end
+  return wrk.format("GET", table.concat(paths[i], string.format("%d", math.random(0, ${below - 1}))))
+end
+function done(summary, latency)
+  local errors = summary.errors
+  local seconds = summary.duration / 1e6
+  print(string.format('{"requestsPerSecond":%.1f,"bytesPerSecond":%.0f,"p50Ms":%.3f,"p99Ms":%.3f,"errors":%d}',
+    summary.requests / seconds, summary.bytes / seconds, latency:percentile(50) / 1000,
+    latency:percentile(99) / 1000,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
+`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { startPostgres } from '@packhouse/local';
+import pg from 'pg';
+import { startNode } from './child.js';
+import { processTree } from './process-tree.js';
+import type { Scope } from './scope.js';
+import { temporaryDirectory } from './temporary-directory.js';
+
+/** What was seen of a run from outside. */
+export interface LocalRun {
+  /** From the moment all processes were ready to the last index row. */
+  seconds: number;
+  /** From the first staged block to the last index row. */
+  steadySeconds: number;
+  /** Bytes of all bundles. */
+  bytes: number;
+  /** What each program used between ready and done, by its name; empty without /proc. */
+  used: Record<string, { cpuSeconds: number; peakBytes: number }>;
+}
+
+const LOOK_MS = 20;
+const SAMPLE_MS = 200;
+
+/**
+ * Runs `packhouse local --once` over a range and measures it from outside.
+ *
+ * Postgres is the same embedded one, started here so that it can be asked when the first block was staged and the
+ * last bundle published; `local` looks once a second only.
+ */
+export async function runLocal(
+  scope: Scope,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<LocalRun> {
+  const directory = await temporaryDirectory(scope);
+  const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
+  scope.defer(() => postgres.stop());
+  const { REDIS_URL: _, OBJECT_STORE: __, NETWORKS_FILE: ___, ...inherited } = process.env;
+  const child = startNode(
+    scope,
+    'apps/cli/dist/main.js',
+    ['local', ...args, '--once', '--json', '--data-dir', path.join(directory, 'data')],
+    { env: { ...inherited, ...env, DATABASE_URL: postgres.url } },
+  );
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const uses = watchUses();
+  let readyAt: number | undefined;
+  let bytes = 0;
+  let missing: unknown;
+  const staging = watchStaging(postgres.url);
+  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+    const event = JSON.parse(line) as { event: string; bytes?: number; missing?: unknown };
+    if (event.event === 'ready') {
+      readyAt = Date.now();
+      uses.begin();
+    }
+    if (event.event === 'done') {
+      bytes = event.bytes ?? 0;
+      missing = event.missing;
+      uses.end();
+    }
+    if (event.event === 'problem' || event.event === 'error') process.stderr.write(`  ${line}\n`);
+  });
+  try {
+    const [code] = await closed;
+    if (code !== 0)
+      throw new Error(`packhouse local ended with ${code}; missing: ${JSON.stringify(missing)}`);
+  } finally {
+    uses.end();
+    await staging.end();
+  }
+  const lastAt = await lastPublishedAt(postgres.url);
+  const firstAt = staging.firstAt();
+  if (readyAt === undefined || firstAt === undefined) throw new Error('nothing was staged');
+  return {
+    seconds: (lastAt - readyAt) / 1000,
+    steadySeconds: (lastAt - firstAt) / 1000,
+    bytes,
+    used: uses.read(),
+  };
+}
+
+async function lastPublishedAt(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const found = await client.query<{ at: Date }>('SELECT max(published_at) AS at FROM packhouse.bundle');
+    return (found.rows[0] as { at: Date }).at.getTime();
+  } finally {
+    await client.end();
+  }
+}
+
+/** Asks until a block is staged; the tables may not be there yet. */
+function watchStaging(url: string): { firstAt(): number | undefined; end(): Promise<void> } {
+  let firstAt: number | undefined;
+  let ended = false;
+  const watching = (async () => {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      while (!ended && firstAt === undefined) {
+        const found = await client
+          .query('SELECT 1 FROM packhouse.staged_block LIMIT 1')
+          .catch(() => ({ rowCount: 0 }));
+        if ((found.rowCount ?? 0) > 0) firstAt = Date.now();
+        else await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    } finally {
+      await client.end();
+    }
+  })();
+  watching.catch(() => undefined);
+  return {
+    firstAt: () => firstAt,
+    async end() {
+      ended = true;
+      await watching;
+    },
+  };
+}
+
+/**
+ * Follows what each program of this process's tree uses: CPU between `begin` and `end`, memory at its highest.
+ * A process that ended is counted by the one that waited for it, as the system does.
+ */
+function watchUses(): { begin(): void; end(): void; read(): LocalRun['used'] } {
+  const peaks: Record<string, number> = {};
+  const spentBefore: Record<string, number> = {};
+  let spent: Record<string, number> = {};
+  let timer: NodeJS.Timeout | undefined;
+  const sample = (): void => {
+    spent = {};
+    for (const { command, cpuSeconds, peakBytes } of processTree(process.pid)) {
+      const name = programOf(command);
+      if (name === undefined) continue;
+      spent[name] = (spent[name] ?? 0) + cpuSeconds;
+      peaks[name] = Math.max(peaks[name] ?? 0, peakBytes);
+    }
+  };
+  return {
+    begin() {
+      sample();
+      Object.assign(spentBefore, spent);
+      timer = setInterval(sample, SAMPLE_MS);
+    },
+    end() {
+      if (timer === undefined) return;
+      sample();
+      clearInterval(timer);
+      timer = undefined;
+    },
+    read: () =>
+      Object.fromEntries(
+        Object.entries(peaks).map(([name, peakBytes]) => [
+          name,
+          { cpuSeconds: (spent[name] ?? 0) - (spentBefore[name] ?? 0), peakBytes },
+        ]),
+      ),
+  };
+}
+
+/** The name of one of our programs by its command line. */
+function programOf(command: string): string | undefined {
+  if (/\bpostgres\b/.test(command) && !command.includes('node ')) return 'postgres';
+  if (/(replay-node\/dist\/main|bench\/dist\/tiny-node)\.js/.test(command)) return 'node';
+  return /\/apps\/(\w+)\//.exec(command)?.[1];
+}

@@ -1,0 +1,77 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { startChild } from './child.js';
+import type { Scope } from './scope.js';
+
+/** Starts nginx on a free port, serving a folder as packages configure it (sendfile, no log). */
+export async function startNginx(
+  scope: Scope,
+  program: string,
+  parts: { directory: string; root: string; workers: number },
+): Promise<{ url: string }> {
+  const home = path.join(parts.directory, `nginx-${parts.workers}`);
+  await mkdir(home, { recursive: true });
+  const port = await freePort();
+  const file = path.join(home, 'nginx.conf');
+  await writeFile(file, configuration({ ...parts, home, port }));
+  startChild(scope, program, ['-p', home, '-c', file, '-e', path.join(home, 'error.log')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await answering(url);
+  return { url };
+}
+
+function configuration(parts: { home: string; root: string; port: number; workers: number }): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `  ${name}_temp_path ${parts.home}/${name};`,
+  );
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  return `
+${user}
+daemon off;
+worker_processes ${parts.workers};
+pid ${parts.home}/nginx.pid;
+events { worker_connections 512; }
+http {
+  access_log off;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_requests 1000000000;
+  types { application/gzip gz; }
+${temporary.join('\n')}
+  server {
+    listen 127.0.0.1:${parts.port};
+    location / { root ${parts.root}; }
+  }
+}
+`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port was free');
+  return address.port;
+}
+
+const ANSWER_MS = 10_000;
+
+async function answering(url: string): Promise<void> {
+  const until = Date.now() + ANSWER_MS;
+  for (;;) {
+    const answered = await fetch(url).then(
+      (response) => response.arrayBuffer().then(() => true),
+      () => false,
+    );
+    if (answered) return;
+    if (Date.now() > until) throw new Error('nginx does not answer');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

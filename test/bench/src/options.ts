@@ -1,0 +1,11 @@
+/** What every benchmark is given. */
+export interface BenchOptions {
+  /** Rows of the range index for the pointer lookups. */
+  rows: number;
+  /** Blocks of an extract → published run. */
+  blocks: number;
+  /** Length of each measurement under load, in seconds. */
+  seconds: number;
+  /** Says what is going on, to stderr. */
+  say(line: string): void;
+}

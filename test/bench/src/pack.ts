@@ -1,0 +1,132 @@
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { constants, gunzip, gzip } from 'node:zlib';
+import { KINDS } from '@packhouse/chain';
+import type { BundleRow } from '@packhouse/database';
+import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
+import { pack, publish } from '@packhouse/pipeline';
+import pg from 'pg';
+import { median } from './median.js';
+import type { BenchOptions } from './options.js';
+import { oneNetwork, openPlace, type Place } from './place.js';
+import { startReplay } from './replay.js';
+import type { BenchOutcome } from './result.js';
+import { samples } from './sample.js';
+import { createScope } from './scope.js';
+import { stageChain } from './stage-chain.js';
+
+/** Staged blocks: some 40 bundles of modern blocks. */
+const BLOCKS = 60;
+const ROUNDS = 5;
+const TARGET = 10;
+
+const unzip = promisify(gunzip);
+const zip = promisify(gzip);
+
+/**
+ * pack → published, from staged, against gunzip + gzip of the same bundles.
+ *
+ * Both sides take one bundle after the other, so that neither gains by doing several at once. Packing is everything
+ * from the first question to Postgres to the last index row, the disk store's fsync and reading back included.
+ */
+export async function benchPack({ say }: BenchOptions): Promise<BenchOutcome[]> {
+  const outcomes: BenchOutcome[] = [];
+  for (const sample of await samples()) {
+    const scope = createScope();
+    try {
+      const place = await openPlace(scope);
+      const node = await startReplay(scope, [...sample.replayArgs, '--extend', String(BLOCKS)]);
+      const { network } = oneNetwork(node.url);
+      await stageChain(place, network, { start: node.first, end: node.last });
+      say(`  ${sample.name}: ${BLOCKS} blocks staged`);
+      const rounds: { packMs: number; regzipMs: number; levelFourMs: number }[] = [];
+      let bundles: Buffer[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const store = await createDiskStore({ directory: path.join(place.directory, `objects-${round}`) });
+        await unpublishAll(place.url);
+        const startedAt = performance.now();
+        await packAll(place, network, store);
+        const packMs = performance.now() - startedAt;
+        bundles = await readAll(place, network.id, store);
+        rounds.push({
+          packMs,
+          regzipMs: await regzip(bundles, constants.Z_DEFAULT_COMPRESSION),
+          levelFourMs: await regzip(bundles, 4),
+        });
+      }
+      outcomes.push(...describe(sample.name, rounds, bundles));
+    } finally {
+      await scope.close();
+    }
+  }
+  return outcomes;
+}
+
+function describe(
+  name: string,
+  rounds: readonly { packMs: number; regzipMs: number; levelFourMs: number }[],
+  bundles: readonly Buffer[],
+): BenchOutcome[] {
+  const megabytes = bundles.reduce((sum, bundle) => sum + bundle.length, 0) / 1e6;
+  const perSecond = (ms: number): number => (megabytes * 1000) / ms;
+  const packMs = median(rounds.map((round) => round.packMs));
+  const line = (yardstick: string, ms: number): BenchOutcome => ({
+    name: `pack to published, ${name}`,
+    value: perSecond(packMs),
+    unit: 'MB/s of gzip',
+    yardstick: { name: yardstick, value: perSecond(ms), unit: 'MB/s' },
+  });
+  const regzipMs = median(rounds.map((round) => round.regzipMs));
+  return [
+    {
+      ...line('gunzip + gzip', regzipMs),
+      target: `${TARGET}x`,
+      met: regzipMs >= TARGET * packMs,
+      note: `${bundles.length} bundles, ${megabytes.toFixed(1)} MB, one after the other on both sides; ${(packMs / bundles.length).toFixed(1)} ms a bundle with its row and its fsyncs, median of ${rounds.length} rounds`,
+      data: { rounds },
+    },
+    line('gunzip + gzip of level 4', median(rounds.map((round) => round.levelFourMs))),
+  ];
+}
+
+async function packAll(
+  { context, database }: Place,
+  network: ReturnType<typeof oneNetwork>['network'],
+  objectStore: ObjectStore,
+): Promise<void> {
+  const parts = { context, database, objectStore, network };
+  for (const kind of KINDS) {
+    await pack(
+      { ...parts, publish: (request, signal) => publish(parts, request, signal) },
+      kind,
+      context.signal,
+    );
+  }
+}
+
+async function readAll({ database }: Place, network: string, store: ObjectStore): Promise<Buffer[]> {
+  const bodies: Buffer[] = [];
+  for (const kind of KINDS) {
+    const rows: BundleRow[] = await database.bundles.list(network, kind, 0, 1_000);
+    for (const row of rows) bodies.push(await store.read(row.objectKey));
+  }
+  return bodies;
+}
+
+/** Milliseconds of decompressing and compressing every bundle again. */
+async function regzip(bundles: readonly Buffer[], level: number): Promise<number> {
+  const startedAt = performance.now();
+  for (const bundle of bundles) await zip(await unzip(bundle), { level });
+  return performance.now() - startedAt;
+}
+
+/** Takes all bundles out of the index, so that what is staged can be packed once more. */
+async function unpublishAll(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('DELETE FROM packhouse.bundle');
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,45 @@
+import path from 'node:path';
+import { createDatabase, type Database, migrate } from '@packhouse/database';
+import { startPostgres } from '@packhouse/local';
+import { type Network, parseNetworks } from '@packhouse/networks';
+import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import type { Scope } from './scope.js';
+import { temporaryDirectory } from './temporary-directory.js';
+
+/** A migrated Postgres of its own and a folder, both gone with the scope. */
+export interface Place {
+  context: Context;
+  directory: string;
+  url: string;
+  database: Database;
+}
+
+/** Makes a place; `settings` are Postgres's, over those that `packhouse local` runs it with. */
+export async function openPlace(
+  scope: Scope,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Place> {
+  const directory = await temporaryDirectory(scope);
+  const stop = new AbortController();
+  const context: Context = {
+    logger: createLogger({ name: 'bench', level: 'silent' }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    signal: stop.signal,
+  };
+  const postgres = await startPostgres({ directory: path.join(directory, 'postgres'), settings });
+  scope.defer(() => postgres.stop());
+  await migrate({ connectionString: postgres.url });
+  const database = createDatabase({ connectionString: postgres.url, context, applicationName: 'bench' });
+  scope.defer(() => database.close());
+  scope.defer(() => stop.abort());
+  return { context, directory, url: postgres.url, database };
+}
+
+/** The networks file of one network called `ethereum`, and that network. */
+export function oneNetwork(nodeUrl: string): { file: string; network: Network } {
+  const file = JSON.stringify({
+    networks: [{ id: 'ethereum', family: 'evm', chainId: 1, upstreams: [{ url: nodeUrl }] }],
+  });
+  return { file, network: parseNetworks(file, { source: 'bench', env: {} })[0] as Network };
+}

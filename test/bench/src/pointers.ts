@@ -1,0 +1,137 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { KINDS } from '@packhouse/chain';
+import { firstLine, startNode } from './child.js';
+import { type FilledIndex, fillIndex } from './fill-index.js';
+import { startGateway } from './gateway-process.js';
+import { type LoadReport, load, loadGenerator } from './load.js';
+import { median } from './median.js';
+import type { BenchOptions } from './options.js';
+import { oneNetwork, openPlace } from './place.js';
+import { watchOthers } from './process-tree.js';
+import type { BenchOutcome } from './result.js';
+import { createScope } from './scope.js';
+
+const CONNECTIONS = 64;
+const ROUNDS = 5;
+const SHARE = 0.8;
+const P99_MS = 5;
+
+/** Nothing here outlives the run: durability of the load would only cost time. What is measured only reads. */
+const FAST_LOAD = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', shared_buffers: '1GB' };
+
+interface Round {
+  pointers: LoadReport;
+  /** A Fastify server with nothing but an empty route. */
+  bare: LoadReport;
+  /** The gateway's own route that asks nothing of anything. */
+  healthz: LoadReport;
+}
+
+/** Pointer lookups at random blocks of all kinds, the index filled, against empty routes. */
+export async function benchPointers(options: BenchOptions): Promise<BenchOutcome[]> {
+  const { rows, seconds, say } = options;
+  const scope = createScope();
+  try {
+    const place = await openPlace(scope, FAST_LOAD);
+    const { network, file: networksFile } = oneNetwork('http://127.0.0.1:1');
+    await place.database.networks.register({ id: network.id, chainId: network.chainId });
+    say(`  filling the range index with ${rows.toLocaleString('en-US')} rows …`);
+    const index = await fillIndex(place.url, network.id, rows);
+    say(`  filled in ${index.seconds.toFixed(0)} s, ${(index.diskBytes / 1e9).toFixed(1)} GB`);
+    const objects = path.join(place.directory, 'objects');
+    await mkdir(objects);
+    const gateway = await startGateway(scope, place, { networksFile, objects });
+    const empty = startNode(scope, 'test/bench/dist/empty-server.js', []);
+    const emptyUrl = `http://127.0.0.1:${await firstLine(empty, 'the empty server')}`;
+
+    const put = (url: string, paths: string[]): Promise<LoadReport> =>
+      load(scope, place.directory, {
+        ...{ url, paths, below: index.lastBlock + 1, headers: {} },
+        ...{ connections: CONNECTIONS, seconds },
+      });
+    const prefix = `/${network.id}/v1/${gateway.apiKey}/bundle-api`;
+    const pointers = (): Promise<LoadReport> =>
+      put(
+        gateway.url,
+        KINDS.map((kind) => `${prefix}/${kind}/{n}`),
+      );
+    const cold = await pointers();
+    say(`  cold: ${Math.round(cold.requestsPerSecond)} requests/s, p99 ${cold.p99Ms.toFixed(1)} ms`);
+    await pointers();
+    await put(emptyUrl, ['/empty']);
+    const others = watchOthers();
+    const rounds: Round[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      rounds.push({
+        bare: await put(emptyUrl, ['/empty']),
+        pointers: await pointers(),
+        healthz: await put(gateway.url, ['/healthz']),
+      });
+    }
+    return describe({ index, cold, rounds, otherCores: others.end(), generator: await loadGenerator() });
+  } finally {
+    await scope.close();
+  }
+}
+
+function describe(parts: {
+  index: FilledIndex;
+  cold: LoadReport;
+  rounds: readonly Round[];
+  otherCores: number | undefined;
+  generator: string;
+}): BenchOutcome[] {
+  const { index, cold, rounds, otherCores } = parts;
+  const errors = [cold, ...rounds.flatMap((round) => Object.values(round) as LoadReport[])];
+  const failed = errors.reduce((sum, report) => sum + report.errors, 0);
+  if (failed > 0) throw new Error(`${failed} lookups were not answered with 200`);
+  const middle = (of: (round: Round) => number): number => median(rounds.map(of));
+  const value = middle(({ pointers }) => pointers.requestsPerSecond);
+  const against = (name: string, which: 'bare' | 'healthz'): BenchOutcome => {
+    // The share of each round, so that a machine that changes speed does not decide.
+    const share = middle((round) => round.pointers.requestsPerSecond / round[which].requestsPerSecond);
+    return {
+      name: 'pointer lookups',
+      value,
+      unit: 'requests/s',
+      yardstick: { name, value: value / share, unit: 'requests/s' },
+      target: `at least ${SHARE * 100} %`,
+      met: share >= SHARE,
+    };
+  };
+  const p99 = middle(({ pointers }) => pointers.p99Ms);
+  return [
+    {
+      ...against('an empty route of Fastify', 'bare'),
+      note: [
+        `${index.rows.toLocaleString('en-US')} bundles (${(index.diskBytes / 1e9).toFixed(1)} GB, loaded in ${index.seconds.toFixed(0)} s)`,
+        `random blocks of all kinds on ${CONNECTIONS} connections from ${parts.generator}`,
+        `median share of ${rounds.length} rounds`,
+        ...(otherCores === undefined ? [] : [`other programs took ${otherCores.toFixed(2)} cores meanwhile`]),
+      ].join('; '),
+      data: { index, rounds, otherCores },
+    } as BenchOutcome,
+    against("the gateway's /healthz", 'healthz'),
+    {
+      name: `pointer lookups, p99 at ${CONNECTIONS} connections`,
+      value: p99,
+      unit: 'ms',
+      yardstick: {
+        name: 'an empty route of Fastify',
+        value: middle(({ bare }) => bare.p99Ms),
+        unit: 'ms',
+      },
+      target: `under ${P99_MS} ms`,
+      met: p99 < P99_MS,
+      note: 'every connection asks again as soon as it is answered, so the server is never idle',
+    },
+    {
+      name: 'pointer lookups, a gateway just started',
+      value: cold.requestsPerSecond,
+      unit: 'requests/s',
+      note: `its first seconds, nothing remembered: p50 ${cold.p50Ms.toFixed(2)} ms, p99 ${cold.p99Ms.toFixed(2)} ms`,
+      data: { cold },
+    },
+  ];
+}
