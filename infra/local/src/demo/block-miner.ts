@@ -35,9 +35,9 @@ export interface BlockMiner {
 /**
  * Takes over a fresh Anvil that does not mine by itself.
  *
- * Every block is made of what depends on its number alone: content, order, nonces, timestamp. The node adds a
- * mixHash that depends on how many blocks it mined since it started. So the same blocks, mined in order from
- * block 1, have the same hashes wherever and whenever that is done.
+ * Every block is made of what depends on its number alone: content, order, nonces, timestamp. What the node
+ * adds, the mixHash above all, it derives from what came before. So the same blocks, mined in order from block
+ * 1, have the same hashes wherever and whenever that is done.
  */
 export async function createBlockMiner(options: {
   rpc: JsonRpc;
