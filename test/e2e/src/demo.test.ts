@@ -1,22 +1,25 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { KINDS } from '@packhouse/chain';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CliProcess, startCli } from './cli-process.js';
+import { type CliEvent, type CliProcess, startCli } from './cli-process.js';
 import { childrenOf } from './processes.js';
 import { end } from './workspace.js';
 
 // Everything embedded: Postgres, Anvil, the queue on Postgres, objects on disk. Run in order on one data folder.
 const shell = promisify(execFile);
 let directory: string;
+let port: string;
 let cli: CliProcess | undefined;
 let firstRun: { apiKey: string; hash: string; published: number };
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'packhouse-demo-'));
+  port = await freePort();
 });
 afterAll(async () => {
   await end(cli);
@@ -25,6 +28,15 @@ afterAll(async () => {
   if (place !== null) await rm(place.trim(), { recursive: true, force: true });
   await rm(directory, { recursive: true, force: true });
 });
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port: free } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return String(free);
+}
 
 interface Pointer {
   type: string;
@@ -45,7 +57,7 @@ async function download(pointer: Pointer, apiKey: string): Promise<unknown[]> {
 }
 
 test('the demo chain is packed and served: pointers, downloads, and a block that is still new', async () => {
-  cli = startCli(['local', '--json', '--data-dir', directory, '--port', '18080']);
+  cli = startCli(['local', '--json', '--data-dir', directory, '--port', port]);
   const ready = await cli.event('ready');
   const { baseUrl, apiKey } = ready as unknown as { baseUrl: string; apiKey: string };
   for (const kind of KINDS) await cli.event('published', (event) => event.kind === kind);
@@ -58,9 +70,12 @@ test('the demo chain is packed and served: pointers, downloads, and a block that
     if (kind === 'blocks') expect(records[3 - start]).toMatchObject({ number: '0x3' });
   }
 
-  const { head } = (await cli.event('progress', (event) => (event.published as number) > 0)) as unknown as {
-    head: number;
-  };
+  // Staged up to the head, and the head not packed: what a block that is still new answers.
+  const upToDate = (event: CliEvent): boolean =>
+    (event.published as number) > 0 &&
+    event.staged === event.wanted &&
+    (event.head as number) >= (event.published as number);
+  const { head } = (await cli.event('progress', upToDate)) as unknown as { head: number };
   const fresh = await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/blocks/${head}`);
   expect(fresh.range).toBe(`${head}-${head}`);
   expect(await download(fresh, apiKey)).toMatchObject([{ number: `0x${head.toString(16)}` }]);
@@ -94,7 +109,7 @@ test('an interrupt drains it and leaves no process behind', async () => {
 });
 
 test('a second start goes on where it was, with the same key and the same chain', async () => {
-  cli = startCli(['local', '--json', '--data-dir', directory, '--port', '18080']);
+  cli = startCli(['local', '--json', '--data-dir', directory, '--port', port]);
   const { baseUrl, apiKey } = (await cli.event('ready')) as unknown as { baseUrl: string; apiKey: string };
   expect(apiKey).toBe(firstRun.apiKey);
   const progress = await cli.event('progress');

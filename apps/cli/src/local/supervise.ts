@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PackhouseError, type ProcessMessage } from '@packhouse/runtime';
+import { ERROR_CATALOGUE, type ErrorCode, PackhouseError, type ProcessMessage } from '@packhouse/runtime';
 
 export interface ChildOptions {
   /** The app's name: gateway, ingester or packer. */
@@ -39,7 +39,7 @@ export function supervise(options: ChildOptions): Supervised {
   let failedStarts = 0;
   let pauseMs = RESTART_MS;
   let restart: NodeJS.Timeout | undefined;
-  let fatal: string | undefined;
+  let lastWords: Extract<ProcessMessage, { type: 'fatal' }> | undefined;
   let becomeReady: () => void = () => undefined;
   let failReady: (error: PackhouseError) => void = () => undefined;
   const ready = new Promise<void>((resolve, reject) => {
@@ -54,7 +54,7 @@ export function supervise(options: ChildOptions): Supervised {
     child = fork(main, { env: options.env, detached: true, stdio: ['ignore', log, log, 'ipc'] });
     closeSync(log);
     child.on('message', (message: ProcessMessage) => {
-      if (message.type === 'fatal') fatal = message.message;
+      if (message.type === 'fatal') lastWords = message;
       if (message.type === 'ready') {
         up = true;
         failedStarts = 0;
@@ -67,14 +67,7 @@ export function supervise(options: ChildOptions): Supervised {
       if (stopping) return;
       if (!up) failedStarts++;
       if (failedStarts >= MAX_FAILED_STARTS || (code !== null && FINAL_CODES.includes(code))) {
-        const error = new PackhouseError({
-          code: 'CHILD_FAILED',
-          message:
-            fatal ??
-            `The ${options.name} ended with ${signal ?? `code ${code}`}, ${failedStarts} times in a row.`,
-          hint: `Its log is ${options.logFile}.`,
-          data: { name: options.name, exitCode: code },
-        });
+        const error = whyGone(options, lastWords, signal ?? `code ${code}`);
         failReady(error);
         options.onGone(error);
         return;
@@ -99,4 +92,21 @@ export function supervise(options: ChildOptions): Supervised {
       clearTimeout(late);
     },
   };
+}
+
+/** The child's own last sentence where it had one. */
+function whyGone(
+  options: ChildOptions,
+  lastWords: { code: string; message: string } | undefined,
+  outcome: string,
+): PackhouseError {
+  if (lastWords !== undefined && lastWords.code in ERROR_CATALOGUE) {
+    const code = lastWords.code as ErrorCode;
+    return new PackhouseError({ code, message: lastWords.message.replace(` [${code}]`, '') });
+  }
+  return new PackhouseError({
+    code: 'CHILD_FAILED',
+    message: `The ${options.name} keeps ending, the last time with ${outcome}.`,
+    hint: `Its log is ${options.logFile}.`,
+  });
 }
