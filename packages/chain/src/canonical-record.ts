@@ -4,7 +4,7 @@ import { readBlock } from './read/block.js';
 import { NO_HINTS, readLog } from './read/log.js';
 import { Reader } from './read/reader.js';
 import { readReceipt } from './read/receipt.js';
-import { readTrace } from './read/trace.js';
+import { NO_TRACE_HINTS, readTrace } from './read/trace.js';
 import { readTransaction } from './read/transaction.js';
 import { blockText } from './text/block-text.js';
 import { logText } from './text/log-text.js';
@@ -27,41 +27,30 @@ export function canonicalRecord(kind: Kind, value: unknown, options: CanonicalOp
   if (kind === 'blocks') {
     const block = readBlock(reader, value, options.header === 'trust' ? 'optional' : 'required');
     const { head, tail } = blockText(block);
-    return `${head}[${transactions(reader, block.transactions).join(',')}]${tail}`;
+    return `${head}[${recordTexts(reader, 'transactions', block.transactions).join(',')}]${tail}`;
   }
-  const list = reader.array(value, kind);
-  switch (kind) {
-    case 'transactions':
-      return `[${transactions(reader, list).join(',')}]`;
-    case 'receipts': {
-      let logs = 0;
-      const texts = list.map((item, index) => {
-        const receipt = readReceipt(reader, item, NO_HINTS, index, logs);
-        logs += receipt.logs.length;
-        return receiptText(receipt, `[${receipt.logs.map(logText).join(',')}]`);
-      });
-      return `[${texts.join(',')}]`;
-    }
-    case 'logs': {
-      const texts = list.map((item, index) => {
-        reader.at('log', index);
-        return logText(readLog(reader, item, NO_HINTS));
-      });
-      return `[${texts.join(',')}]`;
-    }
-    case 'traces': {
-      const texts = list.map((item, index) => {
-        reader.at('trace', index);
-        return readTrace(reader, item, { blockHash: '', transactionHash: '', input: '' }).text;
-      });
-      return `[${texts.join(',')}]`;
-    }
-  }
+  return `[${recordTexts(reader, kind, value).join(',')}]`;
 }
 
-function transactions(reader: Reader, list: readonly unknown[]): string[] {
-  return list.map((item, index) => {
-    reader.at('transaction', index);
-    return transactionText(readTransaction(reader, item, { hash: '', number: '' }));
+function recordTexts(reader: Reader, kind: Exclude<Kind, 'blocks'>, value: unknown): string[] {
+  let logs = 0;
+  return reader.items(value, kind, (item, index) => {
+    switch (kind) {
+      case 'transactions':
+        reader.at('transaction', index);
+        return transactionText(readTransaction(reader, item, { hash: '', number: '' }));
+      case 'receipts': {
+        const receipt = readReceipt(reader, item, NO_HINTS, index, logs);
+        logs += receipt.logs.length;
+        const { head, tail } = receiptText(receipt);
+        return head + receipt.logs.map((log) => logText(log)).join(',') + tail;
+      }
+      case 'logs':
+        reader.at('log', index);
+        return logText(readLog(reader, item, NO_HINTS));
+      case 'traces':
+        reader.at('trace', index);
+        return readTrace(reader, item, NO_TRACE_HINTS).text;
+    }
   });
 }

@@ -31,10 +31,11 @@ export interface Prover {
 /** Creates a prover; waits for the WebAssembly of the hash to be ready, everything after that is synchronous. */
 export async function createProver(policy: ProofPolicy): Promise<Prover> {
   const keccak = await createKeccak256();
+  const bloom = new BloomMaker(keccak);
   const scratch = new Scratch();
-  const tools: Tools = { policy, keccak, rlp: new RlpBuffer(), bloom: new BloomMaker(keccak), scratch };
-  const traceProver = (block: TracedBlock) =>
-    createTraceProver(block, policy.extraFields === 'keep', scratch);
+  const tools: Tools = { policy, keccak, rlp: new RlpBuffer(), bloom, scratch };
+  const keepExtras = policy.extraFields === 'keep';
+  const traceProver = (block: TracedBlock) => createTraceProver(block, keepExtras, scratch);
   return {
     proveBlock: (answer) => proveBlock(tools, answer),
     proveTraces: (block, traces) => proveTraces(traceProver(block), block.number, traces),

@@ -25,7 +25,7 @@ export interface ProofPolicy {
 }
 
 /**
- * Canonical JSON of one block, each piece written once.
+ * Canonical JSON of one block, each piece written once. ASCII: `latin1` turns it into bytes.
  *
  * The record text of `blocks` is `blockHead + transactions + blockTail`; that of every other kind is the piece
  * itself, an array.

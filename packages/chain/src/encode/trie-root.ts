@@ -15,13 +15,13 @@ export function trieRoot(items: RlpBuffer, keccak: Keccak): Uint8Array {
 }
 
 /** Number of nibbles of rlp(index). */
-function keyLength(index: number): number {
+export function keyLength(index: number): number {
   if (index < 0x80) return 2;
   return index < 0x100 ? 4 : index < 0x1_0000 ? 6 : 8;
 }
 
-/** rlp(index) as one number. */
-function keyOf(index: number): number {
+/** rlp(index) as one number; `index` is below 2^24. */
+export function keyOf(index: number): number {
   if (index === 0) return 0x80;
   if (index < 0x80) return index;
   if (index < 0x100) return 0x8100 + index;

@@ -15,25 +15,25 @@ export interface CallTree {
   push(trace: TraceRecord): string | undefined;
   /** The deepest node that lacks children, or undefined if the tree is complete. */
   open(): OpenNode | undefined;
-  /** The input of the call at `depth` on the path. */
-  inputAt(depth: number): string | undefined;
+  /** The trace at `depth` on the path. */
+  at(depth: number): TraceRecord | undefined;
 }
 
 /** Creates a tree that holds the path only: memory grows with the depth of calls, not with their number. */
 export function createCallTree(): CallTree {
   /** path[d] is the index of the node of depth d + 1 in its parent. */
   const path: number[] = [];
-  /** By depth: children announced, children seen, input. */
+  /** By depth: children announced, children seen, the trace. */
   const subtraces: number[] = [];
   const seen: number[] = [];
-  const inputs: (string | undefined)[] = [];
+  const traces: TraceRecord[] = [];
   let depth = -1;
 
   const enter = (at: number, trace: TraceRecord) => {
     depth = at;
     subtraces[at] = trace.subtraces;
     seen[at] = 0;
-    inputs[at] = trace.input;
+    traces[at] = trace;
   };
 
   const deepestOpen = (): number => {
@@ -64,6 +64,6 @@ export function createCallTree(): CallTree {
       const at = deepestOpen();
       return at < 0 ? undefined : { address: path.slice(0, at), subtraces: subtraces[at]!, seen: seen[at]! };
     },
-    inputAt: (at) => (at <= depth ? inputs[at] : undefined),
+    at: (at) => (at <= depth ? traces[at] : undefined),
   };
 }

@@ -1,3 +1,4 @@
+import type { LogRecord } from '../read/log.js';
 import { hasRoot, type ReceiptRecord } from '../read/receipt.js';
 import { DEPOSIT, type TransactionRecord } from '../read/transaction.js';
 import { type BlockInHand, disagree } from './tools.js';
@@ -15,78 +16,120 @@ export function checkReceipt(
   firstLog: number,
 ): void {
   const { record } = block;
-  const wrong = (name: string, got: string | null | undefined, expected: string, because: string) =>
-    disagree(block, `receipts[${index}].${name}`, got, expected, because);
+  const { type } = tx;
   if (receipt.blockHash !== record.hash) {
-    wrong('blockHash', receipt.blockHash, record.hash, 'the receipt is of another block');
+    wrong(block, index, 'blockHash', receipt.blockHash, record.hash, 'the receipt is of another block');
   }
   if (receipt.blockNumber !== record.number) {
-    wrong('blockNumber', receipt.blockNumber, record.number, "it is the block's number");
+    wrong(block, index, 'blockNumber', receipt.blockNumber, record.number, "it is the block's number");
   }
   if (receipt.transactionHash !== tx.hash) {
-    wrong('transactionHash', receipt.transactionHash, tx.hash, `it is the hash of transaction ${index}`);
+    wrong(block, index, 'transactionHash', receipt.transactionHash, tx.hash, "it is the transaction's hash");
   }
   if (receipt.transactionIndex !== tx.transactionIndex) {
-    wrong('transactionIndex', receipt.transactionIndex, tx.transactionIndex, "it is the transaction's place");
+    const expected = tx.transactionIndex;
+    wrong(
+      block,
+      index,
+      'transactionIndex',
+      receipt.transactionIndex,
+      expected,
+      "it is the transaction's place",
+    );
   }
   if (receipt.from != null && receipt.from !== tx.from) {
-    wrong('from', receipt.from, tx.from, 'it is the sender of the transaction');
+    wrong(block, index, 'from', receipt.from, tx.from, "it is the transaction's sender");
   }
   if (receipt.to !== undefined && receipt.to !== tx.to) {
-    wrong('to', receipt.to, tx.to ?? 'null', 'it is the recipient of the transaction');
+    wrong(block, index, 'to', receipt.to, tx.to ?? 'null', "it is the transaction's recipient");
   }
-  if (receipt.type != null && tx.type != null && receipt.type !== tx.type) {
-    wrong('type', receipt.type, tx.type, "it is the transaction's type");
+  if (receipt.type != null && type != null && receipt.type !== type) {
+    wrong(block, index, 'type', receipt.type, type, "it is the transaction's type");
   }
-  checkLogs(block, tx, receipt, index, firstLog);
-  if (!block.strict) return;
-  if (receipt.effectiveGasPrice != null && tx.gasPrice != null && receipt.effectiveGasPrice !== tx.gasPrice) {
-    wrong('effectiveGasPrice', receipt.effectiveGasPrice, tx.gasPrice, "it is the transaction's gasPrice");
+  for (let at = 0; at < receipt.logs.length; at++) {
+    checkLog(block, tx, receipt.logs[at]!, firstLog + at, index, at);
   }
-  if (tx.kind === 3 && receipt.blobGasUsed != null) {
+  if (block.strict) checkPrices(block, tx, receipt, index);
+}
+
+function wrong(
+  block: BlockInHand,
+  index: number,
+  name: string,
+  got: string | null | undefined,
+  expected: string,
+  because: string,
+): never {
+  return disagree(block, `receipts[${index}].${name}`, got, expected, because);
+}
+
+function checkPrices(block: BlockInHand, tx: TransactionRecord, receipt: ReceiptRecord, index: number): void {
+  const { effectiveGasPrice, blobGasUsed } = receipt;
+  if (effectiveGasPrice != null && tx.gasPrice != null && effectiveGasPrice !== tx.gasPrice) {
+    wrong(
+      block,
+      index,
+      'effectiveGasPrice',
+      effectiveGasPrice,
+      tx.gasPrice,
+      "it is the transaction's gasPrice",
+    );
+  }
+  if (tx.kind === 3 && blobGasUsed != null) {
     const expected = `0x${(GAS_PER_BLOB * (tx.blobVersionedHashes?.length ?? 0)).toString(16)}`;
-    if (receipt.blobGasUsed !== expected) {
-      wrong('blobGasUsed', receipt.blobGasUsed, expected, 'a blob uses 131072');
-    }
+    if (blobGasUsed !== expected)
+      wrong(block, index, 'blobGasUsed', blobGasUsed, expected, 'a blob uses 131072');
   }
 }
 
-function checkLogs(
+function checkLog(
   block: BlockInHand,
   tx: TransactionRecord,
-  receipt: ReceiptRecord,
+  log: LogRecord,
+  logIndex: number,
   index: number,
-  firstLog: number,
+  at: number,
 ): void {
   const { record } = block;
-  for (let at = 0; at < receipt.logs.length; at++) {
-    const log = receipt.logs[at]!;
-    const wrong = (name: string, got: string, expected: string, because: string) =>
-      disagree(block, `receipts[${index}].logs[${at}].${name}`, got, expected, because);
-    if (log.blockHash !== record.hash) {
-      wrong('blockHash', log.blockHash, record.hash, 'the log is of another block');
-    }
-    if (log.blockNumber !== record.number) {
-      wrong('blockNumber', log.blockNumber, record.number, "it is the block's number");
-    }
-    if (log.transactionHash !== tx.hash) {
-      wrong('transactionHash', log.transactionHash, tx.hash, `it is the hash of transaction ${index}`);
-    }
-    if (log.transactionIndex !== tx.transactionIndex) {
-      wrong('transactionIndex', log.transactionIndex, tx.transactionIndex, "it is the transaction's place");
-    }
-    if (Number(log.logIndex) !== firstLog + at) {
-      wrong(
-        'logIndex',
-        log.logIndex,
-        `0x${(firstLog + at).toString(16)}`,
-        'logs are numbered through the block',
-      );
-    }
-    if (log.removed) wrong('removed', 'true', 'false', 'a log of a block that stands is not removed');
-    if (log.blockTimestamp != null && log.blockTimestamp !== record.timestamp) {
-      wrong('blockTimestamp', log.blockTimestamp, record.timestamp, "it is the block's timestamp");
-    }
+  if (log.blockHash !== record.hash) {
+    wrong(block, index, `logs[${at}].blockHash`, log.blockHash, record.hash, 'the log is of another block');
+  }
+  if (log.blockNumber !== record.number) {
+    wrong(
+      block,
+      index,
+      `logs[${at}].blockNumber`,
+      log.blockNumber,
+      record.number,
+      "it is the block's number",
+    );
+  }
+  if (log.transactionHash !== tx.hash) {
+    const because = "it is the transaction's hash";
+    wrong(block, index, `logs[${at}].transactionHash`, log.transactionHash, tx.hash, because);
+  }
+  if (log.transactionIndex !== tx.transactionIndex) {
+    const because = "it is the transaction's place";
+    wrong(block, index, `logs[${at}].transactionIndex`, log.transactionIndex, tx.transactionIndex, because);
+  }
+  if (Number(log.logIndex) !== logIndex) {
+    const expected = `0x${logIndex.toString(16)}`;
+    const because = 'logs are numbered through the block';
+    wrong(block, index, `logs[${at}].logIndex`, log.logIndex, expected, because);
+  }
+  if (log.removed) {
+    wrong(
+      block,
+      index,
+      `logs[${at}].removed`,
+      'true',
+      'false',
+      'a log of a block that stands is not removed',
+    );
+  }
+  if (log.blockTimestamp !== undefined && log.blockTimestamp !== record.timestamp) {
+    const because = "it is the block's timestamp";
+    wrong(block, index, `logs[${at}].blockTimestamp`, log.blockTimestamp, record.timestamp, because);
   }
 }
 

@@ -1,6 +1,12 @@
 import { EMPTY_BLOOM } from '../encode/bloom.js';
 import { EMPTY_ROOT } from '../encode/trie-root.js';
-import { PROOFS, type Proof, type ProvedBlock, type TransactionFacts } from '../proved-block.js';
+import {
+  PROOFS,
+  type Proof,
+  type ProvedBlock,
+  type RecordTexts,
+  type TransactionFacts,
+} from '../proved-block.js';
 import { readBlock } from '../read/block.js';
 import { Reader } from '../read/reader.js';
 import { hasRoot, type ReceiptRecord } from '../read/receipt.js';
@@ -42,9 +48,12 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     checkUncles(block);
   }
   const body = proveTransactions(tools, block);
-  const transactions = `[${body.texts.join(',')}]`;
   const { head, tail } = blockText(record);
-  const texts: ProvedBlock['texts'] = { blockHead: head, transactions, blockTail: tail };
+  const texts: RecordTexts = {
+    blockHead: head,
+    transactions: body.text,
+    blockTail: tail,
+  };
 
   let receipts: ReceiptRecord[] | undefined;
   if (answer.receipts !== undefined) {

@@ -5,7 +5,7 @@ import { trieRoot } from '../encode/trie-root.js';
 import { proofFailed } from '../failures.js';
 import { type ReceiptRecord, readReceipt } from '../read/receipt.js';
 import type { TransactionRecord } from '../read/transaction.js';
-import { logText } from '../text/log-text.js';
+import { logPlace, logText } from '../text/log-text.js';
 import { receiptText } from '../text/receipt-text.js';
 import { checkContract, checkGas, checkReceipt } from './check-receipt.js';
 import { contractAddress } from './contract-address.js';
@@ -33,12 +33,12 @@ export function proveReceipts(
     disagree(block, 'receipts.length', String(list.length), expected, 'a transaction has one receipt');
   }
   const records: ReceiptRecord[] = [];
-  const receiptTexts: string[] = [];
-  const logTexts: string[] = [];
   const blockBloom = Buffer.alloc(BLOOM_BYTES);
   let logs = 0;
   let gas = 0;
   rlp.clear();
+  let receiptsText = '[';
+  let logsText = '[';
   for (let index = 0; index < list.length; index++) {
     const tx = transactions[index]!;
     const { hash, transactionIndex } = tx;
@@ -48,9 +48,10 @@ export function proveReceipts(
     gas = checkGas(block, receipt, index, gas);
     proveBloom(tools, block, receipt, index, blockBloom);
     encodeReceipt(rlp, receipt, tx.kind);
-    const texts = receipt.logs.map(logText).join(',');
-    if (texts !== '') logTexts.push(texts);
-    receiptTexts.push(receiptText(receipt, `[${texts}]`));
+    const { head, tail } = receiptText(receipt);
+    const ofReceipt = logsOf(receipt);
+    if (ofReceipt !== '') logsText += logs > 0 ? `,${ofReceipt}` : ofReceipt;
+    receiptsText += `${index > 0 ? ',' : ''}${head}${ofReceipt}${tail}`;
     logs += receipt.logs.length;
     records.push(receipt);
   }
@@ -68,7 +69,17 @@ export function proveReceipts(
     const tx = transactions[index]!;
     checkContract(block, tx, records[index]!, index, (nonce) => contractAddress(rlp, keccak, tx.from, nonce));
   }
-  return { records, receipts: `[${receiptTexts.join(',')}]`, logs: `[${logTexts.join(',')}]` };
+  return { records, receipts: `${receiptsText}]`, logs: `${logsText}]` };
+}
+
+/** The logs of a receipt, one behind the other: for their own text and for the receipt's. */
+function logsOf({ logs }: ReceiptRecord): string {
+  if (logs.length === 0) return '';
+  // all of them were checked to be of one transaction
+  const place = logPlace(logs[0]!);
+  let text = logText(logs[0]!, place);
+  for (let at = 1; at < logs.length; at++) text += `,${logText(logs[at]!, place)}`;
+  return text;
 }
 
 function proveBloom(

@@ -5,8 +5,9 @@ import type { TraceProver } from './trace-prover.js';
 export function proveTraces(prover: TraceProver, block: number, traces: unknown): string {
   if (!Array.isArray(traces))
     throw recordInvalid({ block, record: 'block' }, 'the traces', 'an array', traces);
-  const texts: string[] = [];
-  for (let at = 0; at < traces.length; at++) texts.push(prover.push(traces[at]));
+  // a rope that is made flat once, by whoever turns it into bytes: joining the texts costs a third more
+  let text = '[';
+  for (let at = 0; at < traces.length; at++) text += `${at > 0 ? ',' : ''}${prover.push(traces[at])}`;
   prover.finish();
-  return `[${texts.join(',')}]`;
+  return `${text}]`;
 }

@@ -4,15 +4,15 @@ import { headerLength } from '../encode/rlp-buffer.js';
 import { trieRoot } from '../encode/trie-root.js';
 import { proofFailed } from '../failures.js';
 import { DEPOSIT, readTransaction, type TransactionRecord } from '../read/transaction.js';
-import { transactionText } from '../text/transaction-text.js';
+import { transactionHead, transactionText } from '../text/transaction-text.js';
 import { effectivePrice } from './check-price.js';
 import { type BlockInHand, disagree, type Tools } from './tools.js';
 
 /** A block's transactions, proved. */
 export interface ProvedTransactions {
   records: TransactionRecord[];
-  /** Canonical JSON of each. */
-  texts: string[];
+  /** Canonical JSON of all. */
+  text: string;
   /** Bytes of all of them in the block's own RLP. */
   bodyLength: number;
 }
@@ -22,9 +22,10 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
   const { rlp, keccak } = tools;
   const { reader, record } = block;
   const records: TransactionRecord[] = [];
-  const texts: string[] = [];
   let bodyLength = 0;
   rlp.clear();
+  let text = '[';
+  const head = transactionHead(record.hash, record.number);
   for (let index = 0; index < record.transactions.length; index++) {
     reader.at('transaction', index);
     const tx = readTransaction(reader, record.transactions[index], record);
@@ -34,13 +35,13 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
     const hash = keccak.hash(rlp.item(index));
     if (!equalsHex(hash, tx.hash)) {
       const because = 'it is the hash of the transaction that was given';
-      disagree(block, `transactions[${index}].hash`, tx.hash, toHex(hash), because);
+      wrong(block, index, 'hash', tx.hash, toHex(hash), because);
     }
     const length = rlp.ends[index]! - rlp.starts[index]!;
     // an EIP-2718 envelope stands in the block as a byte string
     bodyLength += tx.kind === 0 ? length : headerLength(length) + length;
     records.push(tx);
-    texts.push(transactionText(tx));
+    text += `${index > 0 ? ',' : ''}${transactionText(tx, head)}`;
   }
   reader.at('block', 0);
   const root = trieRoot(rlp, keccak);
@@ -56,54 +57,52 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
       message: `transactionsRoot recomputed from ${records.length} transactions is ${got}, the header says ${expected}.`,
     });
   }
-  return { records, texts, bodyLength };
+  return { records, text: `${text}]`, bodyLength };
 }
 
 /** Checks what a transaction says of its place, and what it repeats. */
 function checkTransaction(block: BlockInHand, tx: TransactionRecord, index: number): void {
   const { record } = block;
-  const field = (name: string) => `transactions[${index}].${name}`;
   if (tx.blockHash !== record.hash) {
-    disagree(block, field('blockHash'), tx.blockHash, record.hash, "it is the block's hash");
+    wrong(block, index, 'blockHash', tx.blockHash, record.hash, "it is the block's hash");
   }
   if (tx.blockNumber !== record.number) {
-    disagree(block, field('blockNumber'), tx.blockNumber, record.number, "it is the block's number");
+    wrong(block, index, 'blockNumber', tx.blockNumber, record.number, "it is the block's number");
   }
   if (Number(tx.transactionIndex) !== index) {
     const expected = `0x${index.toString(16)}`;
-    disagree(
-      block,
-      field('transactionIndex'),
-      tx.transactionIndex,
-      expected,
-      "it is the transaction's place",
-    );
+    wrong(block, index, 'transactionIndex', tx.transactionIndex, expected, "it is the transaction's place");
   }
-  if (tx.blockTimestamp != null && tx.blockTimestamp !== record.timestamp) {
-    disagree(
-      block,
-      field('blockTimestamp'),
-      tx.blockTimestamp,
-      record.timestamp,
-      "it is the block's timestamp",
-    );
+  if (tx.blockTimestamp !== undefined && tx.blockTimestamp !== record.timestamp) {
+    wrong(block, index, 'blockTimestamp', tx.blockTimestamp, record.timestamp, "it is the block's timestamp");
   }
   if (tx.yParity != null && tx.kind !== 0 && tx.yParity !== tx.v && tx.v != null) {
-    disagree(block, field('yParity'), tx.yParity, tx.v, 'it is v under another name');
+    wrong(block, index, 'yParity', tx.yParity, tx.v, 'it is v under another name');
   }
   if (!block.strict) return;
-  if (tx.kind === 0 && tx.chainId != null) checkLegacyChain(block, tx, field('chainId'));
+  if (tx.kind === 0 && tx.chainId != null) checkLegacyChain(block, tx, index);
   const price = effectivePrice(tx, record.baseFeePerGas);
   if (price !== undefined && tx.gasPrice !== price) {
     const because = 'it follows from maxFeePerGas, maxPriorityFeePerGas and the base fee';
-    disagree(block, field('gasPrice'), tx.gasPrice, price, because);
+    wrong(block, index, 'gasPrice', tx.gasPrice, price, because);
   }
 }
 
+function wrong(
+  block: BlockInHand,
+  index: number,
+  name: string,
+  got: string | null | undefined,
+  expected: string,
+  because: string,
+): never {
+  return disagree(block, `transactions[${index}].${name}`, got, expected, because);
+}
+
 /** EIP-155: v is 35 or 36 and twice the chain's id; 27 and 28 say nothing of a chain. */
-function checkLegacyChain(block: BlockInHand, tx: TransactionRecord, field: string): void {
+function checkLegacyChain(block: BlockInHand, tx: TransactionRecord, index: number): void {
   const v = BigInt(tx.v!);
   if (v < 35n) return;
   const expected = `0x${((v - 35n) >> 1n).toString(16)}`;
-  if (tx.chainId !== expected) disagree(block, field, tx.chainId, expected, `v is ${tx.v} (EIP-155)`);
+  if (tx.chainId !== expected) wrong(block, index, 'chainId', tx.chainId, expected, `v is ${tx.v} (EIP-155)`);
 }

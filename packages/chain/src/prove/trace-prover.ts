@@ -2,7 +2,14 @@ import { proofFailed } from '../failures.js';
 import type { ProvedBlock, TransactionFacts } from '../proved-block.js';
 import type { Scratch } from '../read/hex.js';
 import { Reader } from '../read/reader.js';
-import { readTrace, type TraceRecord } from '../read/trace.js';
+import {
+  blockMembers,
+  NO_TRACE_HINTS,
+  readTrace,
+  type TraceHints,
+  type TraceRecord,
+  transactionMembers,
+} from '../read/trace.js';
 import { type CallTree, createCallTree } from './call-tree.js';
 
 /** Proves a block's traces one by one, for answers too large to hold. */
@@ -36,6 +43,28 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
   let position = -1;
   let rewards = false;
   const tree: CallTree = createCallTree();
+
+  const hints: TraceHints = {
+    ...NO_TRACE_HINTS,
+    blockHash: block.hash,
+    blockNumber: block.number,
+    blockText: blockMembers(block.hash, block.number),
+  };
+
+  /** Says what the next trace is likely to be, if it stands at this depth. */
+  const hintAt = (depth: number) => {
+    const which = depth === 0 ? position + 1 : position;
+    const tx = transactions[which];
+    if (which !== hints.transactionPosition && tx !== undefined) {
+      hints.transactionPosition = which;
+      hints.transactionHash = tx.hash;
+      hints.transactionText = transactionMembers(tx.hash, which);
+    }
+    const parent = depth === 0 ? undefined : tree.at(depth - 1);
+    hints.from = (depth === 0 ? tx?.from : parent?.action.to) ?? '';
+    hints.input = (depth === 0 ? tx?.input : parent?.action.input) ?? '';
+    hints.output = parent?.result.output ?? '';
+  };
 
   const failed = (field: string, expected: string, got: string, message: string): never => {
     throw proofFailed({ block: block.number, proof: 'traces', field, expected, got, message });
@@ -127,11 +156,11 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
       );
     const type = tx.to === null ? 'create' : 'call';
     if (trace.type !== type) differs('type', type, trace.type);
-    if (trace.from !== tx.from) differs('action.from', tx.from, trace.from);
-    if (tx.to !== null && trace.to !== tx.to) differs('action.to', tx.to, trace.to);
-    if (trace.value !== tx.value) differs('action.value', tx.value, trace.value);
-    if (tx.input !== undefined && trace.input !== tx.input) {
-      differs(type === 'call' ? 'action.input' : 'action.init', tx.input, trace.input);
+    if (trace.action.from !== tx.from) differs('action.from', tx.from, trace.action.from);
+    if (tx.to !== null && trace.action.to !== tx.to) differs('action.to', tx.to, trace.action.to);
+    if (trace.action.value !== tx.value) differs('action.value', tx.value, trace.action.value);
+    if (tx.input !== undefined && trace.action.input !== tx.input) {
+      differs(type === 'call' ? 'action.input' : 'action.init', tx.input, trace.action.input);
     }
     if (tx.success !== undefined && trace.failed === tx.success) {
       // a deposit that fails before its first instruction has a failed receipt, and no frame that could have failed
@@ -142,22 +171,16 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
       type === 'create' &&
       !trace.failed &&
       tx.contractAddress != null &&
-      trace.created !== tx.contractAddress
+      trace.result.created !== tx.contractAddress
     ) {
-      differs('result.address', tx.contractAddress, trace.created);
+      differs('result.address', tx.contractAddress, trace.result.created);
     }
   };
 
   return {
     push(value) {
       reader.at('trace', count);
-      const current = transactions[position];
-      const depth = depthOf(value);
-      const hints = {
-        blockHash: block.hash,
-        transactionHash: (depth === 0 ? transactions[position + 1] : current)?.hash ?? '',
-        input: (depth === 0 ? transactions[position + 1]?.input : tree.inputAt(depth - 1)) ?? '',
-      };
+      hintAt(depthOf(value));
       const trace = readTrace(reader, value, hints);
       if (trace.blockHash !== block.hash || trace.blockNumber !== block.number) {
         failed(

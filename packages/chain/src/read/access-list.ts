@@ -27,8 +27,9 @@ export function readAccessList(reader: Reader, value: unknown): AccessList {
     const raw = reader.object(item, 'accessList');
     const address = reader.bytes(raw.address, 'accessList.address', 20);
     // geth writes a tuple that has no keys as null
-    const keys = raw.storageKeys === null ? [] : reader.array(raw.storageKeys, 'accessList.storageKeys');
-    const storageKeys = keys.map((key) => reader.bytes(key, 'accessList.storageKeys', 32));
+    const storageKeys = reader.items(raw.storageKeys ?? [], 'accessList.storageKeys', (key) =>
+      reader.bytes(key, 'accessList.storageKeys', 32),
+    );
     const pairs: string[] = [];
     addPair(pairs, 'address', address);
     pairs.push('storageKeys', stringArray(storageKeys));

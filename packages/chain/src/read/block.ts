@@ -69,7 +69,7 @@ export function readBlock(reader: Reader, value: unknown, seals: Seals): BlockRe
     gasLimit: reader.quantity(raw.gasLimit, 'gasLimit'),
     gasUsed: reader.quantity(raw.gasUsed, 'gasUsed'),
     timestamp: reader.quantity(raw.timestamp, 'timestamp'),
-    uncles: reader.array(raw.uncles, 'uncles').map((hash) => reader.bytes(hash, 'uncles', 32)),
+    uncles: reader.items(raw.uncles, 'uncles', (hash) => reader.bytes(hash, 'uncles', 32)),
     baseFeePerGas: reader.optionalQuantity(raw.baseFeePerGas, 'baseFeePerGas'),
     withdrawalsRoot: reader.optionalBytes(raw.withdrawalsRoot, 'withdrawalsRoot', 32),
     blobGasUsed: reader.optionalQuantity(raw.blobGasUsed, 'blobGasUsed'),
@@ -82,7 +82,7 @@ export function readBlock(reader: Reader, value: unknown, seals: Seals): BlockRe
   };
   let withdrawals: string | undefined;
   if (raw.withdrawals != null) {
-    record.withdrawals = reader.array(raw.withdrawals, 'withdrawals').map((entry, index) => {
+    record.withdrawals = reader.items(raw.withdrawals, 'withdrawals', (entry, index) => {
       reader.at('withdrawal', index);
       return readWithdrawal(reader, entry);
     });

@@ -1,5 +1,6 @@
+import { blockTimestampOf } from './block-timestamp.js';
 import { addPair, moreFields, type Pairs } from './more-fields.js';
-import type { Optional, Reader } from './reader.js';
+import type { Reader } from './reader.js';
 import { LOG_FIELDS } from './tables.js';
 
 /** A log in canonical form. */
@@ -13,7 +14,7 @@ export interface LogRecord {
   address: string;
   data: string;
   topics: string[];
-  blockTimestamp: Optional<string>;
+  blockTimestamp: string | undefined;
   /** The members that the spec's table does not name, as canonical JSON, each behind a comma. */
   more: string;
 }
@@ -46,7 +47,7 @@ export function readLog(reader: Reader, value: unknown, hints: TransactionHints)
     address: reader.bytes(raw.address, 'address', 20),
     data: reader.data(raw.data, 'data'),
     topics,
-    blockTimestamp: reader.optionalQuantity(raw.blockTimestamp, 'blockTimestamp'),
+    blockTimestamp: blockTimestampOf(reader, raw),
     more: '',
   };
   const pairs: Pairs = [];

@@ -5,6 +5,9 @@ import type { FieldTable } from './tables.js';
 /** Fields with a form of their own that were found, as name and JSON by turns, in alphabetical order. */
 export type Pairs = string[];
 
+/** None was found. */
+export const NO_PAIRS: readonly string[] = [];
+
 /** Adds a field that needs no escaping, if it is there. */
 export function addPair(pairs: Pairs, name: string, value: Optional<string>): void {
   if (value !== undefined) pairs.push(name, value === null ? 'null' : `"${value}"`);
@@ -26,7 +29,7 @@ export function moreFields(
   raw: Raw,
   table: FieldTable,
   specSeen: number,
-  pairs: Pairs,
+  pairs: readonly string[],
 ): string {
   const keys = Object.keys(raw);
   let text = '';

@@ -61,6 +61,15 @@ export class Reader {
     return value;
   }
 
+  /** An array, each of whose items is read by `read`. */
+  items<T>(value: unknown, field: string, read: (item: unknown, index: number) => T): T[] {
+    const list = this.array(value, field);
+    const items: T[] = [];
+    // by index, as map() would skip the holes of a sparse array
+    for (let index = 0; index < list.length; index++) items.push(read(list[index], index));
+    return items;
+  }
+
   /** QUANTITY, at most 256 bits; leading zeros and capitals are set right. */
   quantity(value: unknown, field: string, known = ''): string {
     if (typeof value !== 'string') this.fail(field, 'a QUANTITY', value);

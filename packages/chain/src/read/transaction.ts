@@ -1,5 +1,7 @@
+import { stringArray } from '../text/member.js';
 import { type AccessList, readAccessList } from './access-list.js';
 import { type AuthorizationList, readAuthorizationList } from './authorization-list.js';
+import { blockTimestampOf } from './block-timestamp.js';
 import { addJsonPair, addPair, countPresent, moreFields, type Pairs } from './more-fields.js';
 import type { Optional, Reader } from './reader.js';
 import { TRANSACTION_FIELDS } from './tables.js';
@@ -45,7 +47,7 @@ export interface TransactionRecord {
   isSystemTx: Optional<boolean>;
   authorizationList: AuthorizationList | undefined;
   blobVersionedHashes: string[] | undefined;
-  blockTimestamp: Optional<string>;
+  blockTimestamp: string | undefined;
   maxFeePerBlobGas: Optional<string>;
   maxFeePerGas: Optional<string>;
   maxPriorityFeePerGas: Optional<string>;
@@ -68,26 +70,22 @@ export function readTransaction(reader: Reader, value: unknown, block: BlockHint
   if (kind === undefined) reader.fail('type', 'a transaction type from 0x0 to 0x4, or 0x7e', type);
   // a deposit is signed by nobody and pays no fee, so nodes leave these fields out as they like
   const signed = kind !== DEPOSIT;
-  const quantity = (field: 'gasPrice' | 'nonce' | 'v') =>
-    signed ? reader.quantity(raw[field], field) : reader.optionalQuantity(raw[field], field);
-  const word = (field: 'r' | 's') =>
-    signed ? reader.word(raw[field], field) : reader.optionalWord(raw[field], field);
   const record: TransactionRecord = {
     kind,
     blockHash: reader.bytes(raw.blockHash, 'blockHash', 32, block.hash),
     blockNumber: reader.quantity(raw.blockNumber, 'blockNumber', block.number),
     from: reader.bytes(raw.from, 'from', 20),
     gas: reader.quantity(raw.gas, 'gas'),
-    gasPrice: quantity('gasPrice'),
+    gasPrice: quantityOf(reader, signed, raw.gasPrice, 'gasPrice'),
     hash: reader.bytes(raw.hash, 'hash', 32),
     input: reader.data(raw.input, 'input'),
-    nonce: quantity('nonce'),
+    nonce: quantityOf(reader, signed, raw.nonce, 'nonce'),
     to: raw.to === null ? null : reader.bytes(raw.to, 'to', 20),
     transactionIndex: reader.quantity(raw.transactionIndex, 'transactionIndex'),
     value: reader.quantity(raw.value, 'value'),
-    v: quantity('v'),
-    r: word('r'),
-    s: word('s'),
+    v: quantityOf(reader, signed, raw.v, 'v'),
+    r: wordOf(reader, signed, raw.r, 'r'),
+    s: wordOf(reader, signed, raw.s, 's'),
     type,
     chainId: reader.optionalQuantity(raw.chainId, 'chainId'),
     accessList:
@@ -97,7 +95,7 @@ export function readTransaction(reader: Reader, value: unknown, block: BlockHint
     isSystemTx: reader.optionalBoolean(raw.isSystemTx, 'isSystemTx'),
     authorizationList: undefined,
     blobVersionedHashes: undefined,
-    blockTimestamp: reader.optionalQuantity(raw.blockTimestamp, 'blockTimestamp'),
+    blockTimestamp: blockTimestampOf(reader, raw),
     maxFeePerBlobGas: reader.optionalQuantity(raw.maxFeePerBlobGas, 'maxFeePerBlobGas'),
     maxFeePerGas: reader.optionalQuantity(raw.maxFeePerGas, 'maxFeePerGas'),
     maxPriorityFeePerGas: reader.optionalQuantity(raw.maxPriorityFeePerGas, 'maxPriorityFeePerGas'),
@@ -113,9 +111,10 @@ export function readTransaction(reader: Reader, value: unknown, block: BlockHint
     addJsonPair(pairs, 'authorizationList', nullText(reader.missing(raw.authorizationList)));
   }
   if (raw.blobVersionedHashes != null) {
-    const hashes = reader.array(raw.blobVersionedHashes, 'blobVersionedHashes');
-    record.blobVersionedHashes = hashes.map((hash) => reader.bytes(hash, 'blobVersionedHashes', 32));
-    pairs.push('blobVersionedHashes', JSON.stringify(record.blobVersionedHashes));
+    record.blobVersionedHashes = reader.items(raw.blobVersionedHashes, 'blobVersionedHashes', (hash) =>
+      reader.bytes(hash, 'blobVersionedHashes', 32),
+    );
+    pairs.push('blobVersionedHashes', stringArray(record.blobVersionedHashes));
   } else {
     addJsonPair(pairs, 'blobVersionedHashes', nullText(reader.missing(raw.blobVersionedHashes)));
   }
@@ -130,6 +129,14 @@ export function readTransaction(reader: Reader, value: unknown, block: BlockHint
     countPresent(raw.type, chainId, accessList, sourceHash, mint, isSystemTx);
   record.more = moreFields(reader, raw, TRANSACTION_FIELDS, 9 + optional, pairs);
   return record;
+}
+
+function quantityOf(reader: Reader, required: boolean, value: unknown, field: string): Optional<string> {
+  return required ? reader.quantity(value, field) : reader.optionalQuantity(value, field);
+}
+
+function wordOf(reader: Reader, required: boolean, value: unknown, field: string): Optional<string> {
+  return required ? reader.word(value, field) : reader.optionalWord(value, field);
 }
 
 function nullText(value: null | undefined): string | undefined {

@@ -16,5 +16,8 @@ export function nullable(value: string | null): string {
 
 /** The canonical array of strings that need no escaping. */
 export function stringArray(values: readonly string[]): string {
-  return values.length === 0 ? '[]' : `["${values.join('","')}"]`;
+  if (values.length === 0) return '[]';
+  let text = `["${values[0]}`;
+  for (let at = 1; at < values.length; at++) text += `","${values[at]}`;
+  return `${text}"]`;
 }

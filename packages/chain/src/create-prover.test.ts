@@ -1,0 +1,160 @@
+import { createMPT } from '@ethereumjs/mpt';
+import { RLP } from '@ethereumjs/rlp';
+import { keccak_256 } from '@noble/hashes/sha3';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  HAS_RECORDINGS,
+  type Json,
+  RECORDINGS,
+  type Recorded,
+  recorded,
+  recordedBlock,
+} from '../test/recorded.js';
+import { canonicalRecord } from './canonical-record.js';
+import { checkParentLink } from './check-parent-link.js';
+import { createProver, type Prover } from './create-prover.js';
+import { encodeReceipt } from './encode/encode-receipt.js';
+import { encodeTransaction } from './encode/encode-transaction.js';
+import { encodeWithdrawal } from './encode/encode-withdrawal.js';
+import { RlpBuffer } from './encode/rlp-buffer.js';
+import type { ProvedBlock } from './proved-block.js';
+import { readBlock } from './read/block.js';
+import { NO_HINTS } from './read/log.js';
+import { Reader } from './read/reader.js';
+import { readReceipt } from './read/receipt.js';
+import { readTransaction } from './read/transaction.js';
+
+let prover: Prover;
+beforeAll(async () => {
+  prover = await createProver({ header: 'recompute', senders: false, extraFields: 'keep' });
+});
+
+const blockText = ({ texts }: ProvedBlock) => texts.blockHead + texts.transactions + texts.blockTail;
+
+/** A node's answer as the spec has it: r and s in 32 bytes. */
+function asSpec(transactions: readonly Json[]): Json[] {
+  const word = (value: unknown) => `0x${String(value).slice(2).padStart(64, '0')}`;
+  return transactions.map((tx) => ({ ...tx, r: word(tx.r), s: word(tx.s) }));
+}
+
+describe.skipIf(!HAS_RECORDINGS)('real blocks (skipped without ../shared/chain-data)', () => {
+  it.each(RECORDINGS)('every block of %s passes, linked where it follows the one before', (name) => {
+    let previous: ProvedBlock | undefined;
+    for (const answer of recorded(name)) {
+      const block = prover.proveBlock(answer);
+      expect(block.number).toBe(answer.number);
+      if (previous?.number === block.number - 1) checkParentLink(previous, block);
+      if (answer.traces !== undefined) prover.proveTraces(block, answer.traces);
+      previous = block;
+    }
+  });
+
+  it.each(RECORDINGS)(
+    'the texts of %s hold what the node sent, and equal the form without proofs',
+    (name) => {
+      for (const answer of recorded(name).filter(
+        ({ number }) => name !== 'mainnet-0-8191' || number % 64 === 0,
+      )) {
+        const { block, receipts, traces } = answer;
+        const proved = prover.proveBlock(answer);
+        const transactions = asSpec(block.transactions);
+        expect(JSON.parse(blockText(proved))).toEqual({ ...block, transactions });
+        expect(JSON.parse(proved.texts.transactions)).toEqual(transactions);
+        expect(blockText(proved)).toBe(canonicalRecord('blocks', block));
+        expect(proved.texts.transactions).toBe(canonicalRecord('transactions', block.transactions));
+        if (receipts !== undefined) {
+          const logs = receipts.flatMap((receipt) => receipt.logs);
+          expect(JSON.parse(proved.texts.receipts!)).toEqual(receipts);
+          expect(JSON.parse(proved.texts.logs!)).toEqual(logs);
+          expect(proved.texts.receipts).toBe(canonicalRecord('receipts', receipts));
+          expect(proved.texts.logs).toBe(canonicalRecord('logs', logs));
+        }
+        if (traces !== undefined) {
+          const text = prover.proveTraces(proved, traces);
+          expect(JSON.parse(text)).toEqual(traces);
+          expect(text).toBe(canonicalRecord('traces', traces));
+        }
+      }
+    },
+  );
+
+  it.each([
+    ['mainnet-forks', 47218, ['receiptsRoot', 'logsBloom']],
+    ['mainnet-forks', 18500000, ['receiptsRoot', 'logsBloom', 'withdrawalsRoot']],
+    ['mainnet-forks', 22431086, ['withdrawalsRoot']],
+    ['mainnet-17686110-17686121', 17686110, ['receiptsRoot', 'logsBloom']],
+    ['optimism', 154497277, ['receiptsRoot', 'logsBloom']],
+    ['mainnet-0-8191', 0, ['receiptsRoot', 'logsBloom']],
+  ] as const)('%s block %i lists exactly the proofs that could be made', (name, number, more) => {
+    const all = ['headerHash', 'transactionsRoot', ...more, 'consistency'];
+    expect(prover.proveBlock(recordedBlock(name, number)).proofs).toEqual(all);
+  });
+
+  it('a network whose headers are trusted proves the rest and does not claim the hash', async () => {
+    const trusting = await createProver({ header: 'trust', senders: false, extraFields: 'keep' });
+    const answer = recordedBlock('mainnet-forks', 18500000);
+    answer.block.stateRoot = `0x${'1'.repeat(64)}`;
+    delete answer.block.mixHash;
+    const { proofs } = trusting.proveBlock(answer);
+    expect(proofs).toEqual([
+      'transactionsRoot',
+      'receiptsRoot',
+      'logsBloom',
+      'withdrawalsRoot',
+      'consistency',
+    ]);
+  });
+
+  it('the facts that traces are checked against are those of the transactions and receipts', () => {
+    const { transactions } = prover.proveBlock(recordedBlock('mainnet-forks', 15537394));
+    const creation = transactions[25]!;
+    expect(creation.to).toBe(null);
+    expect(creation.contractAddress).toBe('0x05f08b01971cf70bcd4e743a8906790cfb9a8fb8');
+    expect(creation.success).toBe(true);
+    expect(transactions[2]!.success).toBe(false);
+    const frontier = prover.proveBlock(recordedBlock('mainnet-forks', 47218));
+    expect(frontier.transactions[0]!.success).toBe(undefined);
+  });
+
+  it('roots and hashes agree with @ethereumjs/mpt, @ethereumjs/rlp and @noble/hashes, not with the header alone', async () => {
+    const blocks = [...recorded('mainnet-forks'), ...recorded('optimism')];
+    for (const answer of blocks.filter(({ block }) => block.transactions.length < 180)) {
+      const { transactions, receipts, withdrawals } = encodings(answer);
+      const hash = (bytes: Uint8Array) => `0x${Buffer.from(keccak_256(bytes)).toString('hex')}`;
+      expect(transactions.map(hash)).toEqual(answer.block.transactions.map((tx) => tx.hash));
+      expect(await oracleRoot(transactions)).toBe(answer.block.transactionsRoot);
+      if (receipts !== undefined) expect(await oracleRoot(receipts)).toBe(answer.block.receiptsRoot);
+      const isRollup = answer.block.transactions.some((tx) => tx.type === '0x7e');
+      if (withdrawals !== undefined && !isRollup) {
+        expect(await oracleRoot(withdrawals)).toBe(answer.block.withdrawalsRoot);
+      }
+    }
+  });
+});
+
+async function oracleRoot(items: readonly Uint8Array[]): Promise<string> {
+  const trie = await createMPT();
+  for (const [index, item] of items.entries()) await trie.put(RLP.encode(index), item);
+  return `0x${Buffer.from(trie.root()).toString('hex')}`;
+}
+
+function encodings({ block, receipts }: Recorded) {
+  const reader = new Reader(true);
+  const record = readBlock(reader, block, 'required');
+  const transactions = block.transactions.map((tx) => readTransaction(reader, tx, { hash: '', number: '' }));
+  const encoded = <T>(items: readonly T[], encode: (rlp: RlpBuffer, item: T, index: number) => void) => {
+    const rlp = new RlpBuffer();
+    items.forEach((item, index) => {
+      encode(rlp, item, index);
+    });
+    return items.map((_, index) => Uint8Array.from(rlp.item(index)));
+  };
+  const records = receipts?.map((receipt, index) => readReceipt(reader, receipt, NO_HINTS, index, 0));
+  return {
+    transactions: encoded(transactions, encodeTransaction),
+    receipts:
+      records &&
+      encoded(records, (rlp, receipt, index) => encodeReceipt(rlp, receipt, transactions[index]!.kind)),
+    withdrawals: record.withdrawals && encoded(record.withdrawals, encodeWithdrawal),
+  };
+}

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import * as door from './index.js';
+
+it('the door has these names and no others', () => {
+  expect(Object.keys(door).sort()).toEqual([
+    'KINDS',
+    'PROOFS',
+    'canonicalRecord',
+    'checkParentLink',
+    'createProver',
+    'isKind',
+  ]);
+});

@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+
+/** Real blocks, given beside the project; never part of it. */
+const FOLDER = new URL('../../../../shared/chain-data/', import.meta.url);
+
+/** Whether there are real blocks to test with. */
+export const HAS_RECORDINGS = existsSync(FOLDER);
+
+/** The recordings there are. */
+export const RECORDINGS = [
+  'mainnet-0-8191',
+  'mainnet-17686110-17686121',
+  'mainnet-forks',
+  'optimism',
+] as const;
+
+/** A JSON object that tests may change. */
+export type Json = Record<string, unknown>;
+
+/** A node's answers for one block. */
+export interface Recorded {
+  number: number;
+  block: Json & { transactions: Json[]; uncles: string[]; withdrawals?: Json[] };
+  receipts?: (Json & { logs: (Json & { topics: string[] })[] })[];
+  traces?: (Json & { action: Json; result?: Json | null })[];
+}
+
+/** Fresh copies of the blocks of a recording. */
+export function recorded(name: (typeof RECORDINGS)[number]): Recorded[] {
+  const text = gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, FOLDER))).toString('latin1');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Recorded);
+}
+
+/** A fresh copy of one block of a recording. */
+export function recordedBlock(name: (typeof RECORDINGS)[number], number: number): Recorded {
+  const found = recorded(name).find((block) => block.number === number);
+  if (found === undefined) throw new Error(`no block ${number} in ${name}`);
+  return found;
+}
