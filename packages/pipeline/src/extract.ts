@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createPieceWriter, type Piece } from '@packhouse/bundle';
 import type { BlockRange, Kind, ProvedBlock, Prover } from '@packhouse/chain';
 import type { StagedBlock, StageRequest } from '@packhouse/database';
@@ -66,6 +67,9 @@ export async function extract(
     const last = run.blocks.at(-1);
     if (last !== undefined && last.hash !== outcome.block.parentHash) await closeRun();
     await run.push(outcome);
+    // Blocks that are here already come without a turn of the event loop in between. Answers of the nodes, of
+    // Postgres and of zlib's pool would wait until all of them are proved, and the other cores with them.
+    await nextTurn();
   }
   await closeRun();
   return result;
