@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { describeError, isPackhouseError } from '@packhouse/runtime';
+import { type ScriptedS3, startScriptedS3 } from '@packhouse/scripted-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createS3Store, type S3StoreOptions } from './create-s3-store.js';
 import type { ObjectStore } from './object-store.js';
 import { coded, objectStoreConformance, optionsFor } from './testing/conformance.js';
-import { type ScriptedS3, startScriptedS3 } from './testing/scripted-s3.js';
 
 const SECRET = 'a-secret-that-appears-nowhere';
 

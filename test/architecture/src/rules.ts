@@ -1,7 +1,7 @@
 /** The pure rooms, the ports, and what may be told from the whole. */
 const PURE = ['runtime', 'chain', 'bundle', 'networks'];
 const PORTS = ['node-rpc', 'database', 'object-store', 'queue'];
-const ALL_BUT_APPS = [...PURE, ...PORTS, 'pipeline', 'local', 'replay-node'];
+const ALL_BUT_APPS = [...PURE, ...PORTS, 'pipeline', 'local', 'replay-node', 'scripted-s3'];
 
 /** Which workspaces each one may import, by their short names. Whoever is not named here may import nobody. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -20,13 +20,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [...PURE, ...PORTS, 'pipeline', 'local'],
   local: ['runtime'],
   'replay-node': PURE,
+  'scripted-s3': [],
   e2e: ALL_BUT_APPS,
   bench: ALL_BUT_APPS,
   architecture: [],
 };
 
-/** Tests may use the services and the node beside what their room may import. */
-export const TESTS_MAY_IMPORT: readonly string[] = ['local', 'replay-node'];
+/** Tests may use the services and what stands in for others beside what their room may import. */
+export const TESTS_MAY_IMPORT: readonly string[] = ['local', 'replay-node', 'scripted-s3'];
 
 /** Exceptions by file, each with its reason. */
 export const FILE_MAY_IMPORT: Readonly<Record<string, { names: readonly string[]; reason: string }>> = {

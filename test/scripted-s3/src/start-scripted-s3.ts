@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** What may go wrong with a request; each is done once, with the first request of the method. */
-export type Fault =
+export type ScriptedS3Fault =
   | 'slowDown'
   | 'resetBefore'
   | 'resetAfterWrite'
@@ -34,7 +34,7 @@ export interface ScriptedS3 {
   /** Every request: method and path. */
   requests: string[];
   /** Lets the next requests of a method fail, in this order. */
-  script(method: string, ...faults: Fault[]): void;
+  script(method: string, ...faults: ScriptedS3Fault[]): void;
   close(): Promise<void>;
 }
 
@@ -113,13 +113,13 @@ export async function startScriptedS3(): Promise<ScriptedS3> {
   const accessKeyId = 'test-access-key';
   const objects = new Map<string, Kept>();
   const requests: string[] = [];
-  const faults = new Map<string, Fault[]>();
+  const faults = new Map<string, ScriptedS3Fault[]>();
 
   const get = (
     request: IncomingMessage,
     response: ServerResponse,
     kept: Kept,
-    fault: Fault | undefined,
+    fault: ScriptedS3Fault | undefined,
   ): void => {
     const headers: Record<string, string> = { 'content-type': kept.contentType };
     for (const [name, value] of Object.entries(kept.metadata)) headers[`x-amz-meta-${name}`] = value;
