@@ -10,8 +10,9 @@ import type { CliIo } from './io.js';
 /** The exit code of a command line that does not parse. */
 const USAGE_EXIT = 64;
 
-/** Runs `packhouse` with these arguments. Throws what the command throws; usage errors only set the exit code. */
-export async function runCli(io: CliIo, args: readonly string[]): Promise<void> {
+/** Makes `packhouse` with all its commands, none of them run yet. */
+export function createProgram(io: CliIo): Command {
+  // What is set here holds for the commands too: they take it over when they are added.
   const program = new Command('packhouse')
     .description('Blockchain history in bulk: proved, packed and served.')
     .showSuggestionAfterError()
@@ -19,17 +20,33 @@ export async function runCli(io: CliIo, args: readonly string[]): Promise<void> 
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-    });
+      outputError: (text, write) => write(`${usageLine(text)}\n`),
+    })
+    .addHelpText('after', '\nExample:\n  $ packhouse local');
   addLocalCommand(program, io);
   addStatusCommand(program, io);
   addBackfillCommand(program, io);
   addKeysCommand(program, io);
   addMigrateCommand(program, io);
   addProcessCommands(program, io);
+  return program;
+}
+
+/** Runs `packhouse` with these arguments. Throws what the command throws; usage errors only set the exit code. */
+export async function runCli(io: CliIo, args: readonly string[]): Promise<void> {
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await createProgram(io).parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     io.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT;
   }
+}
+
+/** Commander's words for a mistake, suggestion included, as one line of the form that all errors have. */
+function usageLine(text: string): string {
+  const words = text
+    .trim()
+    .replace(/^error: /, '')
+    .replace(/\s*\n\s*/g, ' ');
+  return `packhouse: ${words.replace(/(?<=[^.?!)])$/, '.')} [USAGE]`;
 }

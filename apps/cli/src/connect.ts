@@ -3,15 +3,16 @@ import {
   type Context,
   createLogger,
   createMetrics,
-  type LogLevel,
   loadSettings,
+  logLevelSetting,
   systemClock,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 import type { CliIo } from './io.js';
 import { runningDatabaseUrl } from './local/data-directory.js';
 
-const settings = z.object({
+const logSettings = z.object({ LOG_LEVEL: logLevelSetting().prefault('silent') });
+const databaseSettings = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//)
@@ -20,9 +21,9 @@ const settings = z.object({
     ),
 });
 
-/** The context of a command: quiet unless LOG_LEVEL says otherwise. */
+/** The context of a command: quiet unless LOG_LEVEL says otherwise. Throws SETTINGS_INVALID. */
 export function commandContext(io: CliIo): Context {
-  const level = (io.env.LOG_LEVEL ?? 'silent') as LogLevel;
+  const level = loadSettings(logSettings, io.env).LOG_LEVEL;
   return {
     logger: createLogger({ name: 'packhouse', level }),
     metrics: createMetrics(),
@@ -34,8 +35,9 @@ export function commandContext(io: CliIo): Context {
 /** The database address: DATABASE_URL, else that of a `packhouse local` that runs on this data folder. */
 export function databaseUrl(io: CliIo, dataDir?: string): string {
   const env = { ...io.env };
-  env.DATABASE_URL ??= runningDatabaseUrl(io.cwd, dataDir);
-  return loadSettings(settings, env).DATABASE_URL;
+  // An empty variable counts as absent, here as everywhere.
+  env.DATABASE_URL ||= runningDatabaseUrl(io.cwd, dataDir);
+  return loadSettings(databaseSettings, env).DATABASE_URL;
 }
 
 /** Runs `use` with an open, checked database, and closes it. */

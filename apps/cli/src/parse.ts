@@ -45,3 +45,13 @@ export function parseInteger(text: string, option: string, min: number, max: num
     message: `${option} takes a whole number from ${min} to ${max}, got "${text}".`,
   });
 }
+
+/** The name of a network, as the networks file takes it. */
+export function parseNetworkName(text: string): string {
+  if (/^[a-z0-9-]{1,32}$/.test(text)) return text;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `--network takes 1 to 32 lower-case letters, digits and dashes, got "${text}".`,
+    hint: 'For example --network ethereum.',
+  });
+}

@@ -18,7 +18,10 @@ interface AddOptions {
 
 /** `packhouse backfill add|list|pause|resume|cancel`. */
 export function addBackfillCommand(program: Command, io: CliIo): void {
-  const backfill = program.command('backfill').description('say which ranges are wanted');
+  const backfill = program
+    .command('backfill')
+    .description('say which ranges are wanted')
+    .addHelpText('after', '\nExample:\n  $ packhouse backfill add --network ethereum --from 17000000');
 
   backfill
     .command('add')

@@ -3,6 +3,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { withDatabase } from '../connect.js';
 import { type CliIo, print, table } from '../io.js';
+import { parseNetworkName } from '../parse.js';
 
 interface CreateOptions {
   application: string;
@@ -15,7 +16,10 @@ interface CreateOptions {
 
 /** `packhouse keys create|list|revoke`. */
 export function addKeysCommand(program: Command, io: CliIo): void {
-  const keys = program.command('keys').description('make, list and revoke API keys');
+  const keys = program
+    .command('keys')
+    .description('make, list and revoke API keys')
+    .addHelpText('after', '\nExample:\n  $ packhouse keys create --application analytics');
 
   keys
     .command('create')
@@ -32,10 +36,12 @@ export function addKeysCommand(program: Command, io: CliIo): void {
     .addHelpText('after', '\nExample:\n  $ packhouse keys create --application analytics --plan standard')
     .action(async (options: CreateOptions) => {
       const expiresAt = parseExpiry(options.expires);
+      const application = parseApplication(options.application);
+      const network = options.network === undefined ? null : parseNetworkName(options.network);
       const { key, row } = await withDatabase(io, options, (database) =>
         database.keys.create({
-          application: options.application,
-          network: options.network ?? null,
+          application,
+          network,
           plan: options.plan,
           expiresAt,
         }),
@@ -63,7 +69,7 @@ export function addKeysCommand(program: Command, io: CliIo): void {
           row.application,
           row.network ?? 'all',
           row.plan.name,
-          row.revokedAt === null ? 'active' : `revoked ${row.revokedAt.toISOString()}`,
+          stateOf(row),
         ]);
         print(io, table([['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE'], ...lines]));
       }
@@ -89,6 +95,16 @@ export function addKeysCommand(program: Command, io: CliIo): void {
     });
 }
 
+function parseApplication(text: string): string {
+  const name = text.trim();
+  if (/^[\p{L}\p{N}\p{P}\p{S} ]{1,100}$/u.test(name)) return name;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `--application takes a name of 1 to 100 printable characters, got ${JSON.stringify(text.slice(0, 100))}.`,
+    hint: 'For example --application analytics.',
+  });
+}
+
 function parseExpiry(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
@@ -98,6 +114,12 @@ function parseExpiry(text: string | undefined): Date | null {
     message: `--expires takes a date in the future, got "${text}".`,
     hint: 'For example --expires 2027-01-31.',
   });
+}
+
+function stateOf({ revokedAt, expiresAt }: KeyRow): string {
+  if (revokedAt !== null) return `revoked ${revokedAt.toISOString()}`;
+  if (expiresAt === null) return 'active';
+  return `${expiresAt.getTime() > Date.now() ? 'active until' : 'expired'} ${expiresAt.toISOString()}`;
 }
 
 function publicRow({

@@ -1,4 +1,5 @@
 import { type KindStatus, type NetworkStatus, networkStatus } from '@packhouse/pipeline';
+import { PackhouseError, systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { withDatabase } from '../connect.js';
 import { formatBytes, formatCount, formatDuration } from '../format.js';
@@ -7,12 +8,11 @@ import { createRates, type Rate } from '../rates.js';
 
 interface StatusOptions {
   network?: string;
-  watch?: boolean;
   json?: boolean;
   dataDir?: string;
 }
 
-/** How long the rate is measured for, in milliseconds. */
+/** How long the rate is measured for, in milliseconds; only where something is left to do. */
 const SAMPLE_MS = 2_000;
 
 /** `packhouse status`. */
@@ -28,15 +28,20 @@ export function addStatusCommand(program: Command, io: CliIo): void {
       await withDatabase(io, options, async (database) => {
         const ids = (await database.networks.list()).map((network) => network.id);
         const networks = ids.filter((id) => options.network === undefined || id === options.network);
+        if (options.network !== undefined && networks.length === 0)
+          throw unknownNetwork(options.network, ids);
         const rates = createRates();
         const look = async (): Promise<NetworkStatus[]> => {
           const statuses = await Promise.all(networks.map((id) => networkStatus(database, id)));
           for (const status of statuses) rates.add(status, Date.now());
           return statuses;
         };
-        await look();
-        await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
-        const statuses = await look();
+        let statuses = await look();
+        if (statuses.some(isBusy)) {
+          // Ctrl-C ends the wait: what is known by then is shown.
+          await systemClock.sleep(SAMPLE_MS, io.signal).catch(() => undefined);
+          statuses = await look();
+        }
         if (options.json) {
           for (const status of statuses) {
             print(io, {
@@ -64,6 +69,19 @@ const HEADINGS = [
   'BLOCKS/S',
   'ETA',
 ];
+
+/** Whether something is still to be fetched or packed. */
+function isBusy({ kinds }: NetworkStatus): boolean {
+  return kinds.some((kind) => kind.missing.length > 0 || kind.staged > 0);
+}
+
+function unknownNetwork(wanted: string, known: readonly string[]): PackhouseError {
+  return new PackhouseError({
+    code: 'NETWORK_UNKNOWN',
+    message: `The database does not know a network "${wanted}".`,
+    hint: known.length === 0 ? 'It knows none yet.' : `It knows ${known.join(', ')}.`,
+  });
+}
 
 function row(kind: KindStatus, rate: Rate): string[] {
   return [

@@ -1,6 +1,6 @@
 import { KINDS, type Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../parse.js';
+import { checkRange, parseBlockNumber, parseInteger, parseKinds, parseNetworkName } from '../parse.js';
 
 /** The flags of `packhouse local`, as commander gives them. */
 export interface LocalFlags {
@@ -45,13 +45,6 @@ export function checkLocalFlags(flags: LocalFlags): LocalOptions {
         ? 'finalized'
         : parseBlockNumber(flags.to, '--to');
   if (typeof to === 'number') checkRange(from, to);
-  if (flags.network !== undefined && !/^[a-z0-9-]{1,32}$/.test(flags.network)) {
-    throw new PackhouseError({
-      code: 'USAGE',
-      message: `--network takes 1 to 32 lower-case letters, digits and dashes, got "${flags.network}".`,
-      hint: 'For example --network ethereum.',
-    });
-  }
   if (flags.once && to === null) {
     throw new PackhouseError({
       code: 'USAGE',
@@ -64,7 +57,7 @@ export function checkLocalFlags(flags: LocalFlags): LocalOptions {
     from,
     to,
     kinds: flags.kinds === undefined ? [...KINDS] : parseKinds(flags.kinds),
-    network: flags.network ?? null,
+    network: flags.network === undefined ? null : parseNetworkName(flags.network),
     dataDir: flags.dataDir ?? null,
     port: flags.port === undefined ? DEFAULT_PORT : parseInteger(flags.port, '--port', 1, 65_535),
     once: flags.once ?? false,

@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { createProgram } from './cli.js';
+import { memoryIo, run } from './testing/run.js';
+
+interface Listed {
+  /** `''`, `local`, `keys`, `keys create`, … */
+  name: string;
+  leaf: boolean;
+  json: boolean;
+  /** What it cannot do without. */
+  needs: string[];
+}
+
+function list(command: Command, path: string[] = []): Listed[] {
+  const own = {
+    name: path.join(' '),
+    leaf: command.commands.length === 0,
+    json: command.options.some((option) => option.long === '--json'),
+    needs: command.options.flatMap((option) => (option.mandatory ? [option.long ?? '', '1'] : [])),
+  };
+  return [own, ...command.commands.flatMap((child) => list(child, [...path, child.name()]))];
+}
+
+const commands = list(createProgram(memoryIo().io));
+const leaves = commands.filter(({ leaf }) => leaf);
+const words = (name: string): string[] => (name === '' ? [] : name.split(' '));
+
+describe('every command', () => {
+  test('is one of these', () => {
+    expect(leaves.map(({ name }) => name)).toEqual([
+      'local',
+      'status',
+      'backfill add',
+      'backfill list',
+      'backfill pause',
+      'backfill resume',
+      'backfill cancel',
+      'keys create',
+      'keys list',
+      'keys revoke',
+      'migrate',
+      'gateway',
+      'ingester',
+      'packer',
+    ]);
+  });
+
+  test.each(commands)('`packhouse $name --help` shows an example and exits 0', async ({ name }) => {
+    const { code, out, err } = await run([...words(name), '--help']);
+    expect(out).toMatch(/^Usage: packhouse/);
+    expect(out).toMatch(/\nExamples?:\n {2}\$ .*packhouse /);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+  });
+
+  test.each(leaves)('`packhouse $name` takes --json', ({ json }) => {
+    expect(json).toBe(true);
+  });
+
+  test.each(leaves)(
+    '`packhouse $name` refuses an option that it does not have in one line',
+    async ({ name, needs }) => {
+      const { code, out, err } = await run([...words(name), ...needs, '--frobnicate']);
+      expect(err).toMatch(/^packhouse: unknown option '--frobnicate'\. \[USAGE\]\n$/);
+      expect({ code, out }).toEqual({ code: 64, out: '' });
+    },
+  );
+});
+
+describe('a command line that does not fit is refused in one line with exit code 64', () => {
+  test.each([
+    [['pack'], /unknown command 'pack'.* \(Did you mean packer\?\) \[USAGE\]\n$/],
+    [['keys', 'make'], /unknown command 'make'.*\[USAGE\]\n$/],
+    [['local', '--onec'], /unknown option '--onec' \(Did you mean --once\?\) \[USAGE\]\n$/],
+    [['keys', 'create'], /required option '--application <name>' not specified\. \[USAGE\]\n$/],
+    [['backfill', 'pause'], /missing required argument 'id'\. \[USAGE\]\n$/],
+    [['local', '--port'], /option '--port <port>' argument missing\. \[USAGE\]\n$/],
+    [['status', 'now'], /too many arguments for 'status'.*\[USAGE\]\n$/],
+  ])('%j', async (args, line) => {
+    const { code, out, err } = await run(args as string[]);
+    expect(err).toMatch(line as RegExp);
+    expect(err).toMatch(/^packhouse: [^\n]*\n$/);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+  });
+
+  test('nothing at all shows the help', async () => {
+    const { code, err } = await run([]);
+    expect(err).toMatch(/^Usage: packhouse/);
+    expect(code).toBe(64);
+  });
+});
