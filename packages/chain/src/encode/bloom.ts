@@ -19,6 +19,8 @@ const REMEMBERED = 32_768;
 export class BloomMaker {
   private readonly places = new Map<string, number>();
   private readonly bits = new Uint16Array(3 * REMEMBERED);
+  private readonly last: string[] = ['', '', '', '', ''];
+  private readonly lastPlaces: number[] = [0, 0, 0, 0, 0];
   private readonly bloom = new Uint8Array(BLOOM_BYTES);
   private readonly decoded = Buffer.allocUnsafe(32);
 
@@ -27,16 +29,22 @@ export class BloomMaker {
   /** The bloom of `logs`; the same bytes are used for the next. */
   of(logs: readonly LogRecord[]): Uint8Array {
     this.bloom.fill(0);
-    for (const log of logs) {
-      this.add(log.address);
-      for (const topic of log.topics) this.add(topic);
+    for (let at = 0; at < logs.length; at++) {
+      const { address, topics } = logs[at]!;
+      this.add(address, 0);
+      for (let topic = 0; topic < topics.length; topic++) this.add(topics[topic]!, topic + 1);
     }
     return this.bloom;
   }
 
-  private add(hex: string): void {
+  /** `position` is 0 for the address, 1 and on for topics: what stood there in the log before often stands there again. */
+  private add(hex: string, position: number): void {
     const { bloom } = this;
-    const place = this.places.get(hex) ?? this.remember(hex);
+    if (this.last[position] !== hex) {
+      this.lastPlaces[position] = this.places.get(hex) ?? this.remember(hex);
+      this.last[position] = hex;
+    }
+    const place = this.lastPlaces[position]!;
     for (let at = place; at < place + 3; at++) {
       const bit = this.bits[at]!;
       bloom[BLOOM_BYTES - 1 - (bit >> 3)]! |= 1 << (bit & 7);
@@ -44,7 +52,10 @@ export class BloomMaker {
   }
 
   private remember(hex: string): number {
-    if (this.places.size === REMEMBERED) this.places.clear();
+    if (this.places.size === REMEMBERED) {
+      this.places.clear();
+      this.last.fill('');
+    }
     const place = 3 * this.places.size;
     const length = (hex.length - 2) >> 1;
     for (let at = 0; at < length; at++) {

@@ -11,9 +11,30 @@ import { dataLength, headerLength, quantityLength, type RlpBuffer } from './rlp-
  */
 export function encodeTransaction(rlp: RlpBuffer, tx: TransactionRecord): void {
   const payload = rlp.beginItem();
-  if (tx.kind === DEPOSIT) deposit(rlp, tx);
-  else if (tx.kind === 0) legacy(rlp, tx);
+  if (tx.kind === DEPOSIT) {
+    deposit(rlp, tx);
+  } else {
+    if (tx.kind === 0) legacy(rlp, tx);
+    else typed(rlp, tx);
+    signature(rlp, tx);
+  }
+  rlp.endItem(payload, tx.kind);
+}
+
+/**
+ * Adds what the sender of a transaction signed as an item; keccak of it is the signed message.
+ *
+ * `chainId` is that of a legacy transaction protected by EIP-155; absent for one that is not.
+ */
+export function encodeSigned(rlp: RlpBuffer, tx: TransactionRecord, chainId?: string): void {
+  const payload = rlp.beginItem();
+  if (tx.kind === 0) legacy(rlp, tx);
   else typed(rlp, tx);
+  if (chainId !== undefined) {
+    rlp.quantity(chainId);
+    rlp.empty();
+    rlp.empty();
+  }
   rlp.endItem(payload, tx.kind);
 }
 
@@ -21,7 +42,6 @@ function legacy(rlp: RlpBuffer, tx: TransactionRecord): void {
   rlp.quantity(tx.nonce!);
   rlp.quantity(tx.gasPrice!);
   body(rlp, tx);
-  signature(rlp, tx);
 }
 
 function typed(rlp: RlpBuffer, tx: TransactionRecord): void {
@@ -42,7 +62,6 @@ function typed(rlp: RlpBuffer, tx: TransactionRecord): void {
     for (const hash of hashes) rlp.data(hash);
   }
   if (tx.kind === 4) authorizationList(rlp, tx.authorizationList?.entries ?? []);
-  signature(rlp, tx);
 }
 
 function deposit(rlp: RlpBuffer, tx: TransactionRecord): void {

@@ -1,7 +1,5 @@
+import { EXACT_LENGTH, exactNumber } from '../read/hex.js';
 import type { TransactionRecord } from '../read/transaction.js';
-
-/** Up to here (`0x` and 13 digits, 52 bits) sums are exact in floating point. */
-const EXACT_LENGTH = 15;
 
 /**
  * What a transaction pays for a unit of gas, as QUANTITY, where the block's base fee decides it: the lesser of its
@@ -16,7 +14,7 @@ export function effectivePrice(
   const max = maxFeePerGas!;
   const tip = maxPriorityFeePerGas!;
   if (max.length <= EXACT_LENGTH && tip.length <= EXACT_LENGTH && baseFee.length <= EXACT_LENGTH) {
-    return `0x${Math.min(Number(max), Number(baseFee) + Number(tip)).toString(16)}`;
+    return `0x${Math.min(exactNumber(max), exactNumber(baseFee) + exactNumber(tip)).toString(16)}`;
   }
   const whole = BigInt(baseFee) + BigInt(tip);
   return whole < BigInt(max) ? `0x${whole.toString(16)}` : max;

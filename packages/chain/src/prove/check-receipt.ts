@@ -1,3 +1,4 @@
+import { EXACT_LENGTH, exactNumber } from '../read/hex.js';
 import type { LogRecord } from '../read/log.js';
 import { hasRoot, type ReceiptRecord } from '../read/receipt.js';
 import { DEPOSIT, type TransactionRecord } from '../read/transaction.js';
@@ -112,7 +113,7 @@ function checkLog(
     const because = "it is the transaction's place";
     wrong(block, index, `logs[${at}].transactionIndex`, log.transactionIndex, tx.transactionIndex, because);
   }
-  if (Number(log.logIndex) !== logIndex) {
+  if (indexOf(log.logIndex) !== logIndex) {
     const expected = `0x${logIndex.toString(16)}`;
     const because = 'logs are numbered through the block';
     wrong(block, index, `logs[${at}].logIndex`, log.logIndex, expected, because);
@@ -131,6 +132,11 @@ function checkLog(
     const because = "it is the block's timestamp";
     wrong(block, index, `logs[${at}].blockTimestamp`, log.blockTimestamp, record.timestamp, because);
   }
+}
+
+/** The number in an index; one of absurd length is none that a block has. */
+function indexOf(quantity: string): number {
+  return quantity.length <= EXACT_LENGTH ? exactNumber(quantity) : -1;
 }
 
 /** Gas used by the block up to and with this receipt, checked against `before`. */

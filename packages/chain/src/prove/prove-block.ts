@@ -15,6 +15,7 @@ import { blockText } from '../text/block-text.js';
 import { checkSize } from './check-size.js';
 import { checkUncles, proveHeader } from './prove-header.js';
 import { proveReceipts } from './prove-receipts.js';
+import { proveSenders } from './prove-senders.js';
 import { proveTransactions } from './prove-transactions.js';
 import { proveWithdrawals } from './prove-withdrawals.js';
 import { type BlockInHand, disagree, type Tools } from './tools.js';
@@ -66,6 +67,7 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     checkNoReceipts(block);
     proofs.add('receiptsRoot').add('logsBloom');
   }
+  if (tools.policy.senders && proveSenders(tools, block, body.records)) proofs.add('senders');
   const withdrawals = proveWithdrawals(tools, block);
   if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
   checkSize(block, { header, transactions: body.bodyLength, withdrawals });

@@ -6,6 +6,7 @@ import { proofFailed } from '../failures.js';
 import { DEPOSIT, readTransaction, type TransactionRecord } from '../read/transaction.js';
 import { transactionHead, transactionText } from '../text/transaction-text.js';
 import { effectivePrice } from './check-price.js';
+import { legacyChainId } from './legacy-chain-id.js';
 import { type BlockInHand, disagree, type Tools } from './tools.js';
 
 /** A block's transactions, proved. */
@@ -99,10 +100,8 @@ function wrong(
   return disagree(block, `transactions[${index}].${name}`, got, expected, because);
 }
 
-/** EIP-155: v is 35 or 36 and twice the chain's id; 27 and 28 say nothing of a chain. */
 function checkLegacyChain(block: BlockInHand, tx: TransactionRecord, index: number): void {
-  const v = BigInt(tx.v!);
-  if (v < 35n) return;
-  const expected = `0x${((v - 35n) >> 1n).toString(16)}`;
-  if (tx.chainId !== expected) wrong(block, index, 'chainId', tx.chainId, expected, `v is ${tx.v} (EIP-155)`);
+  const expected = legacyChainId(tx);
+  if (expected === undefined || tx.chainId === expected) return;
+  wrong(block, index, 'chainId', tx.chainId, expected, `v is ${tx.v} (EIP-155)`);
 }

@@ -1,5 +1,12 @@
 import { type RecordPlace, recordInvalid } from '../failures.js';
-import { isCanonicalData, isCanonicalQuantity, isLowerHex, Scratch } from './hex.js';
+import {
+  EXACT_LENGTH,
+  exactNumber,
+  isCanonicalData,
+  isCanonicalQuantity,
+  isLowerHex,
+  Scratch,
+} from './hex.js';
 
 /** An object as JSON.parse gave it; nothing is known of its values. */
 export type Raw = Readonly<Record<string, unknown>>;
@@ -129,6 +136,7 @@ export class Reader {
 
   /** The number in a canonical QUANTITY, which must be below 2^53. */
   number(quantity: string, field: string): number {
+    if (quantity.length <= EXACT_LENGTH) return exactNumber(quantity);
     const value = Number(quantity);
     if (!Number.isSafeInteger(value)) this.fail(field, 'a QUANTITY below 2^53', quantity);
     return value;
