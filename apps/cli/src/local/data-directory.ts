@@ -62,15 +62,23 @@ export function runningDatabaseUrl(cwd: string, directory?: string): string | un
 }
 
 function checkFormat(directory: string, file: string): void {
-  const found = readText(file);
-  if (found === null) {
+  const found = readText(file)?.trim() ?? '';
+  // Absent, or empty because the disk was full when it was made.
+  if (found === '') {
     attempt(directory, () => writeFileSync(file, `${DATA_FORMAT}\n`));
     return;
+  }
+  if (!/^\d+$/.test(found)) {
+    throw new PackhouseError({
+      code: 'DATA_DIR_UNUSABLE',
+      message: `The data folder ${directory} is not one of Packhouse: its file "format" has no number in it.`,
+      hint: 'Give another folder with --data-dir.',
+    });
   }
   if (Number(found) > DATA_FORMAT) {
     throw new PackhouseError({
       code: 'DATA_DIR_NEWER',
-      message: `The data folder ${directory} has format ${found.trim()}, and this version reads up to ${DATA_FORMAT}.`,
+      message: `The data folder ${directory} has format ${found}, and this version reads up to ${DATA_FORMAT}.`,
       hint: 'Update Packhouse, or give another folder with --data-dir.',
     });
   }

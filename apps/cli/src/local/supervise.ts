@@ -6,12 +6,16 @@ import { ERROR_CATALOGUE, type ErrorCode, PackhouseError, type ProcessMessage } 
 export interface ChildOptions {
   /** The app's name: gateway, ingester or packer. */
   name: string;
+  /** The program; default: that app's. */
+  main?: string;
   env: Record<string, string | undefined>;
   /** Where its log goes. */
   logFile: string;
   onMessage(name: string, message: ProcessMessage): void;
   /** It ended for good: its configuration is wrong, or it keeps ending. */
   onGone(error: PackhouseError): void;
+  /** Pause before a restart in milliseconds, doubled while restarts follow one another, ten seconds at most; default 250. */
+  restartMs?: number;
 }
 
 /** A process that is started again when it ends. */
@@ -21,7 +25,6 @@ export interface Supervised {
   stop(): Promise<void>;
 }
 
-/** Pause before a restart in milliseconds; doubled up to the maximum while restarts follow one another. */
 const RESTART_MS = 250;
 const MAX_RESTART_MS = 10_000;
 /** One that ends this often without ever getting ready is given up. */
@@ -33,11 +36,12 @@ const FINAL_CODES = [64, 78];
 
 /** Starts an app as a child process, in a process group of its own so that Ctrl-C reaches only the supervisor. */
 export function supervise(options: ChildOptions): Supervised {
-  const main = fileURLToPath(import.meta.resolve(`@packhouse/${options.name}/main`));
+  const main = options.main ?? fileURLToPath(import.meta.resolve(`@packhouse/${options.name}/main`));
+  const restartMs = options.restartMs ?? RESTART_MS;
   let child: ChildProcess | undefined;
   let stopping = false;
   let failedStarts = 0;
-  let pauseMs = RESTART_MS;
+  let pauseMs = restartMs;
   let restart: NodeJS.Timeout | undefined;
   let lastWords: Extract<ProcessMessage, { type: 'fatal' }> | undefined;
   let becomeReady: () => void = () => undefined;
@@ -50,6 +54,7 @@ export function supervise(options: ChildOptions): Supervised {
 
   const start = (): void => {
     let up = false;
+    lastWords = undefined;
     const log = openSync(options.logFile, 'a');
     child = fork(main, { env: options.env, detached: true, stdio: ['ignore', log, log, 'ipc'] });
     closeSync(log);
@@ -58,23 +63,27 @@ export function supervise(options: ChildOptions): Supervised {
       if (message.type === 'ready') {
         up = true;
         failedStarts = 0;
-        pauseMs = RESTART_MS;
+        pauseMs = restartMs;
         becomeReady();
       }
       options.onMessage(options.name, message);
     });
-    child.on('exit', (code, signal) => {
+    const ended = (code: number | null, outcome: string): void => {
       if (stopping) return;
       if (!up) failedStarts++;
       if (failedStarts >= MAX_FAILED_STARTS || (code !== null && FINAL_CODES.includes(code))) {
-        const error = whyGone(options, lastWords, signal ?? `code ${code}`);
+        const error = whyGone(options, lastWords, outcome);
         failReady(error);
         options.onGone(error);
         return;
       }
       restart = setTimeout(start, pauseMs);
       pauseMs = Math.min(MAX_RESTART_MS, pauseMs * 2);
-    });
+    };
+    child.on('exit', (code, signal) => ended(code, signal ?? `code ${code}`));
+    const { pid } = child;
+    // A process that could not even be started never exits.
+    child.on('error', (error) => (pid === undefined ? ended(null, error.message) : undefined));
   };
   start();
 
@@ -84,7 +93,7 @@ export function supervise(options: ChildOptions): Supervised {
       stopping = true;
       clearTimeout(restart);
       const running = child;
-      if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+      if (running?.pid === undefined || running.exitCode !== null || running.signalCode !== null) return;
       const gone = new Promise<void>((resolve) => running.once('exit', () => resolve()));
       running.kill('SIGTERM');
       const late = setTimeout(() => running.kill('SIGKILL'), STOP_MS);

@@ -97,7 +97,7 @@ function progressLine(progress: Progress): string {
     `${(progress.bytesPerSecond / 1e6).toFixed(1)} MB/s`,
     progress.etaSeconds === null ? 'up to date' : `ETA ${formatDuration(progress.etaSeconds)}`,
   ];
-  if (progress.published < progress.wanted && progress.etaSeconds === null) parts.pop();
+  if (progress.staged < progress.wanted && progress.etaSeconds === null) parts.pop();
   if (progress.quarantined > 0) parts.push(`${formatCount(progress.quarantined)} quarantined`);
   return parts.join('  ');
 }

@@ -1,0 +1,120 @@
+import type { KindStatus, NetworkStatus } from '@packhouse/pipeline';
+import { describe, expect, test } from 'vitest';
+import { memoryIo } from '../testing/run.js';
+import { createView, type Progress, progressOf } from './view.js';
+
+function kindStatus(more: Partial<KindStatus>): KindStatus {
+  return {
+    network: 'main',
+    kind: 'blocks',
+    wanted: 100,
+    staged: 0,
+    published: 0,
+    quarantined: 0,
+    missing: [],
+    bundles: 0,
+    bytes: 0,
+    newestAt: null,
+    ...more,
+  };
+}
+
+describe('the sum of a status', () => {
+  const status: NetworkStatus = {
+    network: 'main',
+    head: 123,
+    finalized: 100,
+    kinds: [
+      kindStatus({ staged: 10, published: 60, bundles: 3, bytes: 300 }),
+      kindStatus({ kind: 'logs', staged: 50, published: 40, quarantined: 2, bundles: 1, bytes: 50 }),
+    ],
+  };
+
+  test('counts a block when all wanted kinds have it', () => {
+    const rates = { blocks: 5, logs: 3 } as Record<string, number>;
+    expect(
+      progressOf(status, ({ kind }) => ({
+        blocksPerSecond: rates[kind] ?? 0,
+        bytesPerSecond: 7,
+        etaSeconds: kind === 'logs' ? 12 : null,
+      })),
+    ).toEqual({
+      network: 'main',
+      head: 123,
+      wanted: 100,
+      staged: 70,
+      published: 40,
+      quarantined: 2,
+      bundles: 4,
+      bytes: 350,
+      blocksPerSecond: 3,
+      bytesPerSecond: 14,
+      etaSeconds: 12,
+    });
+  });
+
+  test('is nothing at all where no kind is wanted', () => {
+    const empty = progressOf({ ...status, kinds: [] }, () => {
+      throw new Error('no kind, no rate');
+    });
+    expect(empty).toMatchObject({ wanted: 0, staged: 0, published: 0, blocksPerSecond: 0, etaSeconds: null });
+  });
+});
+
+describe('the view', () => {
+  const progress: Progress = {
+    network: 'main',
+    head: 17_000_123,
+    wanted: 1_000,
+    staged: 500,
+    published: 200,
+    quarantined: 0,
+    bundles: 12,
+    bytes: 12_345_678,
+    blocksPerSecond: 20.04,
+    bytesPerSecond: 3_210_000,
+    etaSeconds: 25,
+  };
+  const LINE =
+    'head 17,000,123  staged 500  published 200 of 1,000 blocks in 12 bundles (12.3 MB)  20.0 blocks/s  3.2 MB/s  ETA 25 s';
+
+  test('elsewhere than on a terminal is a line every five seconds, and none that says the same', () => {
+    const { io, said } = memoryIo();
+    let now = 1_000_000;
+    const view = createView(io, () => now);
+    view.progress(progress);
+    now += 4_999;
+    view.progress({ ...progress, staged: 600 });
+    expect(said.out).toBe(`${LINE}\n`);
+    now += 1;
+    view.progress(progress);
+    expect(said.out).toBe(`${LINE}\n`);
+    view.progress({ ...progress, staged: 700 });
+    expect(said.out).toBe(`${LINE}\n${LINE.replace('staged 500', 'staged 700')}\n`);
+  });
+
+  test('on a terminal is one line drawn over itself, cut to the width, with other lines above it', () => {
+    const { io, said } = memoryIo();
+    Object.assign(io.stdout, { isTTY: true, columns: 21 });
+    const view = createView(io, () => 0);
+    view.progress(progress);
+    view.progress(progress);
+    view.say('published logs');
+    view.progress(progress);
+    view.end();
+    const drawn = LINE.slice(0, 20);
+    const clear = '\r\u001b[2K';
+    expect(said.out).toBe(`${drawn}${clear}${drawn}${clear}published logs\n${drawn}${clear}`);
+  });
+
+  test.each([
+    ['says nothing of an end that is not known', { etaSeconds: null }, / MB\/s$/],
+    ['is up to date when all that is wanted is staged', { etaSeconds: null, staged: 1_000 }, / up to date$/],
+    ['names how many blocks are quarantined', { quarantined: 1_234 }, / {2}1,234 quarantined$/],
+    ['has a question mark while the head is unknown', { head: null }, /^head \? /],
+  ])('%s', (_, more, expected) => {
+    const { io, said } = memoryIo();
+    createView(io, () => 1e6).progress({ ...progress, ...(more as Partial<Progress>) });
+    expect(said.out.trimEnd()).toMatch(expected as RegExp);
+  });
+});
