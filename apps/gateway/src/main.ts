@@ -20,7 +20,7 @@ await runProcess(process, {
     });
     shutdown.add('database', () => database.close());
     await database.checkSchema();
-    const objectStore = await openObjectStore(settings.OBJECT_STORE);
+    const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
     shutdown.add('object store', () => objectStore.close());
     const rateLimiter =
       settings.REDIS_URL === undefined

@@ -1,4 +1,4 @@
-import { bytesSetting, integerSetting, logLevelSetting } from '@packhouse/runtime';
+import { bytesSetting, integerSetting, logLevelSetting, s3EndpointSetting } from '@packhouse/runtime';
 import { z } from 'zod';
 
 /** The environment of a gateway. */
@@ -16,6 +16,7 @@ export const gatewaySettings = z.object({
     ),
   NETWORKS_FILE: z.string().describe('the path of the networks file, e.g. ./networks.yaml'),
   OBJECT_STORE: z.string().describe('s3://bucket/prefix or the path of a folder'),
+  S3_ENDPOINT: s3EndpointSetting(),
   HOST: z
     .string()
     .default('0.0.0.0')

@@ -215,6 +215,8 @@ export interface Database {
     /** Adds or renews: attempts + 1, nextTry by back-off (1 min doubling to 1 day). */
     put(row: Omit<QuarantineRow, 'attempts' | 'firstSeen' | 'nextTry'>): Promise<QuarantineRow>;
     remove(network: string, number: number): Promise<void>;
+    /** Makes the next try of the quarantined blocks within the range due now. Gives their number. */
+    retry(network: string, range: BlockRange): Promise<number>;
     list(network?: string): Promise<QuarantineRow[]>;
   };
 

@@ -1,4 +1,3 @@
-import type { Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { countBlocks } from '@packhouse/pipeline';
 import { describeError, PackhouseError } from '@packhouse/runtime';
@@ -18,18 +17,17 @@ export async function finishOnce(parts: {
   io: CliIo;
   database: Database;
   node: ReadyNetwork;
-  kinds: readonly Kind[];
   reporter: Reporter;
   /** Milliseconds since the epoch. */
   startedAt: number;
 }): Promise<boolean> {
-  const { io, database, node, kinds, reporter } = parts;
+  const { io, database, node, reporter } = parts;
   const network = node.network.id;
   const range = { start: node.from, end: node.to as number };
-  const { settled, quarantined } = await isSettled(database, network, kinds, range);
+  const { settled, quarantined } = await isSettled(database, network, node.kinds, range, Date.now());
   if (!settled) return false;
   const seconds = (Date.now() - parts.startedAt) / 1000;
-  const totals = await Promise.all(kinds.map((kind) => database.bundles.totals(network, kind)));
+  const totals = await Promise.all(node.kinds.map((kind) => database.bundles.totals(network, kind)));
   const bytes = totals.reduce((sum, total) => sum + total.bytes, 0);
   const blocks = countBlocks([range]) - countBlocks(quarantined);
   const done = `Done: ${blocks} blocks published in ${seconds.toFixed(1)} s.`;

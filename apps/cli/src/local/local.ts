@@ -11,7 +11,7 @@ import { localApiKey } from './api-key.js';
 import { DATA_DIRECTORY, openDataDirectory } from './data-directory.js';
 import { finishOnce } from './finish-once.js';
 import { nextFreePort } from './free-port.js';
-import { openNode } from './open-node.js';
+import { openNode, pickNetwork } from './open-node.js';
 import { openPostgres } from './open-postgres.js';
 import { checkLocalFlags, type LocalFlags, type LocalOptions } from './options.js';
 import type { ReadyNetwork } from './preflight.js';
@@ -79,15 +79,13 @@ async function run(
   });
   onClose(() => database.close());
 
-  const networksFile = io.env.NETWORKS_FILE ?? directory.in('networks.json');
-  if (node !== null) await writeFile(networksFile, node.file);
+  const file = node?.file ?? null;
+  const networksFile = file === null ? (io.env.NETWORKS_FILE as string) : directory.in('networks.json');
+  if (file !== null) await writeFile(networksFile, file);
   const networks = await loadNetworks(networksFile, io.env);
-  const network = networks.find((each) => each.id === (node?.network.id ?? options.network)) ?? networks[0];
-  if (network === undefined) {
-    throw new PackhouseError({ code: 'NETWORKS_FILE_INVALID', message: `${networksFile} names no network.` });
-  }
+  const network = pickNetwork(networks, node?.network.id ?? options.network);
   for (const each of networks) await database.networks.register({ id: each.id, chainId: each.chainId });
-  if (node !== null) await want(database, node, options);
+  if (node !== null) await want(database, node);
 
   const watch = createWatch(database, network.id);
   await watch.look();
@@ -133,24 +131,27 @@ async function run(
     reporter.look(look, rates);
     if (!introduced) introduced = await introduce(database, look, reporter, { addresses, apiKey });
     if (!options.once || node === null) return false;
-    return finishOnce({ io, database, node, kinds: options.kinds, reporter, startedAt });
+    return finishOnce({ io, database, node, reporter, startedAt });
   }
 }
 
-/** Makes sure that what the command line asks for is wanted, once. */
-async function want(database: Database, node: ReadyNetwork, options: LocalOptions): Promise<void> {
+/**
+ * Makes sure that what the command line asks for is wanted, once, and that blocks which could not be had before are
+ * asked for again now: whoever starts again has done something about it.
+ */
+async function want(database: Database, node: ReadyNetwork): Promise<void> {
   const id = node.network.id;
   const same = (await database.wanted.list(id)).find(
     (row) =>
       row.start === node.from &&
       row.end === node.to &&
-      row.kinds.join() === options.kinds.join() &&
+      row.kinds.join() === node.kinds.join() &&
       row.priority === PRIORITY,
   );
   if (same === undefined) {
     await database.wanted.add({
       network: id,
-      kinds: options.kinds,
+      kinds: node.kinds,
       start: node.from,
       end: node.to,
       priority: PRIORITY,
@@ -158,6 +159,7 @@ async function want(database: Database, node: ReadyNetwork, options: LocalOption
   } else if (same.state !== 'active') {
     await database.wanted.setState(same.id, 'active');
   }
+  await database.quarantine.retry(id, { start: node.from, end: node.to ?? Number.MAX_SAFE_INTEGER });
 }
 
 function startProcesses(parts: {

@@ -1,4 +1,4 @@
-import { KINDS, type Kind } from '@packhouse/chain';
+import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import { checkRange, parseBlockNumber, parseInteger, parseKinds, parseNetworkName } from '../parse.js';
 
@@ -22,12 +22,14 @@ export interface LocalOptions {
   from: number;
   /** null: follow the head. */
   to: number | 'finalized' | null;
-  kinds: Kind[];
+  /** null: all that there are. */
+  kinds: Kind[] | null;
+  /** Whether a range or kinds were asked for by name. */
+  asked: boolean;
   /** null: named after the chain. */
   network: string | null;
   dataDir: string | null;
   port: number;
-  /** Whether the port was asked for, so that another one is worth a word. */
   once: boolean;
   json: boolean;
 }
@@ -56,7 +58,8 @@ export function checkLocalFlags(flags: LocalFlags): LocalOptions {
     rpc: flags.rpc,
     from,
     to,
-    kinds: flags.kinds === undefined ? [...KINDS] : parseKinds(flags.kinds),
+    kinds: flags.kinds === undefined ? null : parseKinds(flags.kinds),
+    asked: flags.from !== undefined || flags.to !== undefined || flags.kinds !== undefined,
     network: flags.network === undefined ? null : parseNetworkName(flags.network),
     dataDir: flags.dataDir ?? null,
     port: flags.port === undefined ? DEFAULT_PORT : parseInteger(flags.port, '--port', 1, 65_535),

@@ -1,3 +1,4 @@
+import { KINDS, type Kind } from '@packhouse/chain';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { fetchWish } from '@packhouse/pipeline';
@@ -7,14 +8,13 @@ import type { LocalOptions } from './options.js';
 
 /** A network that was found ready: its nodes answer, are on one chain and can give the kinds. */
 export interface ReadyNetwork {
-  /** The networks file to hand to the processes. */
-  file: string;
+  /** The networks file to hand to the processes; null: that of NETWORKS_FILE. */
+  file: string | null;
   network: Network;
+  kinds: readonly Kind[];
   from: number;
   /** null: follow the head. */
   to: number | null;
-  head: number;
-  finalized: number;
 }
 
 /** Names for well-known chain ids; others are `chain-<id>`. */
@@ -32,27 +32,30 @@ const CHAIN_NAMES: Readonly<Record<number, string>> = {
   560048: 'hoodi',
 };
 
+type Wish = Pick<LocalOptions, 'from' | 'to' | 'kinds' | 'network'>;
+
 /**
- * Asks the nodes before anything is started, so that a mistake is said in the first second.
+ * Asks the nodes of --rpc before anything is started, so that a mistake is said in the first second.
  *
  * Throws NODE_UNREACHABLE, NODE_WRONG_CHAIN, NODE_NOT_JSON_RPC, NODE_METHOD_MISSING, RANGE_BEYOND_HEAD.
  */
 export async function preflight(
   context: Context,
-  options: Pick<LocalOptions, 'from' | 'to' | 'kinds' | 'network'>,
+  wish: Wish,
   rpc: readonly string[],
   overrides: Record<string, unknown> = {},
 ): Promise<ReadyNetwork> {
   const chainId = await askChainId(rpc, context.signal);
+  const kinds = wish.kinds ?? [...KINDS];
   const file = JSON.stringify(
     {
       networks: [
         {
-          id: options.network ?? CHAIN_NAMES[chainId] ?? `chain-${chainId}`,
+          id: wish.network ?? CHAIN_NAMES[chainId] ?? `chain-${chainId}`,
           family: 'evm',
           chainId,
           upstreams: rpc.map((url) => ({ url })),
-          bundles: { kinds: options.kinds },
+          bundles: { kinds },
           ...overrides,
         },
       ],
@@ -61,27 +64,45 @@ export async function preflight(
     2,
   );
   const network = parseNetworks(file, { source: 'the command line', env: {} })[0] as Network;
+  return { ...(await checkNetwork(context, network, wish)), file };
+}
+
+/**
+ * Asks the nodes of a network whether they can give what is wanted.
+ *
+ * Throws what `preflight` throws, and KIND_UNKNOWN where the network does not keep a kind.
+ */
+export async function checkNetwork(context: Context, network: Network, wish: Wish): Promise<ReadyNetwork> {
+  const kinds = wish.kinds ?? network.bundles.kinds;
+  const absent = kinds.find((kind) => !network.bundles.kinds.includes(kind));
+  if (absent !== undefined) {
+    throw new PackhouseError({
+      code: 'KIND_UNKNOWN',
+      message: `The networks file does not keep ${absent} of ${network.id}.`,
+      hint: `It keeps ${network.bundles.kinds.join(', ')}.`,
+    });
+  }
   const source = createBlockSource({ network, context });
   try {
-    await source.probe(fetchWish(options.kinds), context.signal);
+    await source.probe(fetchWish(kinds), context.signal);
     const head = await source.head(context.signal);
-    if (options.from > head.number) {
+    if (wish.from > head.number) {
       throw new PackhouseError({
         code: 'RANGE_BEYOND_HEAD',
-        message: `--from ${options.from} lies beyond the head of the chain, which is block ${head.number}.`,
+        message: `--from ${wish.from} lies beyond the head of the chain, which is block ${head.number}.`,
         hint: 'Give a block that exists; to keep up with the head leave --to out.',
-        data: { from: options.from, head: head.number },
+        data: { from: wish.from, head: head.number },
       });
     }
-    const to = options.to === 'finalized' ? head.finalized : options.to;
-    if (to !== null && to < options.from) {
+    const to = wish.to === 'finalized' ? head.finalized : wish.to;
+    if (to !== null && to < wish.from) {
       throw new PackhouseError({
         code: 'RANGE_BEYOND_HEAD',
-        message: `--from ${options.from} lies beyond the newest final block, which is ${head.finalized}.`,
+        message: `--from ${wish.from} lies beyond the newest final block, which is ${head.finalized}.`,
         hint: 'Leave --to out to follow the head, or give an earlier block.',
       });
     }
-    return { file, network, from: options.from, to, head: head.number, finalized: head.finalized };
+    return { file: null, network, kinds, from: wish.from, to };
   } finally {
     await source.close();
   }

@@ -18,6 +18,8 @@ afterEach(async () => {
 
 /** Stays alive until SIGTERM, as a process that was started does. */
 const STAY = "setInterval(() => {}, 1000); process.on('SIGTERM', () => process.exit(0));";
+/** A condition that never comes fails the test, however slow the machine is. */
+const WAIT = { timeout: 50_000, interval: 5 };
 const READY = "process.send({ type: 'ready' });";
 
 /** Supervises a program with this body; `run` in it is the number of this start, from 1 on. */
@@ -71,7 +73,7 @@ test('a process that was up and is killed is started again, and the pauses begin
   const { supervised, messages, pids, pauses } = await supervising(`${READY} ${STAY}`);
   await supervised.ready;
   for (const times of [1, 2, 3]) {
-    await vi.waitUntil(() => readyCount(messages) === times);
+    await vi.waitUntil(() => readyCount(messages) === times, WAIT);
     if (times < 3) process.kill((await pids()).at(-1) as number, 'SIGKILL');
   }
   expect(pauses()).toEqual([3, 3]);
@@ -126,7 +128,7 @@ test('stop ends it, waits until it is gone, and starts nothing more', async () =
 test('stop in the pause before a restart starts nothing more', async () => {
   const { supervised, pids, pauses } = await supervising('process.exit(1);');
   const clear = vi.spyOn(globalThis, 'clearTimeout');
-  await vi.waitUntil(() => pauses().length >= 5);
+  await vi.waitUntil(() => pauses().length >= 5, WAIT);
   await supervised.stop();
   expect(clear).toHaveBeenCalled();
   const started = (await pids()).length;

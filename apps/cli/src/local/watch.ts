@@ -12,7 +12,7 @@ export interface Look {
   status: NetworkStatus;
   /** Bundles published since the last look. */
   published: BundleRow[];
-  /** Blocks quarantined since the last look. */
+  /** Blocks quarantined, or once more so, since the last look. */
   quarantined: QuarantineRow[];
 }
 
@@ -22,7 +22,7 @@ const PAGE = 500;
 /** Sees what is new in Postgres, one look after another; what was there before the first look is not new. */
 export function createWatch(database: Database, network: string): { look(): Promise<Look> } {
   const seen = new Map<Kind, BlockRange[]>();
-  const named = new Set<number>();
+  const named = new Map<number, number>();
   let first = true;
   return {
     async look() {
@@ -36,8 +36,8 @@ export function createWatch(database: Database, network: string): { look(): Prom
           for (const range of fresh) published.push(...(await bundlesWithin(database, network, kind, range)));
       }
       const rows = await database.quarantine.list(network);
-      const quarantined = rows.filter((row) => !named.has(row.number));
-      for (const row of rows) named.add(row.number);
+      const quarantined = rows.filter((row) => named.get(row.number) !== row.attempts);
+      for (const row of rows) named.set(row.number, row.attempts);
       first = false;
       return { status, published, quarantined };
     },
@@ -61,20 +61,29 @@ async function bundlesWithin(
   return rows;
 }
 
-/** Whether everything within the range is published or quarantined, of every kind. */
+/**
+ * Whether everything within the range is published or quarantined, of every kind. A quarantined block whose next try
+ * is due (at `now`, milliseconds since the epoch) is about to be asked for again, so it is not settled.
+ */
 export async function isSettled(
   database: Database,
   network: string,
   kinds: readonly Kind[],
   range: BlockRange,
+  now: number,
 ): Promise<{ settled: boolean; quarantined: BlockRange[] }> {
   const holes: BlockRange[] = [];
+  const rows = await database.quarantine.list(network);
+  const due = rows
+    .filter((row) => row.nextTry.getTime() <= now)
+    .map(({ number }) => ({ start: number, end: number }));
   let settled = true;
   for (const kind of kinds) {
     const { published, quarantined } = await database.coverage(network, kind, range);
     const open = subtractRanges([range], unionRanges(published));
-    holes.push(...intersectRanges(open, unionRanges(quarantined)));
-    if (subtractRanges(open, unionRanges(quarantined)).length > 0) settled = false;
+    const resting = subtractRanges(unionRanges(quarantined), unionRanges(due));
+    holes.push(...intersectRanges(open, resting));
+    if (subtractRanges(open, resting).length > 0) settled = false;
   }
   return { settled, quarantined: unionRanges(holes) };
 }

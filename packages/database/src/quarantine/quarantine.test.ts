@@ -46,3 +46,22 @@ it('lists by network, remembers all kinds that failed, forgets on removal', asyn
   await quarantine.remove('nowhere', 9);
   expect(await quarantine.list('second')).toEqual([]);
 });
+
+it('tries the blocks of a range at once when it is told to, and counts those tries like any other', async () => {
+  const { quarantine, networks } = open.database;
+  await networks.register({ id: 'third', chainId: 3 });
+  const row = { cause: 'PROOF_FAILED', message: 'x', upstream: null, payloadDigest: null };
+  for (const number of [10, 11, 12])
+    await quarantine.put({ ...row, network: 'third', number, kinds: ['logs'] });
+  expect(await quarantine.retry('third', { start: 11, end: 99 })).toBe(2);
+  expect(await quarantine.retry('nowhere', { start: 0, end: 99 })).toBe(0);
+  const now = (await open.sql<{ at: Date }>('SELECT clock_timestamp() AS at'))[0]!.at;
+  const due = (await quarantine.list('third')).filter((each) => each.nextTry <= now);
+  expect(due.map(({ number, attempts }) => [number, attempts])).toEqual([
+    [11, 1],
+    [12, 1],
+  ]);
+  const again = await quarantine.put({ ...row, network: 'third', number: 11, kinds: ['logs'] });
+  expect(again.attempts).toBe(2);
+  expect(again.nextTry.getTime()).toBeGreaterThan(now.getTime());
+});

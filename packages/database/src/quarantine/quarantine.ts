@@ -4,6 +4,7 @@ import type { Database, QuarantineRow } from '../database.js';
 import type { NetworkIds } from '../networks/networks.js';
 import { deleteQuarantine } from './delete-quarantine.js';
 import { selectQuarantine } from './select-quarantine.js';
+import { updateNextTry } from './update-next-try.js';
 import { upsertQuarantine } from './upsert-quarantine.js';
 
 interface Row {
@@ -29,6 +30,10 @@ export function createQuarantine(connections: Connections, ids: NetworkIds): Dat
     remove: async (network, number) => {
       const id = await ids.find(network);
       if (id !== undefined) await connections.query(deleteQuarantine, [id, number]);
+    },
+    retry: async (network, { start, end }) => {
+      const id = await ids.find(network);
+      return id === undefined ? 0 : (await connections.query(updateNextTry, [id, start, end])).length;
     },
     list: async (network) => {
       const rows = await connections.query<Row & { network: string }>(selectQuarantine, [network ?? null]);
