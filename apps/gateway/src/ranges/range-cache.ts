@@ -28,22 +28,16 @@ export interface RangeCacheOptions {
   maxBytes?: number;
 }
 
-interface KeptPage {
-  page: RangePage;
-  /** When it was last asked, in questions. */
-  usedAt: number;
-}
-
 /** Makes an empty cache; pages are loaded as they are asked for, each by one query however many ask at once. */
 export function createRangeCache(options: RangeCacheOptions): RangeCache {
   const maxBytes = options.maxBytes ?? 134_217_728;
   /** Of a network and a kind, by number. Looked up without making a string: this is the way of every pointer. */
-  const shelves = new Map<string, Map<Kind, Map<number, KeptPage>>>();
+  const shelves = new Map<string, Map<Kind, Map<number, RangePage>>>();
   const loading = new Map<string, Promise<RangePage>>();
   let bytes = 0;
   let questions = 0;
 
-  const shelfOf = (network: string, kind: Kind): Map<number, KeptPage> => {
+  const shelfOf = (network: string, kind: Kind): Map<number, RangePage> => {
     let kinds = shelves.get(network);
     if (kinds === undefined) {
       kinds = new Map();
@@ -57,16 +51,16 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
     return shelf;
   };
 
-  const forget = (shelf: Map<number, KeptPage>, index: number): void => {
-    const kept = shelf.get(index);
-    if (kept === undefined) return;
+  const forget = (shelf: Map<number, RangePage>, index: number): void => {
+    const page = shelf.get(index);
+    if (page === undefined) return;
     shelf.delete(index);
-    bytes -= sizeOf(kept.page);
+    bytes -= sizeOf(page);
   };
 
   /** A page costs a query; beside that, looking through all of them for the one to forget is nothing. */
   const forgetOldest = (): void => {
-    let oldest: { shelf: Map<number, KeptPage>; index: number; usedAt: number } | undefined;
+    let oldest: { shelf: Map<number, RangePage>; index: number; usedAt: number } | undefined;
     for (const kinds of shelves.values()) {
       for (const shelf of kinds.values()) {
         for (const [index, { usedAt }] of shelf) {
@@ -77,10 +71,11 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
     if (oldest !== undefined) forget(oldest.shelf, oldest.index);
   };
 
-  const keep = (shelf: Map<number, KeptPage>, index: number, page: RangePage): void => {
+  const keep = (shelf: Map<number, RangePage>, index: number, page: RangePage): void => {
     forget(shelf, index);
     questions += 1;
-    shelf.set(index, { page, usedAt: questions });
+    page.usedAt = questions;
+    shelf.set(index, page);
     bytes += sizeOf(page);
     while (bytes > maxBytes) forgetOldest();
   };
@@ -106,17 +101,17 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
   return {
     find(network, kind, number) {
       const index = Math.floor(number / PAGE_BLOCKS);
-      const kept = shelves.get(network)?.get(kind)?.get(index);
-      if (kept === undefined) return load(network, kind, index).then((page) => findRange(page, number));
+      const page = shelves.get(network)?.get(kind)?.get(index);
+      if (page === undefined) return load(network, kind, index).then((loaded) => findRange(loaded, number));
       questions += 1;
-      kept.usedAt = questions;
-      return findRange(kept.page, number);
+      page.usedAt = questions;
+      return findRange(page, number);
     },
     add(network, kind, number, range) {
       const index = Math.floor(number / PAGE_BLOCKS);
       const shelf = shelfOf(network, kind);
-      const kept = shelf.get(index);
-      if (kept !== undefined) keep(shelf, index, withRange(kept.page, range));
+      const page = shelf.get(index);
+      if (page !== undefined) keep(shelf, index, withRange(page, range));
     },
     get bytes() {
       return bytes;

@@ -3,9 +3,19 @@ import type { BlockRange } from '@packhouse/chain';
 /**
  * Published ranges of one kind that touch a run of blocks, as pairs of 32-bit offsets from the run's first block:
  * 8 bytes a bundle, so that ten million bundles fit into 80 MB.
+ *
+ * Among thousands of pages, finding a range is waiting for memory; so what a look-up needs stands together here,
+ * and the offsets are touched where the range is and hardly elsewhere.
  */
 export interface RangePage {
+  /** When it was last asked, as its owner counts. */
+  usedAt: number;
   readonly base: number;
+  readonly count: number;
+  /** Offset of the first range's start. */
+  readonly first: number;
+  /** Ranges a block, on average. */
+  readonly density: number;
   /** start, end, start, end, … ascending. 64-bit floats where a range reaches further than 2^31 blocks. */
   readonly offsets: Int32Array | Float64Array;
 }
@@ -13,13 +23,16 @@ export interface RangePage {
 /** Packs ascending, disjoint ranges. */
 export function packRanges(base: number, ranges: readonly BlockRange[]): RangePage {
   const wide = ranges.some((range) => base - range.start > 2 ** 31 || range.end - base >= 2 ** 31);
-  const offsets = wide ? new Float64Array(ranges.length * 2) : new Int32Array(ranges.length * 2);
+  const count = ranges.length;
+  const offsets = wide ? new Float64Array(count * 2) : new Int32Array(count * 2);
   let at = 0;
   for (const range of ranges) {
     offsets[at++] = range.start - base;
     offsets[at++] = range.end - base;
   }
-  return { base, offsets };
+  const first = offsets[0] ?? 0;
+  const blocks = (offsets[at - 1] ?? 0) - first + 1;
+  return { usedAt: 0, base, count, first, density: count / blocks, offsets };
 }
 
 /**
@@ -27,14 +40,11 @@ export function packRanges(base: number, ranges: readonly BlockRange[]): RangePa
  * mostly right or next to it: a binary search alone waits for memory at each of its dozen steps.
  */
 export function findRange(page: RangePage, number: number): BlockRange | undefined {
-  const { base, offsets } = page;
+  const { base, count, first, offsets } = page;
   const wanted = number - base;
   let low = 0;
-  let high = offsets.length / 2 - 1;
-  if (high < 0) return undefined;
-  const first = offsets[0] as number;
-  const span = (offsets[high * 2 + 1] as number) - first + 1;
-  let middle = Math.min(high, Math.max(0, Math.floor(((wanted - first) / span) * (high + 1))));
+  let high = count - 1;
+  let middle = Math.max(0, Math.min(high, Math.floor((wanted - first) * page.density)));
   for (let step = 2; low <= high; step *= 2) {
     const start = offsets[middle * 2] as number;
     const end = offsets[middle * 2 + 1] as number;

@@ -104,6 +104,31 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     });
   });
 
+  it('names the nearest coverage however far it is, and says when a block was held back', async () => {
+    await at.database.head.set({
+      network: 'ethereum',
+      number: 900_000,
+      hash: `0x${'0'.repeat(64)}`,
+      finalized: 4_900,
+    });
+    expect((await pointer(800_000)).json().coverage).toEqual({
+      below: expect.stringMatching(/^2000-2005$|^1000-1019$/),
+      above: null,
+    });
+    await at.database.quarantine.put({
+      network: 'ethereum',
+      number: 1_600,
+      kinds: ['blocks'],
+      cause: 'PROOF_FAILED',
+      message: 'The hash is another one.',
+      upstream: null,
+      payloadDigest: null,
+    });
+    const answer = await pointer(1_600);
+    expect(answer.json()).toMatchObject({ status: 404, reason: 'not-covered', quarantined: true });
+    expect(answer.json().detail).toContain('held back');
+  });
+
   it('answers 404 for a kind that does not exist or that the network does not have', async () => {
     expect((await pointer(1_000, 'uncles')).json()).toMatchObject({
       status: 404,

@@ -67,7 +67,7 @@ export function bundlePointerRoute(app: FastifyInstance, parts: GatewayParts, si
         refuseAbovePlan(key.plan, block);
         return whenHere(parts.pointers.find(site.network.id, kind, block), ({ start, end }) => {
           const range = `${start}-${end}`;
-          return reply
+          reply
             .header('cache-control', 'no-store')
             .send({ type: kind, range, download_link: `${site.downloadUrl}/${kind}/${range}.json.gz` });
         });

@@ -21,7 +21,7 @@ export function guardRequests(app: FastifyInstance, parts: GatewayParts): void {
   app.addHook('onRequest', (request, reply, done) => {
     const visit = beginVisit();
     request.visit = visit;
-    reply.raw.once('close', () => record(visit, reply));
+    reply.raw.on('close', () => record(visit, reply));
     const { method, url, headers } = request.raw as {
       method: string;
       url: string;

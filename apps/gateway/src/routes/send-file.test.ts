@@ -1,0 +1,45 @@
+import { type AddressInfo, connect } from 'node:net';
+import { fastify } from 'fastify';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ServedFile } from '../files/served-file.js';
+import { sendFile } from './send-file.js';
+
+/** More than the kernel's buffers of two sockets hold. */
+const bytes = Buffer.alloc(64 * 1_024 * 1_024, 1);
+
+describe('a file that is being sent', () => {
+  const app = fastify();
+  const release = vi.fn();
+  let asked: () => void = () => undefined;
+  const file: ServedFile = {
+    sha256: 'ab',
+    byteLength: bytes.length,
+    immutable: true,
+    body: async () => {
+      asked();
+      return { bytes, sha256: 'ab', release };
+    },
+    stream: () => Promise.reject(new Error('not streamed')),
+    release,
+  };
+  app.get('/', (request, reply) => sendFile(file, request, reply));
+  afterEach(() => app.close());
+
+  it('is held as long as its reader is there, however slow, and let go when the reader leaves', async () => {
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as AddressInfo;
+    const asking = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const reader = connect(port, '127.0.0.1');
+    reader.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+    reader.pause();
+    await asking;
+    // Reads a little, so that sending has begun for certain, and then no more.
+    await new Promise<void>((resolve) => reader.once('readable', () => resolve()));
+    expect(reader.read(1)).toHaveLength(1);
+    expect(release).not.toHaveBeenCalled();
+    reader.destroy();
+    await vi.waitFor(() => expect(release).toHaveBeenCalled(), { timeout: 30_000 });
+  });
+});
