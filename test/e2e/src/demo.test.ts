@@ -4,10 +4,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
 import { KINDS } from '@packhouse/chain';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CliEvent, type CliProcess, startCli } from './cli-process.js';
+import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { childrenOf } from './processes.js';
 import { end } from './workspace.js';
 
@@ -38,34 +38,22 @@ async function freePort(): Promise<string> {
   return String(free);
 }
 
-interface Pointer {
-  type: string;
-  range: string;
-  download_link: string;
-}
-
-async function get<T>(url: string): Promise<T> {
-  const response = await fetch(url);
-  expect(response.status, url).toBe(200);
-  return (await response.json()) as T;
-}
-
-async function download(pointer: Pointer, apiKey: string): Promise<unknown[]> {
-  const response = await fetch(pointer.download_link, { headers: { authorization: `Bearer ${apiKey}` } });
-  expect(response.status, pointer.download_link).toBe(200);
-  return JSON.parse(gunzipSync(Buffer.from(await response.arrayBuffer())).toString()) as unknown[];
+async function hashOfFifth(gateway: GatewayReader): Promise<string> {
+  const { range, download_link } = await gateway.pointer('blocks', 5);
+  const records = (await gateway.records(download_link)) as { hash: string }[];
+  return records[5 - Number(range.split('-')[0])]?.hash ?? '';
 }
 
 test('the demo chain is packed and served: pointers, downloads, and a block that is still new', async () => {
   cli = startCli(['local', '--json', '--data-dir', directory, '--port', port]);
-  const ready = await cli.event('ready');
-  const { baseUrl, apiKey } = ready as unknown as { baseUrl: string; apiKey: string };
+  const gateway = await gatewayReader(cli);
+  const { apiKey } = gateway;
   for (const kind of KINDS) await cli.event('published', (event) => event.kind === kind);
   for (const kind of KINDS) {
-    const pointer = await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/${kind}/3`);
+    const pointer = await gateway.pointer(kind, 3);
     expect(Object.keys(pointer)).toEqual(['type', 'range', 'download_link']);
     const [start, last] = pointer.range.split('-').map(Number) as [number, number];
-    const records = await download(pointer, apiKey);
+    const records = await gateway.records(pointer.download_link);
     expect(records).toHaveLength(last - start + 1);
     if (kind === 'blocks') expect(records[3 - start]).toMatchObject({ number: '0x3' });
   }
@@ -76,12 +64,12 @@ test('the demo chain is packed and served: pointers, downloads, and a block that
     event.staged === event.wanted &&
     (event.head as number) >= (event.published as number);
   const { head } = (await cli.event('progress', upToDate)) as unknown as { head: number };
-  const fresh = await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/blocks/${head}`);
+  const fresh = await gateway.pointer('blocks', head);
   expect(fresh.range).toBe(`${head}-${head}`);
-  expect(await download(fresh, apiKey)).toMatchObject([{ number: `0x${head.toString(16)}` }]);
+  expect(await gateway.records(fresh.download_link)).toMatchObject([{ number: `0x${head.toString(16)}` }]);
 
   // A program that knows only curl and gunzip reads the same.
-  const link = (await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/logs/1`)).download_link;
+  const link = (await gateway.pointer('logs', 1)).download_link;
   const { stdout } = await shell(
     'sh',
     ['-c', `curl -s -H 'Authorization: Bearer ${apiKey}' ${link} | gunzip`],
@@ -89,12 +77,9 @@ test('the demo chain is packed and served: pointers, downloads, and a block that
   );
   expect(Array.isArray(JSON.parse(stdout))).toBe(true);
 
-  const [block] = (await download(await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/blocks/5`), apiKey)) as {
-    hash: string;
-  }[];
   firstRun = {
     apiKey,
-    hash: block?.hash ?? '',
+    hash: await hashOfFifth(gateway),
     published: cli.events.filter((event) => event.event === 'published').length,
   };
 });
@@ -110,14 +95,11 @@ test('an interrupt drains it and leaves no process behind', async () => {
 
 test('a second start goes on where it was, with the same key and the same chain', async () => {
   cli = startCli(['local', '--json', '--data-dir', directory, '--port', port]);
-  const { baseUrl, apiKey } = (await cli.event('ready')) as unknown as { baseUrl: string; apiKey: string };
-  expect(apiKey).toBe(firstRun.apiKey);
+  const gateway = await gatewayReader(cli);
+  expect(gateway.apiKey).toBe(firstRun.apiKey);
   const progress = await cli.event('progress');
   expect(progress.bundles).toBeGreaterThanOrEqual(firstRun.published);
-  const [block] = (await download(await get<Pointer>(`${baseUrl}${apiKey}/bundle-api/blocks/5`), apiKey)) as {
-    hash: string;
-  }[];
-  expect(block?.hash).toBe(firstRun.hash);
+  expect(await hashOfFifth(gateway)).toBe(firstRun.hash);
   // The chain goes on from where it was: a block behind the head of now is staged too.
   const { head } = progress as unknown as { head: number };
   await cli.event('progress', (event) => (event.head as number) > head);

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createDatabase } from '@packhouse/database';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { type CliProcess, startCli } from './cli-process.js';
+import type { CliProcess } from './cli-process.js';
+import { openDatabase } from './open-database.js';
 import { childrenOf } from './processes.js';
 import { checkPublished } from './published.js';
+import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 const LENGTH = 400;
@@ -33,18 +33,7 @@ afterEach(async () => {
 });
 
 function start(): CliProcess {
-  const args = [
-    'local',
-    '--rpc',
-    node.url,
-    '--from',
-    '1000',
-    '--to',
-    String(1_000 + LENGTH - 1),
-    '--once',
-    '--json',
-  ];
-  cli = startCli([...args, '--data-dir', workspace.directory], { env: workspace.env });
+  cli = startLocal(workspace, { rpc: [node.url], from: 1_000, to: 1_000 + LENGTH - 1 });
   return cli;
 }
 
@@ -84,16 +73,7 @@ test('no key and no password reaches a log file', async () => {
     expect(log).not.toContain(ready.apiKey as string);
     expect(log).not.toContain(new URL(workspace.databaseUrl).password || 'no password');
   }
-  const database = createDatabase({
-    connectionString: workspace.databaseUrl,
-    context: {
-      logger: createLogger({ name: 'test', level: 'silent' }),
-      metrics: createMetrics(),
-      clock: systemClock,
-      signal: new AbortController().signal,
-    },
-    applicationName: 'test',
-  });
+  const database = openDatabase(workspace.databaseUrl);
   expect((await database.keys.list()).map((row) => row.prefix)).toEqual([
     (ready.apiKey as string).slice(0, 11),
   ]);

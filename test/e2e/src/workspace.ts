@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freshDatabase } from '@packhouse/local';
+import { freshDatabase, removePostgres } from '@packhouse/local';
 import type { CliProcess } from './cli-process.js';
 
 /** A folder and a database of a test's own. */
@@ -23,6 +23,8 @@ export async function makeWorkspace(postgresUrl: string): Promise<Workspace> {
     env: { DATABASE_URL: database.url },
     async remove() {
       await database.drop();
+      // An embedded one may have to live elsewhere.
+      await removePostgres(path.join(directory, 'postgres'));
       await rm(directory, { recursive: true, force: true });
     },
   };
