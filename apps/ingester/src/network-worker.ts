@@ -142,9 +142,10 @@ function createWake(): { ring(): void; wait(ms: number, signal: AbortSignal): Pr
     async wait(ms, signal) {
       if (!rung && !signal.aborted) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
+          const timer = setTimeout(() => done(), ms);
           const done = (): void => {
             clearTimeout(timer);
+            signal.removeEventListener('abort', done);
             resolve();
           };
           hear = done;

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { KINDS } from '@packhouse/chain';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CliEvent, type CliProcess, startCli } from './cli-process.js';
+import { freePort } from './free-port.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { childrenOf } from './processes.js';
 import { end } from './workspace.js';
@@ -28,15 +28,6 @@ afterAll(async () => {
   if (place !== null) await rm(place.trim(), { recursive: true, force: true });
   await rm(directory, { recursive: true, force: true });
 });
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port: free } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return String(free);
-}
 
 async function hashOfFifth(gateway: GatewayReader): Promise<string> {
   const { range, download_link } = await gateway.pointer('blocks', 5);

@@ -1,0 +1,124 @@
+import type { Kind } from '@packhouse/chain';
+import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import type { CliEvent, CliProcess } from './cli-process.js';
+import { type GatewayReader, gatewayReader } from './gateway-reader.js';
+import { writeNetworksFile } from './networks-file.js';
+import { sql } from './open-database.js';
+import { canonical, checkPublished } from './published.js';
+import { startLocal } from './start-local.js';
+import { end, makeWorkspace, type Workspace } from './workspace.js';
+
+// Following the head, with blocks that are not final yet: every link that was handed out keeps its word.
+const FIRST = 1_000;
+const OPTIONS = { txsPerBlock: 4, logsPerTx: 2, tracesPerTx: 3 };
+const trunk = generateChain({ ...OPTIONS, length: 35, seed: 21, startNumber: FIRST });
+/** The block of a chain by its number. */
+const at = (chain: readonly RecordedBlock[], number: number): RecordedBlock =>
+  chain[number - FIRST] as RecordedBlock;
+
+let workspace: Workspace;
+let node: ReplayNode;
+let cli: CliProcess;
+let gateway: GatewayReader;
+beforeEach(async () => {
+  workspace = await makeWorkspace(inject('postgresUrl'));
+  node = await createReplayNode({ blocks: trunk, head: 1_019, finalized: 1_009 });
+  const networksFile = await writeNetworksFile(workspace, node.url, 8);
+  cli = startLocal(workspace, { from: FIRST, env: { NETWORKS_FILE: networksFile } });
+  gateway = await gatewayReader(cli);
+  await cli.event('progress', reached('staged', 1_019));
+});
+afterEach(async () => {
+  await end(cli);
+  await node.close();
+  await workspace.remove();
+});
+
+const reached =
+  (field: 'staged' | 'published', number: number) =>
+  (event: CliEvent): boolean =>
+    (event[field] as number) >= number - FIRST + 1;
+
+/** The link of a block that is staged and not packed, followed once. */
+async function newLink(kind: Kind, number: number): Promise<string> {
+  const { range, download_link } = await gateway.pointer(kind, number);
+  expect(range).toBe(`${number}-${number}`);
+  expect(await gateway.records(download_link)).toEqual([canonical(at(trunk, number), kind)]);
+  return download_link;
+}
+
+const WAIT = { timeout: 50_000, interval: 50 };
+
+test('invariant 6: the links of new blocks give the same blocks after they are packed and staging is reclaimed', async () => {
+  const links: [Kind, number, string][] = [];
+  for (const kind of ['blocks', 'logs', 'traces'] as const)
+    for (const number of [1_011, 1_013, 1_019]) links.push([kind, number, await newLink(kind, number)]);
+
+  // The blocks become final when they are staged: bundles of 8 blocks come out even.
+  node.setHead(1_033);
+  await cli.event('progress', reached('staged', 1_033));
+  node.setFinalized(1_033);
+  await cli.event('progress', reached('published', 1_033));
+  const inStaging = 'SELECT block FROM packhouse.staged_block';
+  await expect.poll(() => sql(workspace.databaseUrl, inStaging), WAIT).toEqual([]);
+
+  for (const [kind, number, link] of links) {
+    expect(await gateway.records(link)).toEqual([canonical(at(trunk, number), kind)]);
+    const { range } = await gateway.pointer(kind, number);
+    const [start, last] = range.split('-').map(Number) as [number, number];
+    expect(start <= number && number <= last && start < last, range).toBe(true);
+  }
+
+  // The chain grows on from what is published and gone from staging.
+  node.setHead(1_034);
+  await cli.event('progress', reached('staged', 1_034));
+  await newLink('receipts', 1_034);
+});
+
+test('a reorganisation: the link of a removed block says so until another block takes its place', async () => {
+  const branch = [
+    ...trunk.slice(0, 12),
+    ...generateChain({
+      ...OPTIONS,
+      length: 14,
+      seed: 22,
+      after: {
+        number: 1_011,
+        hash: at(trunk, 1_011).block.hash,
+        timestamp: Number(at(trunk, 1_011).block.timestamp),
+      },
+    }),
+  ];
+  const [kept, replaced, removed] = [
+    await newLink('blocks', 1_010),
+    await newLink('blocks', 1_013),
+    await newLink('blocks', 1_018),
+  ];
+  const status = async (link: string): Promise<number> => (await gateway.ask(link)).status;
+  const content = async (link: string): Promise<unknown> =>
+    (await status(link)) === 200 ? gateway.records(link) : undefined;
+
+  node.setBlocks(branch, 1_015);
+  await expect.poll(() => status(removed), WAIT).toBe(410);
+  const answer = await gateway.ask(removed);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  expect(await answer.json()).toMatchObject({
+    status: 410,
+    reason: 'reorganised',
+    hash: at(trunk, 1_018).block.hash,
+  });
+  await expect.poll(() => content(replaced), WAIT).toEqual([canonical(at(branch, 1_013), 'blocks')]);
+  expect(await gateway.records(kept)).toEqual([canonical(at(trunk, 1_010), 'blocks')]);
+  const beyond = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/1018`);
+  expect([beyond.status, await beyond.json()]).toMatchObject([404, { reason: 'beyond-head', head: 1_015 }]);
+
+  node.setHead(1_025);
+  await expect.poll(() => content(removed), WAIT).toEqual([canonical(at(branch, 1_018), 'blocks')]);
+
+  await cli.event('progress', reached('staged', 1_025));
+  node.setFinalized(1_025);
+  await cli.event('progress', reached('published', 1_025));
+  await checkPublished(workspace, branch, 'main');
+  expect(await gateway.records(removed)).toEqual([canonical(at(branch, 1_018), 'blocks')]);
+});
