@@ -137,19 +137,32 @@ async function prove(
       return { number: fetched.number, error: failure ?? (error as Error), upstream: lied.at(-1) ?? null };
     }
     if (lied.includes(candidate.upstream)) {
+      dropTraces(candidate);
       return { number: fetched.number, error: failure, upstream: candidate.upstream };
     }
   }
 }
 
 async function proveRecord(prover: Prover, fetched: FetchedBlock): Promise<ProvedRecord> {
-  const block = prover.proveBlock({
-    block: fetched.block,
-    ...(fetched.receipts === undefined ? {} : { receipts: fetched.receipts }),
-  });
+  let block: ProvedBlock;
+  try {
+    block = prover.proveBlock({
+      block: fetched.block,
+      ...(fetched.receipts === undefined ? {} : { receipts: fetched.receipts }),
+    });
+  } catch (error) {
+    dropTraces(fetched);
+    throw error;
+  }
   if (fetched.traces === undefined) return { block };
   if (Array.isArray(fetched.traces)) return { block, traces: prover.proveTraces(block, fetched.traces) };
   return { block, traces: await deflateTraces(prover, block, fetched.traces) };
+}
+
+/** Lets go of traces that nobody will read: they may be an answer that is still coming in on a connection of its own. */
+function dropTraces({ traces }: FetchedBlock): void {
+  if (traces === undefined || Array.isArray(traces)) return;
+  void traces[Symbol.asyncIterator]().return?.();
 }
 
 /** Proves and deflates traces as they come in, so that an answer of any size passes through bounded memory. */
