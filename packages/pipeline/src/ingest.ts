@@ -1,36 +1,95 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import type { Database } from '@packhouse/database';
-import { type ErrorCode, isPackhouseError } from '@packhouse/runtime';
+import { isPackhouseError } from '@packhouse/runtime';
 import { type ExtractFailure, type ExtractParts, extract } from './extract.js';
+import { missingPieces } from './missing-pieces.js';
+import { isNodeFault, mayBlameBlock } from './node-faults.js';
 import { subtractRanges, unionRanges } from './ranges.js';
 import { type StageParts, stage } from './stage.js';
 
 export type IngestParts = ExtractParts & StageParts;
 
-/** Faults of a node as a whole: the job is tried again; no single block is to blame. */
-const NODE_FAULTS: readonly ErrorCode[] = [
-  'NODE_UNREACHABLE',
-  'NODE_TIMEOUT',
-  'NODE_RATE_LIMITED',
-  'NODE_HTTP_ERROR',
-  'NODE_NOT_JSON_RPC',
-  'NODE_UNAUTHORIZED',
-  'NODE_METHOD_MISSING',
-];
+/** From this try of a job on, blocks that a living node cannot give are asked for one by one. */
+const PATIENT_ATTEMPTS = 3;
+/** Blocks that one try may blame like that; where more fail it is the node. */
+const MAX_BLAMED = 4;
+
+interface Failed {
+  failure: ExtractFailure;
+  kinds: readonly Kind[];
+}
 
 /**
  * One ingest job: first what is missing of the window is extracted, then it is staged, then blocks that failed are
- * quarantined. Safe to repeat at any point. Throws what makes a later try sensible.
+ * quarantined. Safe to repeat at any point. Throws what makes a later try sensible; `attempt` counts the tries from 1.
  */
 export async function ingest(
   parts: IngestParts,
   window: BlockRange & { kinds: readonly Kind[] },
   signal: AbortSignal,
+  attempt = 1,
 ): Promise<{ staged: number; failed: number }> {
+  let staged = 0;
+  const failed: Failed[] = [];
+  for (const { range, kinds } of await missingWithin(parts, window)) {
+    const outcome = await ingestPiece(parts, range, kinds, signal);
+    staged += outcome.staged;
+    failed.push(...outcome.failures.map((failure) => ({ failure, kinds })));
+  }
+  const blamed = failed.filter(({ failure }) => !isNodeFault(failure.error));
+  let held = failed.filter(({ failure }) => isNodeFault(failure.error));
+  // Whatever else was wanted of the window was had, now or before.
+  const few = failed.length < window.end - window.start + 1 || window.start === window.end;
+  if (held.length > 0 && few && attempt >= PATIENT_ATTEMPTS && (await answers(parts, signal))) {
+    const alone = await askAlone(parts, held, signal);
+    staged += alone.staged;
+    blamed.push(...alone.blamed);
+    held = alone.held;
+  }
+  for (const { failure, kinds } of blamed) await quarantine(parts, failure, kinds);
+  const [first] = held;
+  if (first !== undefined) throw first.failure.error;
+  return { staged, failed: blamed.length };
+}
+
+/**
+ * Asks for blocks one by one, so that a block which brings down whatever it is asked with (a trace that takes too
+ * long) is told from its neighbours. `held` is what the node is to blame for after all.
+ */
+async function askAlone(
+  parts: IngestParts,
+  failed: readonly Failed[],
+  signal: AbortSignal,
+): Promise<{ staged: number; blamed: Failed[]; held: Failed[] }> {
+  const result = { staged: 0, blamed: [] as Failed[], held: [] as Failed[] };
+  for (const one of failed) {
+    if (!mayBlameBlock(one.failure.error) || result.blamed.length === MAX_BLAMED) {
+      result.held.push(one);
+      continue;
+    }
+    const { number } = one.failure;
+    const { staged, failures } =
+      failed.length === 1
+        ? { staged: 0, failures: [one.failure] }
+        : await ingestPiece(parts, { start: number, end: number }, one.kinds, signal);
+    result.staged += staged;
+    for (const failure of failures) {
+      const { error } = failure;
+      const to = isNodeFault(error) && !mayBlameBlock(error) ? result.held : result.blamed;
+      to.push({ failure, kinds: one.kinds });
+    }
+  }
+  return result;
+}
+
+/** Extracts and stages a range of which all the kinds are missing. */
+async function ingestPiece(
+  parts: IngestParts,
+  range: BlockRange,
+  kinds: readonly Kind[],
+  signal: AbortSignal,
+): Promise<{ staged: number; failures: ExtractFailure[] }> {
   const { database, network } = parts;
-  const missing = await missingWithin(database, network, window);
-  if (missing === null) return { staged: 0, failed: 0 };
-  const { runs, failures, wireBytes } = await extract(parts, missing.range, missing.kinds, signal);
+  const { runs, failures, wireBytes } = await extract(parts, range, kinds, signal);
   parts.context.metrics
     .counter('packhouse_ingested_bytes_total', 'Bytes of node answers, as they came over the wire', [
       'network',
@@ -48,17 +107,18 @@ export async function ingest(
   parts.context.metrics
     .counter('packhouse_staged_blocks_total', 'Blocks proved and staged', ['network'])
     .inc({ network }, staged);
-  let nodeFault: ExtractFailure | undefined;
-  for (const failure of failures) {
-    if (isNodeFault(failure.error)) nodeFault ??= failure;
-    else await quarantine(parts, failure, missing.kinds);
-  }
-  if (nodeFault !== undefined) throw nodeFault.error;
-  return { staged, failed: failures.length };
+  return { staged, failures };
 }
 
-function isNodeFault(error: Error): boolean {
-  return isPackhouseError(error) && NODE_FAULTS.includes(error.code);
+/** Whether the nodes answer at all: then it is the block that they cannot give. */
+async function answers({ source }: IngestParts, signal: AbortSignal): Promise<boolean> {
+  try {
+    await source.head(signal);
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
 }
 
 async function quarantine(
@@ -84,26 +144,16 @@ async function quarantine(
     .inc({ network, cause: row.cause });
 }
 
-/** The hull of what is neither staged nor published of the window, and the kinds that miss something there. */
+/** What is neither staged nor published of the window, in pieces that miss the same kinds. */
 async function missingWithin(
-  database: Database,
-  network: string,
+  { database, network }: IngestParts,
   window: BlockRange & { kinds: readonly Kind[] },
-): Promise<{ range: BlockRange; kinds: Kind[] } | null> {
-  const kinds: Kind[] = [];
-  const holes: BlockRange[] = [];
+): Promise<{ range: BlockRange; kinds: Kind[] }[]> {
+  const missing = new Map<Kind, BlockRange[]>();
   for (const kind of KINDS.filter((each) => window.kinds.includes(each))) {
     const { staged, published } = await database.coverage(network, kind, window);
-    const missing = subtractRanges(
-      [{ start: window.start, end: window.end }],
-      unionRanges([...staged, ...published]),
-    );
-    if (missing.length > 0) kinds.push(kind);
-    holes.push(...missing);
+    const whole = [{ start: window.start, end: window.end }];
+    missing.set(kind, subtractRanges(whole, unionRanges([...staged, ...published])));
   }
-  const merged = unionRanges(holes);
-  const [first, last] = [merged[0], merged.at(-1)];
-  return first === undefined || last === undefined
-    ? null
-    : { range: { start: first.start, end: last.end }, kinds };
+  return missingPieces(missing);
 }

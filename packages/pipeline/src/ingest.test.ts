@@ -1,0 +1,86 @@
+import { KINDS, type Kind } from '@packhouse/chain';
+import { createBlockSource } from '@packhouse/node-rpc';
+import { generateChain } from '@packhouse/replay-node';
+import { afterEach, expect, inject, test } from 'vitest';
+import { ingest } from './ingest.js';
+import { plan } from './plan.js';
+import { chainFrom } from './testing/chains.js';
+import { makeWorld, type World } from './testing/world.js';
+
+/** The first of a segment. */
+const FIRST = 1_024;
+let world: World;
+afterEach(() => world.close());
+
+test('kinds that miss different parts of a window are all had, and nothing is planned for ever', async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 24) }]);
+  await world.noteHead();
+  const want = (start: number, end: number, kinds: Kind[]) =>
+    world.database.wanted.add({
+      network: 'main',
+      kinds,
+      start: FIRST + start,
+      end: FIRST + end,
+      priority: 1,
+    });
+  const { signal } = world.context;
+  await want(10, 23, ['logs']);
+  await want(0, 4, ['receipts']);
+  await ingest(world.parts, { start: FIRST + 10, end: FIRST + 23, kinds: ['logs'] }, signal);
+  await ingest(world.parts, { start: FIRST, end: FIRST + 4, kinds: ['receipts'] }, signal);
+  await want(0, 20, ['logs', 'receipts']);
+
+  expect((await plan({ ...world })).ingestJobs).toBe(1);
+  await world.queues.wipe('ingest');
+  await ingest(world.parts, { start: FIRST, end: FIRST + 20, kinds: ['receipts', 'logs'] }, signal);
+  expect(await plan({ ...world })).toMatchObject({ ingestJobs: 0, missingBlocks: 0 });
+});
+
+test('a block that no living node can give is quarantined after some tries, its neighbours are not', async () => {
+  const faults = [
+    { when: { method: 'trace_block', block: FIRST + 10 }, do: 'reset' },
+    { when: { method: 'debug_traceBlockByHash', block: FIRST + 10 }, do: 'reset' },
+  ] as const;
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 32), faults }]);
+  const window = { start: FIRST, end: FIRST + 31, kinds: KINDS };
+  const { signal } = world.context;
+  for (const attempt of [1, 2]) {
+    await expect(ingest(world.parts, window, signal, attempt)).rejects.toMatchObject({
+      code: 'NODE_UNREACHABLE',
+    });
+    expect(await world.database.quarantine.list('main')).toEqual([]);
+  }
+  await ingest(world.parts, window, signal, 3);
+  expect(await world.database.quarantine.list('main')).toMatchObject([
+    { number: FIRST + 10, cause: 'NODE_UNREACHABLE' },
+  ]);
+  expect((await world.database.coverage('main', 'traces')).staged).toEqual([
+    { start: FIRST, end: FIRST + 9 },
+    { start: FIRST + 11, end: FIRST + 31 },
+  ]);
+});
+
+test('a node that gives nothing of a window but its head quarantines nothing, however often it is asked', async () => {
+  const faults = [{ when: { method: 'eth_getBlockReceipts' }, do: 'http500' }] as const;
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 8), faults }]);
+  const window = { start: FIRST, end: FIRST + 7, kinds: KINDS };
+  await expect(ingest(world.parts, window, world.context.signal, 5)).rejects.toMatchObject({
+    code: 'NODE_HTTP_ERROR',
+  });
+  expect(await world.database.quarantine.list('main')).toEqual([]);
+});
+
+test('streamed traces of a block that fails its proofs are let go, with their connections', async () => {
+  const lie = { when: { method: 'eth_getBlockByNumber', block: FIRST + 3 }, do: 'tamper' } as const;
+  const blocks = generateChain({ length: 8, txsPerBlock: 50, tracesPerTx: 200, startNumber: FIRST });
+  world = await makeWorld(inject('postgresUrl'), [
+    { blocks, faults: [{ ...lie, path: ['gasUsed'], value: '0x2' }] },
+  ]);
+  const source = createBlockSource({ network: world.network, context: world.context, maxBodyBytes: 200_000 });
+  const window = { start: FIRST + 3, end: FIRST + 3, kinds: KINDS };
+  for (let tries = 0; tries < 3; tries++) {
+    await ingest({ ...world.parts, source }, window, world.context.signal);
+  }
+  await expect.poll(() => world.nodes[0]?.stats().inFlight).toBe(0);
+  await source.close();
+});
