@@ -43,7 +43,12 @@ export async function dropAbandoned(
   return { abandoned, from: lowest.number };
 }
 
-async function isAbandoned(source: BlockSource, block: StagedBlock, signal: AbortSignal): Promise<boolean> {
+/** Whether the chain has another block under this number now. */
+export async function isAbandoned(
+  source: BlockSource,
+  block: StagedBlock,
+  signal: AbortSignal,
+): Promise<boolean> {
   const canonical = await source.blockHash(block.number, signal);
   // null: the node has no such block yet or any more; that alone is lagging, not a reorganisation.
   return canonical !== null && canonical !== block.hash;

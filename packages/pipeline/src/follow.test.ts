@@ -1,0 +1,123 @@
+import { KINDS } from '@packhouse/chain';
+import { afterEach, expect, inject, test } from 'vitest';
+import { follow } from './follow.js';
+import type { IngestParts } from './ingest.js';
+import { pack } from './pack.js';
+import { publish } from './publish.js';
+import { branchOf, chainFrom } from './testing/chains.js';
+import { makeWorld, type World } from './testing/world.js';
+
+const FIRST = 1_000;
+let world: World;
+afterEach(() => world.close());
+
+async function packAll(): Promise<void> {
+  for (const kind of KINDS) {
+    await pack(
+      { ...world, publish: (request, signal) => publish(world, request, signal) },
+      kind,
+      world.context.signal,
+    );
+  }
+}
+
+const staged = async (): Promise<number[]> =>
+  (await world.database.staging.blocks('main', { start: 0, end: FIRST + 1_000 })).map(
+    (block) => block.number,
+  );
+
+test('invariant 2: blocks that were abandoned while nobody followed are never packed as final', async () => {
+  const before = chainFrom(FIRST, 20);
+  const after = branchOf(before, 12, 40);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: before, finalized: { depth: 10 } }], {
+    maxBlocks: 2,
+  });
+  await world.want(FIRST + 10, null);
+  await follow(world.parts, world.context.signal);
+
+  // While nobody looked, the chain left these blocks and became final beyond them. A packer is always at work.
+  world.nodes[0]?.setBlocks(after);
+  world.nodes[0]?.setFinalized({ depth: 5 });
+  const { source } = world.parts;
+  const whilePacking: IngestParts = {
+    ...world.parts,
+    source: {
+      ...source,
+      blockHash: async (number, signal) => {
+        await packAll();
+        return source.blockHash(number, signal);
+      },
+    },
+  };
+  await follow(whilePacking, world.context.signal);
+  await world.settle();
+
+  const hashes = new Map(after.map(({ number, block }) => [number, block.hash]));
+  const rows = await world.database.bundles.list('main', 'blocks', 0, 100);
+  expect(rows.at(-1)?.end).toBeGreaterThanOrEqual(FIRST + 30);
+  expect(rows.map((row) => row.lastHash)).toEqual(rows.map((row) => hashes.get(row.end)));
+});
+
+test('abandoned blocks beneath a gap are found although the blocks above it are right', async () => {
+  const before = chainFrom(FIRST, 20);
+  const after = branchOf(before, 14, 22);
+  world = await makeWorld(inject('postgresUrl'), [
+    { blocks: before, head: FIRST + 15, finalized: FIRST + 9 },
+  ]);
+  await world.want(FIRST, null);
+  await follow(world.parts, world.context.signal);
+  const bad = { when: { method: 'eth_getBlockReceipts', block: FIRST + 16 }, do: 'nullReceipts' } as const;
+  world.nodes[0]?.faults.add(bad);
+  world.nodes[0]?.setBlocks(after);
+  await follow(world.parts, world.context.signal);
+  await follow(world.parts, world.context.signal);
+
+  const hashes = new Map(after.map(({ number, block }) => [number, block.hash]));
+  const blocks = await world.database.staging.blocks('main', { start: FIRST, end: FIRST + 30 });
+  expect(blocks.map((block) => block.number)).not.toContain(FIRST + 16);
+  expect(blocks.at(-1)?.number).toBe(FIRST + 21);
+  expect(blocks.map((block) => block.hash)).toEqual(blocks.map((block) => hashes.get(block.number)));
+});
+
+test('a block at the head that cannot be had keeps no other block waiting', async () => {
+  const bad = { when: { method: 'eth_getBlockReceipts', block: FIRST + 12 }, do: 'nullReceipts' } as const;
+  world = await makeWorld(inject('postgresUrl'), [
+    { blocks: chainFrom(FIRST, 30), finalized: { depth: 20 }, faults: [bad] },
+  ]);
+  await world.want(FIRST, null);
+  const { failures } = await follow(world.parts, world.context.signal);
+  expect(failures.map((failure) => failure.number)).toEqual([FIRST + 12]);
+  expect(await staged()).toEqual(
+    Array.from({ length: 20 }, (_, i) => FIRST + 10 + i).filter((number) => number !== FIRST + 12),
+  );
+});
+
+test('a long way to the head is gone in looks, newest blocks first, so that the head stays known', async () => {
+  world = await makeWorld(inject('postgresUrl'), [
+    { blocks: chainFrom(FIRST, 40), finalized: { depth: 30 } },
+  ]);
+  await world.want(FIRST, null);
+  let now = 0;
+  const slow: IngestParts = {
+    ...world.parts,
+    context: {
+      ...world.context,
+      clock: {
+        ...world.context.clock,
+        now: () => {
+          now += 1_000;
+          return now;
+        },
+      },
+    },
+  };
+  const first = await follow(slow, world.context.signal);
+  expect(first.behind).toBe(true);
+  expect(first.staged).toBeLessThan(30);
+  expect((await staged()).at(-1)).toBe(FIRST + 39);
+  expect((await world.database.head.get('main'))?.number).toBe(FIRST + 39);
+
+  let last = first;
+  for (let looks = 0; last.behind && looks < 30; looks++) last = await follow(slow, world.context.signal);
+  expect(await staged()).toEqual(Array.from({ length: 30 }, (_, i) => FIRST + 10 + i));
+});
