@@ -5,6 +5,13 @@ import type { Network } from '@packhouse/networks';
 import type { PackableRun } from './wanted-blocks.js';
 
 /**
+ * A run that waits for what comes before it is packed once it holds this many bundles. What it waits for may take
+ * for ever (a range of lower priority, blocks that no node gives), and staging must not grow meanwhile; the price is
+ * one small bundle where the two meet.
+ */
+const PATIENT_BUNDLES = 32;
+
+/**
  * The bundles that can be cut from a run now, in order, each as its fragments.
  *
  * The last one is given only when it is full or the run is closed; else it waits for more blocks. A fragment that
@@ -18,6 +25,7 @@ export async function cutRun(request: {
 }): Promise<FragmentInfo[][]> {
   const { run, network, kind } = request;
   const { maxBytes, maxBlocks } = network.bundles;
+  if (run.waits && run.end - run.start + 1 < PATIENT_BUNDLES) return [];
   const found = await request.database.staging.fragments(network.id, kind, run);
   let rest = found.filter((fragment) => fragment.endBlock <= run.end);
   const closed = run.closed && rest.at(-1)?.endBlock === run.end;
@@ -28,5 +36,5 @@ export async function cutRun(request: {
     cuts.push(rest.slice(0, cut.count));
     rest = rest.slice(cut.count);
   }
-  return cuts;
+  return run.waits && cuts.length < PATIENT_BUNDLES ? [] : cuts;
 }

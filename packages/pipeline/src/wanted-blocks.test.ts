@@ -6,14 +6,14 @@ const follow = [{ start: 0, end: Number.POSITIVE_INFINITY }];
 
 test('a run is packed from the left end of what is wanted, and stays open while the head moves on', () => {
   expect(packableRuns({ ...none, staged: [{ start: 0, end: 99 }] }, follow, 60)).toEqual([
-    { start: 0, end: 60, closed: false },
+    { start: 0, end: 60, closed: false, waits: false },
   ]);
 });
 
 test('a run with a missing left neighbour waits', () => {
-  expect(packableRuns({ ...none, staged: [{ start: 50, end: 99 }] }, [{ start: 0, end: 99 }], 99)).toEqual(
-    [],
-  );
+  expect(packableRuns({ ...none, staged: [{ start: 50, end: 99 }] }, [{ start: 0, end: 99 }], 99)).toEqual([
+    { start: 50, end: 99, closed: true, waits: true },
+  ]);
 });
 
 test('a quarantined block ends the bundle before it and begins the one behind it', () => {
@@ -26,8 +26,8 @@ test('a quarantined block ends the bundle before it and begins the one behind it
     quarantined: [{ start: 10, end: 10 }],
   };
   expect(packableRuns(coverage, [{ start: 0, end: 20 }], 20)).toEqual([
-    { start: 0, end: 9, closed: true },
-    { start: 11, end: 20, closed: true },
+    { start: 0, end: 9, closed: true, waits: false },
+    { start: 11, end: 20, closed: true, waits: false },
   ]);
 });
 
@@ -40,11 +40,15 @@ test('a run between published neighbours is closed', () => {
     staged: [{ start: 0, end: 29 }],
     quarantined: [],
   };
-  expect(packableRuns(coverage, follow, 29)).toEqual([{ start: 10, end: 19, closed: true }]);
+  expect(packableRuns(coverage, follow, 29)).toEqual([{ start: 10, end: 19, closed: true, waits: false }]);
 });
 
 test('the end of a finite range closes the run only when all of it is final', () => {
   const coverage = { ...none, staged: [{ start: 0, end: 20 }] };
-  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 15)).toEqual([{ start: 0, end: 15, closed: false }]);
-  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 20)).toEqual([{ start: 0, end: 20, closed: true }]);
+  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 15)).toEqual([
+    { start: 0, end: 15, closed: false, waits: false },
+  ]);
+  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 20)).toEqual([
+    { start: 0, end: 20, closed: true, waits: false },
+  ]);
 });

@@ -19,13 +19,16 @@ export function intendedRanges(
 export interface PackableRun extends BlockRange {
   /** Nothing will ever join it on the right: its last bundle may be smaller than the rest. */
   closed: boolean;
+  /** Something is still to come right before it: only a long run is packed without waiting for that. */
+  waits: boolean;
 }
 
 /**
  * The runs that can be packed now.
  *
- * A run may be packed from its left end when nothing that is still to come would join it there: the block before
- * is published, quarantined or not wanted. So bundles come out dense although windows are staged out of order.
+ * A run is packed from its left end at once when nothing that is still to come would join it there: the block
+ * before is published, quarantined or not wanted. Others wait, so that bundles come out dense although windows are
+ * staged out of order.
  */
 export function packableRuns(
   coverage: Pick<Coverage, 'staged' | 'published' | 'quarantined'>,
@@ -36,10 +39,14 @@ export function packableRuns(
   const toCome = subtractRanges(intended, settled);
   const runs: PackableRun[] = [];
   for (const run of subtractRanges(coverage.staged, unionRanges(coverage.published))) {
-    if (rangesInclude(toCome, run.start - 1)) continue;
     const end = Math.min(run.end, finalized);
     if (end < run.start) continue;
-    runs.push({ start: run.start, end, closed: end === run.end && !rangesInclude(toCome, run.end + 1) });
+    runs.push({
+      start: run.start,
+      end,
+      closed: end === run.end && !rangesInclude(toCome, run.end + 1),
+      waits: rangesInclude(toCome, run.start - 1),
+    });
   }
   return runs;
 }

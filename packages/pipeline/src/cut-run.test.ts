@@ -1,0 +1,52 @@
+import { KINDS } from '@packhouse/chain';
+import { afterEach, expect, inject, test } from 'vitest';
+import { ingest } from './ingest.js';
+import { pack } from './pack.js';
+import { plan } from './plan.js';
+import { publish } from './publish.js';
+import { chainFrom } from './testing/chains.js';
+import { makeWorld, type World } from './testing/world.js';
+
+/** The first of a segment. */
+const FIRST = 1_024;
+let world: World;
+afterEach(() => world.close());
+
+const firstBundles = async (): Promise<number[]> =>
+  (await world.database.bundles.list('main', 'logs', 0, 100)).slice(0, 2).map((row) => row.start);
+
+/** Packs all there is, without fetching anything. */
+async function packOnly(): Promise<void> {
+  const publishing: Parameters<typeof pack>[0] = {
+    ...world,
+    publish: (request, signal) => publish(world, request, signal),
+  };
+  for (const kind of KINDS) await pack(publishing, kind, world.context.signal);
+}
+
+test('what comes before a run is waited for, but not for ever: staging does not grow behind one hole', async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 48) }], { maxBlocks: 1 });
+  await world.want(FIRST, FIRST + 47);
+  await world.noteHead();
+  const { signal } = world.context;
+  const stageRange = async (start: number, end: number): Promise<void> => {
+    for (let number = start; number <= end; number++) {
+      await ingest(world.parts, { start: FIRST + number, end: FIRST + number, kinds: KINDS }, signal);
+    }
+  };
+  await stageRange(10, 40);
+  await packOnly();
+  expect(await firstBundles()).toEqual([]);
+  expect((await plan({ ...world })).packJobs).toBe(0);
+
+  await stageRange(41, 41);
+  expect((await plan({ ...world })).packJobs).toBe(KINDS.length);
+  await packOnly();
+  expect(await firstBundles()).toEqual([FIRST + 10, FIRST + 11]);
+
+  await stageRange(0, 9);
+  await packOnly();
+  expect((await world.database.coverage('main', 'logs')).published).toEqual([
+    { start: FIRST, end: FIRST + 41 },
+  ]);
+});
