@@ -67,6 +67,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const rateLimiter = options.rateLimiter ?? createLocalRateLimiter(context.clock);
   const ranges = createRangeCache({
     load: database.bundles.ranges,
+    clock: context.clock,
     ...(options.rangeCacheBytes === undefined ? {} : { maxBytes: options.rangeCacheBytes }),
   });
   const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
@@ -118,6 +119,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await app.close();
       clearInterval(sweep);
+      ranges.close();
+      await ranges.settled();
       await rateLimiter.close();
     },
   };
@@ -143,7 +146,7 @@ function createServer(context: Context, maxConnections: number): FastifyInstance
     connectionTimeout: 120_000,
     genReqId: () => {
       count += 1;
-      return `${run}-${count.toString(36)}`;
+      return `${run}-${count}`;
     },
     http: { maxHeaderSize: 16_384 },
     routerOptions: { maxParamLength: 4_096, constraints: { hostName: hostConstraint } },

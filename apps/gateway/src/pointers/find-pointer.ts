@@ -1,7 +1,7 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { RangeCache } from '../ranges/range-cache.js';
-import { type Soon, whenHere } from '../server/soon.js';
+import type { Soon } from '../server/soon.js';
 import { whyAbsent } from './why-absent.js';
 
 /** Finds the range of the file that holds a block. */
@@ -24,7 +24,6 @@ export function createPointerFinder(parts: { database: Database; ranges: RangeCa
   };
 
   return {
-    find: (network, kind, block) =>
-      whenHere(ranges.find(network, kind, block), (known) => known ?? look(network, kind, block)),
+    find: (network, kind, block) => ranges.find(network, kind, block) ?? look(network, kind, block),
   };
 }

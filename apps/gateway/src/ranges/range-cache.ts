@@ -1,39 +1,61 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Soon } from '../server/soon.js';
+import type { Clock } from '@packhouse/runtime';
 import { findRange, packRanges, type RangePage, withRange } from './range-page.js';
 
 /** Blocks a page covers, aligned at multiples of it. */
 export const PAGE_BLOCKS = 16_384;
 
-/** What a page costs beside its offsets: map entry, key, objects; bytes. */
+/** What a page costs beside its offsets: map entry and objects; bytes. */
 const PAGE_OVERHEAD_BYTES = 320;
+
+/** Pages that are waiting to be loaded; what comes beyond is asked for again by whoever needs it. */
+const MAX_WAITING = 10_000;
 
 /**
  * The range index in memory. Published ranges never change, so what is found here is true for ever; what is not
- * found may have been published since and has to be asked of the database.
+ * found may be published all the same, and has to be asked of the database.
  */
 export interface RangeCache {
-  /** The published range that holds the block, as far as known here. Loads the block's page where it is not here. */
-  find(network: string, kind: Kind, number: number): Soon<BlockRange | undefined>;
+  /** The published range that holds the block, as far as known here. A page that is not here is loaded soon after. */
+  find(network: string, kind: Kind, number: number): BlockRange | undefined;
   /** Adds a range that the database told of, to the page of `number`, a block of it. */
   add(network: string, kind: Kind, number: number, range: BlockRange): void;
   /** Bytes in use. */
   readonly bytes: number;
+  /** Resolves when no page is waiting to be loaded. */
+  settled(): Promise<void>;
+  /** Loads nothing more. */
+  close(): void;
 }
 
 export interface RangeCacheOptions {
   /** Ranges of published bundles that touch `range`, ascending. */
   load(network: string, kind: Kind, range: BlockRange): Promise<BlockRange[]>;
+  clock: Clock;
   /** Default 128 MiB, which holds about 16 million bundles. */
   maxBytes?: number;
 }
 
-/** Makes an empty cache; pages are loaded as they are asked for, each by one query however many ask at once. */
+interface WantedPage {
+  network: string;
+  kind: Kind;
+  index: number;
+}
+
+/**
+ * Makes an empty cache.
+ *
+ * No look-up waits for a page: reading one takes as long as many look-ups of single blocks. Pages are loaded in the
+ * background, one at a time and half of the time at most, so that a gateway that just started is quick as well.
+ */
 export function createRangeCache(options: RangeCacheOptions): RangeCache {
+  const { clock } = options;
   const maxBytes = options.maxBytes ?? 134_217_728;
   /** Of a network and a kind, by number. Looked up without making a string: this is the way of every pointer. */
   const shelves = new Map<string, Map<Kind, Map<number, RangePage>>>();
-  const loading = new Map<string, Promise<RangePage>>();
+  const waiting = new Map<string, WantedPage>();
+  let loading: Promise<void> | undefined;
+  let closed = false;
   let bytes = 0;
   let questions = 0;
 
@@ -80,29 +102,39 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
     while (bytes > maxBytes) forgetOldest();
   };
 
-  const load = (network: string, kind: Kind, index: number): Promise<RangePage> => {
-    const name = `${network}/${kind}/${index}`;
-    let page = loading.get(name);
-    if (page === undefined) {
+  const loadWaiting = async (): Promise<void> => {
+    for (const [name, { network, kind, index }] of waiting) {
       const base = index * PAGE_BLOCKS;
-      page = options
-        .load(network, kind, { start: base, end: base + PAGE_BLOCKS - 1 })
-        .then((ranges) => {
-          const loaded = packRanges(base, ranges);
-          keep(shelfOf(network, kind), index, loaded);
-          return loaded;
-        })
-        .finally(() => loading.delete(name));
-      loading.set(name, page);
+      const startedAt = performance.now();
+      try {
+        const ranges = await options.load(network, kind, { start: base, end: base + PAGE_BLOCKS - 1 });
+        keep(shelfOf(network, kind), index, packRanges(base, ranges));
+      } catch {
+        // Whoever needs the page next asks the database, hears what is wrong with it, and wants the page again.
+      }
+      waiting.delete(name);
+      if (closed) return;
+      await clock.sleep(Math.max(1, performance.now() - startedAt));
     }
-    return page;
+  };
+
+  const want = (network: string, kind: Kind, index: number): void => {
+    const name = `${network}/${kind}/${index}`;
+    if (closed || waiting.size >= MAX_WAITING || waiting.has(name)) return;
+    waiting.set(name, { network, kind, index });
+    loading ??= loadWaiting().finally(() => {
+      loading = undefined;
+    });
   };
 
   return {
     find(network, kind, number) {
       const index = Math.floor(number / PAGE_BLOCKS);
       const page = shelves.get(network)?.get(kind)?.get(index);
-      if (page === undefined) return load(network, kind, index).then((loaded) => findRange(loaded, number));
+      if (page === undefined) {
+        want(network, kind, index);
+        return undefined;
+      }
       questions += 1;
       page.usedAt = questions;
       return findRange(page, number);
@@ -115,6 +147,13 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
     },
     get bytes() {
       return bytes;
+    },
+    async settled() {
+      while (loading !== undefined) await loading;
+    },
+    close() {
+      closed = true;
+      waiting.clear();
     },
   };
 }
