@@ -18,8 +18,8 @@ export interface NetworkWorkerParts {
 
 /** Everything one ingester does for one network. */
 export interface NetworkWorker {
-  /** Handles one ingest job. */
-  ingest(job: JobPayloads['ingest'], signal: AbortSignal): Promise<void>;
+  /** Handles one try of an ingest job, counted from 1. */
+  ingest(job: JobPayloads['ingest'], signal: AbortSignal, attempt: number): Promise<void>;
   /** Leads (follows the head and plans) whenever no other ingester does; returns when the signal is aborted. */
   lead(): Promise<void>;
   close(): Promise<void>;
@@ -44,6 +44,16 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   const ingestParts = { context, database, source, prover, network: network.id };
   const wake = createWake();
 
+  let probed: Promise<void> | undefined;
+  /** Whoever leads or not: an upstream on another chain must be known before the first block is asked for. */
+  const probeOnce = (): Promise<void> => {
+    probed ??= source.probe(wishOf(network), context.signal).catch((error: unknown) => {
+      probed = undefined;
+      throw error;
+    });
+    return probed;
+  };
+
   const report = (error: unknown, doing: string): void => {
     if (context.signal.aborted) return;
     context.logger.warn({ network: network.id, err: error }, `${doing} failed; it is tried again`);
@@ -67,9 +77,10 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   };
 
   return {
-    async ingest(job, signal) {
+    async ingest(job, signal, attempt) {
       try {
-        await ingest(ingestParts, job, AbortSignal.any([signal, context.signal]));
+        await probeOnce();
+        await ingest(ingestParts, job, AbortSignal.any([signal, context.signal]), attempt);
       } catch (error) {
         report(error, `ingesting ${job.start} to ${job.end}`);
         throw error;
@@ -84,7 +95,9 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
         if (lock === null) return context.clock.sleep(RETRY_LEAD_MS, context.signal);
         const signal = AbortSignal.any([context.signal, lock.lost]);
         try {
-          await source.probe(wishOf(network), signal);
+          // Whoever begins to lead asks anew: the nodes may have changed.
+          probed = undefined;
+          await probeOnce();
           await database.networks.register({ id: network.id, chainId: network.chainId });
           await Promise.all([
             repeat('following the head', signal, () => followOnce(parts, ingestParts, signal, wake.ring)),
@@ -109,7 +122,7 @@ async function followOnce(
   signal: AbortSignal,
   moved: () => void,
 ): Promise<void> {
-  const { failures, staged } = await follow(ingestParts, signal);
+  const { behind, failures, staged } = await follow(ingestParts, signal);
   if (staged > 0) moved();
   for (const { number, error } of failures) {
     context.logger.warn(
@@ -122,7 +135,7 @@ async function followOnce(
       message: error.message,
     });
   }
-  await context.clock.sleep(network.pollIntervalMs, signal);
+  if (!behind) await context.clock.sleep(network.pollIntervalMs, signal);
 }
 
 function wishOf(network: Network): { receipts: boolean; traces: boolean } {

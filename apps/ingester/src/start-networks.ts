@@ -32,7 +32,7 @@ export async function startNetworks(
   }
   return async (job) => {
     const worker = workers.get(job.payload.network);
-    if (worker !== undefined) return worker.ingest(job.payload, job.signal);
+    if (worker !== undefined) return worker.ingest(job.payload, job.signal, job.attempt);
     throw new PackhouseError({
       code: 'NETWORK_UNKNOWN',
       message: `Job ${job.id} is for network "${job.payload.network}", which this ingester's networks file does not have.`,

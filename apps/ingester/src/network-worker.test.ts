@@ -1,0 +1,62 @@
+import { KINDS } from '@packhouse/chain';
+import { createDatabase } from '@packhouse/database';
+import { freshDatabase } from '@packhouse/local';
+import { type Network, parseNetworks } from '@packhouse/networks';
+import { createQueues } from '@packhouse/queue';
+import { createReplayNode, generateChain, type ReplayNodeOptions } from '@packhouse/replay-node';
+import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { afterEach, expect, inject, test } from 'vitest';
+import { createNetworkWorker, type NetworkWorker } from './network-worker.js';
+
+const blocks = generateChain({ length: 8, txsPerBlock: 2, startNumber: 0 });
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
+});
+
+/** A worker of chain 1 with these nodes. */
+async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
+  const context: Context = {
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    signal: new AbortController().signal,
+  };
+  const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+  closers.push(() => fresh.drop());
+  const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
+  closers.push(() => database.close());
+  const queues = await createQueues({ databaseUrl: fresh.url, context });
+  closers.push(() => queues.close());
+  const running = await Promise.all(nodes.map((options) => createReplayNode({ blocks, ...options })));
+  closers.push(() => Promise.all(running.map((node) => node.close())));
+  const upstreams = running.map(({ url }, i) => ({ name: `node-${i + 1}`, url, priority: i + 1 }));
+  const file = { networks: [{ id: 'main', family: 'evm', chainId: 1, upstreams }] };
+  const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
+  await database.networks.register({ id: 'main', chainId: 1 });
+  const worker: NetworkWorker = await createNetworkWorker({
+    context,
+    database,
+    queues,
+    network,
+    maxBodyBytes: 67_108_864,
+    timeoutMs: 2_000,
+    notify: () => undefined,
+  });
+  closers.push(() => worker.close());
+  return { worker, database, signal: context.signal };
+}
+
+const job = { network: 'main', start: 0, end: 7, kinds: [...KINDS] };
+
+test('an ingester that does not lead stages nothing of another chain', async () => {
+  const { worker, database, signal } = await makeWorker({ chainId: 5 });
+  await expect(worker.ingest(job, signal, 1)).rejects.toMatchObject({ code: 'NODE_WRONG_CHAIN' });
+  expect(await database.staging.newest('main')).toBeNull();
+});
+
+test('a job is done where one of the nodes is on the right chain', async () => {
+  const { worker, database, signal } = await makeWorker({ chainId: 5 }, {});
+  await worker.ingest(job, signal, 1);
+  expect((await database.staging.newest('main'))?.number).toBe(7);
+});
