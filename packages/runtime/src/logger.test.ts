@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { createLogger } from './logger.js';
 
@@ -31,4 +32,19 @@ it('writes to stderr, so that stdout belongs to the program', () => {
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(stdout).toBe('');
   expect(JSON.parse(stderr)).toMatchObject({ level: 'info', name: 'child', msg: 'hello' });
+});
+
+it.skipIf(!existsSync('/dev/full'))('goes on where its lines cannot be written (needs /dev/full)', () => {
+  const code = `import { createLogger } from ${JSON.stringify(new URL('./logger.ts', import.meta.url).href)};
+    const logger = createLogger({ name: 'child' });
+    for (let line = 0; line < 3; line++) logger.info('no space is left for this');
+    process.stdout.write('still there');`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', code];
+  const full = openSync('/dev/full', 'w');
+  const { stdout, status } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', full],
+  });
+  closeSync(full);
+  expect({ stdout, status }).toEqual({ stdout: 'still there', status: 0 });
 });

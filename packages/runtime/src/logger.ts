@@ -25,6 +25,23 @@ export function createLogger(options: {
       // The whole line, whatever part of it a secret came in by: messages, stacks, causes, fields.
       hooks: { streamWrite: redact },
     },
-    options.destination ?? pino.destination({ fd: 2, sync: true }),
+    options.destination ?? fileDestination(2),
   );
+}
+
+/**
+ * An open file as a destination. A line that cannot be written, on a full disk say, is dropped: a log never stops the
+ * work that it tells of, and the next line is tried anew.
+ */
+function fileDestination(fd: number): DestinationStream {
+  const open = (): DestinationStream => {
+    const destination = pino.destination({ fd, sync: true });
+    // It keeps what it could not write, so it is let go whole.
+    destination.on('error', () => {
+      current = open();
+    });
+    return destination;
+  };
+  let current = open();
+  return { write: (line) => current.write(line) };
 }
