@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { ProcessMessage } from '@packhouse/runtime';
 import { startNode } from './child.js';
 import type { Place } from './place.js';
+import { plainEnvironment } from './plain-environment.js';
 import type { Scope } from './scope.js';
 
 /** A gateway in a process of its own, as `packhouse gateway` runs it. */
@@ -32,7 +33,7 @@ export async function startGateway(
   const child = startNode(scope, 'apps/gateway/dist/main.js', [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
-      PATH: process.env.PATH,
+      ...plainEnvironment(),
       DATABASE_URL: place.url,
       NETWORKS_FILE: file,
       OBJECT_STORE: parts.objects,

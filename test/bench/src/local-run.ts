@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { startPostgres } from '@packhouse/local';
 import pg from 'pg';
 import { startNode } from './child.js';
+import { plainEnvironment } from './plain-environment.js';
 import { processTree } from './process-tree.js';
 import type { Scope } from './scope.js';
 import { temporaryDirectory } from './temporary-directory.js';
@@ -37,12 +38,11 @@ export async function runLocal(
   const directory = await temporaryDirectory(scope);
   const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
   scope.defer(() => postgres.stop());
-  const { REDIS_URL: _, OBJECT_STORE: __, NETWORKS_FILE: ___, ...inherited } = process.env;
   const child = startNode(
     scope,
     'apps/cli/dist/main.js',
     ['local', ...args, '--once', '--json', '--data-dir', path.join(directory, 'data')],
-    { env: { ...inherited, ...env, DATABASE_URL: postgres.url } },
+    { env: { ...plainEnvironment(), ...env, DATABASE_URL: postgres.url } },
   );
   const closed = once(child, 'close') as Promise<[number | null]>;
   const uses = watchUses();
@@ -123,23 +123,23 @@ function watchStaging(url: string): { firstAt(): number | undefined; end(): Prom
   };
 }
 
-/**
- * Follows what each program of this process's tree uses: CPU between `begin` and `end`, memory at its highest.
- * A process that ended is counted by the one that waited for it, as the system does.
- */
+/** Follows what each program of this process's tree uses: CPU between `begin` and `end`, memory at its highest. */
 function watchUses(): { begin(): void; end(): void; read(): LocalRun['used'] } {
   const peaks: Record<string, number> = {};
   const spentBefore: Record<string, number> = {};
-  let spent: Record<string, number> = {};
+  const spent: Record<string, number> = {};
   let timer: NodeJS.Timeout | undefined;
   const sample = (): void => {
-    spent = {};
-    for (const { command, cpuSeconds, peakBytes } of processTree(process.pid)) {
+    const now: Record<string, number> = {};
+    for (const { command, cpuSeconds, endedSeconds, peakBytes } of processTree(process.pid)) {
       const name = programOf(command);
       if (name === undefined) continue;
-      spent[name] = (spent[name] ?? 0) + cpuSeconds;
+      // Postgres works in children that come and go.
+      now[name] = (now[name] ?? 0) + cpuSeconds + (name === 'postgres' ? endedSeconds : 0);
       peaks[name] = Math.max(peaks[name] ?? 0, peakBytes);
     }
+    // One that has just ended is not there any more.
+    for (const [name, seconds] of Object.entries(now)) spent[name] = Math.max(spent[name] ?? 0, seconds);
   };
   return {
     begin() {

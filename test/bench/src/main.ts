@@ -26,8 +26,8 @@ const HELP = `Measures every budget of this machine against its yardstick, in on
 
 Benchmarks: ${Object.keys(BENCHMARKS).join(', ')}; without a name all of them.
 
-  --rows N      rows of the range index for the pointer lookups (default 10000000, about 6 GB of disk)
-  --blocks N    blocks of an extract-to-published run (default 480)
+  --rows N      rows of the range index for the pointer lookups (default 10000000, about 5 GB of disk)
+  --blocks N    blocks of an extract-to-published run (default 960)
   --seconds N   length of each measurement under load (default 8)
 
 Example: npm run bench -- --rows 1000000 pointers downloads
@@ -52,7 +52,7 @@ function read(): { names: string[]; options: BenchOptions } {
       allowPositionals: true,
       options: {
         rows: { type: 'string', default: '10000000' },
-        blocks: { type: 'string', default: '480' },
+        blocks: { type: 'string', default: '960' },
         seconds: { type: 'string', default: '8' },
         help: { type: 'boolean', short: 'h' },
       },

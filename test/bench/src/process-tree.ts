@@ -5,8 +5,10 @@ import { cpus } from 'node:os';
 export interface ProcessUse {
   pid: number;
   command: string;
-  /** CPU seconds, those of its ended children included. */
+  /** CPU seconds of its own. */
   cpuSeconds: number;
+  /** CPU seconds of those of its children that have ended. */
+  endedSeconds: number;
   /** The most memory it ever had, in bytes (VmHWM). */
   peakBytes: number;
 }
@@ -47,7 +49,11 @@ export function busySeconds(): number | undefined {
 
 /** Watches how much of the machine others use; `end` says so as cores, 0 to all of them, or undefined. */
 export function watchOthers(): { end(): number | undefined } {
-  const own = (): number => processTree(process.pid).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  const own = (): number =>
+    processTree(process.pid).reduce(
+      (sum, { cpuSeconds, endedSeconds }) => sum + cpuSeconds + endedSeconds,
+      0,
+    );
   const startedAt = performance.now();
   const [busyBefore, ownBefore] = [busySeconds(), own()];
   return {
@@ -73,13 +79,16 @@ function fieldsOfStat(pid: number): string[] {
 
 function useOf(pid: number): ProcessUse[] {
   try {
-    const ticks = fieldsOfStat(pid).slice(11, 15).map(Number);
+    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fieldsOfStat(pid)
+      .slice(11, 15)
+      .map(Number);
     const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
     return [
       {
         pid,
         command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim(),
-        cpuSeconds: ticks.reduce((sum, each) => sum + each, 0) / TICKS_A_SECOND,
+        cpuSeconds: (user + system) / TICKS_A_SECOND,
+        endedSeconds: (endedUser + endedSystem) / TICKS_A_SECOND,
         peakBytes: Number(peak ?? 0) * 1024,
       },
     ];

@@ -1,0 +1,38 @@
+import { KINDS } from '@packhouse/chain';
+import { createDatabase } from '@packhouse/database';
+import { freshDatabase } from '@packhouse/local';
+import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { expect, inject, it } from 'vitest';
+import { fillIndex } from './fill-index.js';
+
+it('fills the index as publishing would have done, as far as readers can tell', async () => {
+  const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+  const stop = new AbortController();
+  const context = {
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    signal: stop.signal,
+  };
+  const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
+  try {
+    await database.networks.register({ id: 'ethereum', chainId: 1 });
+    const index = await fillIndex(fresh.url, 'ethereum', 500);
+    expect(index).toMatchObject({ rows: 500, lastBlock: 1_199 });
+    for (const kind of KINDS) {
+      const bundle = await database.bundles.covering('ethereum', kind, 1_000);
+      expect(bundle).toMatchObject({
+        ...{ kind, start: 996, end: 1_007 },
+        objectKey: `ethereum/${kind}/996-1007.json.gz`,
+      });
+      expect(bundle?.fragments.at(-1)?.endBlock).toBe(1_007);
+      expect((await database.coverage('ethereum', kind)).published).toEqual([{ start: 0, end: 1_199 }]);
+      const totals = await database.bundles.totals('ethereum', kind);
+      expect(totals).toMatchObject({ bundles: 100, blocks: 1_200 });
+      expect(await database.locate('ethereum', kind, 1_200)).toEqual({ state: 'absent' });
+    }
+  } finally {
+    await database.close();
+    await fresh.drop();
+  }
+});
