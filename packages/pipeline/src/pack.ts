@@ -28,8 +28,10 @@ export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): P
   const stop = AbortSignal.any([signal, lock.lost]);
   let published = 0;
   try {
-    for (let cuts = await nextCuts(parts, kind); cuts.length > 0; cuts = await nextCuts(parts, kind)) {
-      for (const fragments of cuts) {
+    // A round that publishes nothing ends it: somebody else is at the same blocks, and would be at the next look.
+    for (let before = -1; published > before; ) {
+      before = published;
+      for (const fragments of await nextCuts(parts, kind)) {
         stop.throwIfAborted();
         if ((await parts.publish({ network: network.id, kind, fragments }, stop)) !== null) published++;
       }
