@@ -1,9 +1,9 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
 import { type ExtractFailure, type ExtractParts, extract } from './extract.js';
-import { missingPieces } from './missing-pieces.js';
+import { missingPieces, type Piece } from './missing-pieces.js';
 import { isNodeFault, mayBlameBlock } from './node-faults.js';
-import { subtractRanges, unionRanges } from './ranges.js';
+import { rangesInclude, subtractRanges, unionRanges } from './ranges.js';
 import { type StageParts, stage } from './stage.js';
 
 export type IngestParts = ExtractParts & StageParts;
@@ -30,8 +30,9 @@ export async function ingest(
 ): Promise<{ staged: number; failed: number }> {
   let staged = 0;
   const failed: Failed[] = [];
-  for (const { range, kinds } of await missingWithin(parts, window)) {
-    const outcome = await ingestPiece(parts, range, kinds, signal);
+  const { pieces, quarantined } = await missingWithin(parts, window);
+  for (const { range, kinds } of pieces) {
+    const outcome = await ingestPiece(parts, { range, kinds, quarantined }, signal);
     staged += outcome.staged;
     failed.push(...outcome.failures.map((failure) => ({ failure, kinds })));
   }
@@ -40,7 +41,7 @@ export async function ingest(
   // Whatever else was wanted of the window was had, now or before.
   const few = failed.length < window.end - window.start + 1 || window.start === window.end;
   if (held.length > 0 && few && attempt >= PATIENT_ATTEMPTS && (await answers(parts, signal))) {
-    const alone = await askAlone(parts, held, signal);
+    const alone = await askAlone(parts, held, quarantined, signal);
     staged += alone.staged;
     blamed.push(...alone.blamed);
     held = alone.held;
@@ -58,6 +59,7 @@ export async function ingest(
 async function askAlone(
   parts: IngestParts,
   failed: readonly Failed[],
+  quarantined: readonly BlockRange[],
   signal: AbortSignal,
 ): Promise<{ staged: number; blamed: Failed[]; held: Failed[] }> {
   const result = { staged: 0, blamed: [] as Failed[], held: [] as Failed[] };
@@ -70,7 +72,11 @@ async function askAlone(
     const { staged, failures } =
       failed.length === 1
         ? { staged: 0, failures: [one.failure] }
-        : await ingestPiece(parts, { start: number, end: number }, one.kinds, signal);
+        : await ingestPiece(
+            parts,
+            { range: { start: number, end: number }, kinds: one.kinds, quarantined },
+            signal,
+          );
     result.staged += staged;
     for (const failure of failures) {
       const { error } = failure;
@@ -84,8 +90,7 @@ async function askAlone(
 /** Extracts and stages a range of which all the kinds are missing. */
 async function ingestPiece(
   parts: IngestParts,
-  range: BlockRange,
-  kinds: readonly Kind[],
+  { range, kinds, quarantined }: Piece & { quarantined: readonly BlockRange[] },
   signal: AbortSignal,
 ): Promise<{ staged: number; failures: ExtractFailure[] }> {
   const { database, network } = parts;
@@ -95,13 +100,12 @@ async function ingestPiece(
       'network',
     ])
     .inc({ network }, wireBytes);
-  const quarantined = new Set((await database.quarantine.list(network)).map((row) => row.number));
   let staged = 0;
   for (const run of runs) {
     await stage(parts, run, signal);
     staged += run.blocks.length;
     for (const block of run.blocks) {
-      if (quarantined.has(block.number)) await database.quarantine.remove(network, block.number);
+      if (rangesInclude(quarantined, block.number)) await database.quarantine.remove(network, block.number);
     }
   }
   parts.context.metrics
@@ -144,16 +148,18 @@ async function quarantine(
     .inc({ network, cause: row.cause });
 }
 
-/** What is neither staged nor published of the window, in pieces that miss the same kinds. */
+/** What is neither staged nor published of the window, and what of it is quarantined. */
 async function missingWithin(
   { database, network }: IngestParts,
   window: BlockRange & { kinds: readonly Kind[] },
-): Promise<{ range: BlockRange; kinds: Kind[] }[]> {
+): Promise<{ pieces: Piece[]; quarantined: BlockRange[] }> {
   const missing = new Map<Kind, BlockRange[]>();
+  const quarantined: BlockRange[] = [];
   for (const kind of KINDS.filter((each) => window.kinds.includes(each))) {
-    const { staged, published } = await database.coverage(network, kind, window);
+    const covered = await database.coverage(network, kind, window);
     const whole = [{ start: window.start, end: window.end }];
-    missing.set(kind, subtractRanges(whole, unionRanges([...staged, ...published])));
+    missing.set(kind, subtractRanges(whole, unionRanges([...covered.staged, ...covered.published])));
+    quarantined.push(...covered.quarantined);
   }
-  return missingPieces(missing);
+  return { pieces: missingPieces(missing), quarantined: unionRanges(quarantined) };
 }
