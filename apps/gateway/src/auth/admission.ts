@@ -15,7 +15,7 @@ export interface AdmittedVisit {
 
 /** Where the headers of the answer go. */
 export interface AnswerHeaders {
-  header(name: string, value: string): unknown;
+  header(name: string, value: string | number): unknown;
 }
 
 /** Lets holders of a key in. */
@@ -39,11 +39,9 @@ export function createAdmission(options: {
         refuseEnded(row, clock.now());
         return whenHere(rateLimiter.take(row), (rate) => {
           const resetSeconds = Math.ceil(rate.resetMs / 1_000);
-          // One field, as draft-ietf-httpapi-ratelimit-headers-07 has it: three cost as much as finding the pointer.
-          answer.header(
-            'ratelimit',
-            `limit=${rate.limit}, remaining=${rate.remaining}, reset=${resetSeconds}`,
-          );
+          answer.header('ratelimit-limit', rate.limit);
+          answer.header('ratelimit-remaining', rate.remaining);
+          answer.header('ratelimit-reset', resetSeconds);
           if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, resetSeconds));
           if (row.network !== null && row.network !== visit.network) {
             throw new Problem('forbidden', { detail: 'This API key belongs to another network.' });
