@@ -156,6 +156,23 @@ describe('packhouse local refuses in one sentence that names the cause and the w
     expect(line).toMatch(/chainId.*\[NETWORKS_FILE_INVALID\]$/);
   });
 
+  test.each([
+    [['--network', 'mian'], /no network "mian"\. It has main\. \[NETWORK_UNKNOWN\]$/],
+    [
+      ['--kinds', 'blocks,traces'],
+      /does not keep traces of main\. It keeps blocks, logs\. \[KIND_UNKNOWN\]$/,
+    ],
+  ])('%j, which the networks file does not have', async (args, sentence) => {
+    const file = path.join(workspace.directory, 'few.yaml');
+    await writeFile(
+      file,
+      `networks:\n  - {id: main, family: evm, chainId: 1, upstreams: [{url: '${node.url}'}], bundles: {kinds: [blocks, logs]}}\n`,
+    );
+    const { code, line } = await refusal(args as string[], { NETWORKS_FILE: file });
+    expect(line).toMatch(sentence as RegExp);
+    expect(code).toBe(64);
+  });
+
   test('with --json the error is an object on stdout too', async () => {
     const cli = startCli(
       ['local', '--rpc', 'http://127.0.0.1:9', '--json', '--data-dir', workspace.directory],
