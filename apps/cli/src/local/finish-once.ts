@@ -20,12 +20,15 @@ export async function finishOnce(parts: {
   reporter: Reporter;
   /** Milliseconds since the epoch. */
   startedAt: number;
+  /** Reports what was published since the last look. */
+  lastLook(): Promise<void>;
 }): Promise<boolean> {
   const { io, database, node, reporter } = parts;
   const network = node.network.id;
   const range = { start: node.from, end: node.to as number };
   const { settled, quarantined } = await isSettled(database, network, node.kinds, range, Date.now());
   if (!settled) return false;
+  await parts.lastLook();
   const seconds = (Date.now() - parts.startedAt) / 1000;
   const totals = await Promise.all(node.kinds.map((kind) => database.bundles.totals(network, kind)));
   const bytes = totals.reduce((sum, total) => sum + total.bytes, 0);

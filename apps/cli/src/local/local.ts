@@ -81,7 +81,7 @@ async function run(
 
   const file = node?.file ?? null;
   const networksFile = file === null ? (io.env.NETWORKS_FILE as string) : directory.in('networks.json');
-  if (file !== null) await writeFile(networksFile, file);
+  if (file !== null) await writeFile(networksFile, file, { mode: 0o600 });
   const networks = await loadNetworks(networksFile, io.env);
   const network = pickNetwork(networks, node?.network.id ?? options.network);
   for (const each of networks) await database.networks.register({ id: each.id, chainId: each.chainId });
@@ -131,7 +131,9 @@ async function run(
     reporter.look(look, rates);
     if (!introduced) introduced = await introduce(database, look, reporter, { addresses, apiKey });
     if (!options.once || node === null) return false;
-    return finishOnce({ io, database, node, reporter, startedAt });
+    // What was published since this look is reported before the end is.
+    const lastLook = async (): Promise<void> => reporter.look(await watch.look(), rates);
+    return finishOnce({ io, database, node, reporter, startedAt, lastLook });
   }
 }
 

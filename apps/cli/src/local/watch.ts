@@ -28,16 +28,19 @@ export function createWatch(database: Database, network: string): { look(): Prom
     async look() {
       const status = await networkStatus(database, network);
       const published: BundleRow[] = [];
+      const seenNow = new Map<Kind, BlockRange[]>();
       for (const { kind } of status.kinds) {
         const now = (await database.coverage(network, kind)).published;
         const fresh = subtractRanges(now, seen.get(kind) ?? []);
-        seen.set(kind, unionRanges(now));
         if (!first)
           for (const range of fresh) published.push(...(await bundlesWithin(database, network, kind, range)));
+        seenNow.set(kind, unionRanges(now));
       }
       const rows = await database.quarantine.list(network);
       const quarantined = rows.filter((row) => named.get(row.number) !== row.attempts);
       for (const row of rows) named.set(row.number, row.attempts);
+      // Only what will be reported is seen: a look that fails half way reports all of it the next time.
+      for (const [kind, ranges] of seenNow) seen.set(kind, ranges);
       first = false;
       return { status, published, quarantined };
     },

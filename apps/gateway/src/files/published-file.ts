@@ -15,6 +15,7 @@ export function publishedFile(
 ): ServedFile {
   const { objectKey, byteLength, sha256 } = facts;
   let pinned: PinnedBody | null = null;
+  let released = false;
   return {
     sha256,
     byteLength,
@@ -30,9 +31,14 @@ export function publishedFile(
           data: { objectKey },
         });
       });
+      // The client went away while the body was being read: nobody will release it any more.
+      if (released) pinned?.release();
       return pinned;
     },
     stream: (range) => parts.objectStore.stream(objectKey, { range }),
-    release: () => pinned?.release(),
+    release: () => {
+      released = true;
+      pinned?.release();
+    },
   };
 }

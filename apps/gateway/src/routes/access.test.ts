@@ -87,6 +87,16 @@ describe('access to pointers and files', () => {
     expect((await file(standard, '3000001-3000001')).status).toBe(200);
   });
 
+  it('hands out the block alone where its bundle reaches beyond the plan', async () => {
+    await at.publish(2_999_999, 3_000_001, ['receipts']);
+    const rangeFor = async (plan: string): Promise<unknown> => {
+      const { key } = await at.makeKey(plan);
+      return (await ask(at.url, `/ethereum/v1/${key}/bundle-api/receipts/3000000`)).json().range;
+    };
+    expect(await rangeFor('free')).toBe('3000000-3000000');
+    expect(await rangeFor('standard')).toBe('2999999-3000001');
+  });
+
   it('tells every key what is left, and answers 429 with Retry-After when nothing is', async () => {
     const { key } = await at.makeKey('free');
     at.time.frozenAt = Date.now();

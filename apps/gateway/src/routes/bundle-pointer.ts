@@ -65,7 +65,10 @@ export function bundlePointerRoute(app: FastifyInstance, parts: GatewayParts, si
         visit.kind = kind;
         const block = blockNumber(params.block_number);
         refuseAbovePlan(key.plan, block);
-        return whenHere(parts.pointers.find(site.network.id, kind, block), ({ start, end }) => {
+        return whenHere(parts.pointers.find(site.network.id, kind, block), (found) => {
+          // A plan's limit may lie inside a bundle: the link that is handed out must be one that it may follow.
+          const { start, end } =
+            (key.plan.maxBlock ?? found.end) < found.end ? { start: block, end: block } : found;
           const range = `${start}-${end}`;
           reply
             .header('cache-control', 'no-store')
