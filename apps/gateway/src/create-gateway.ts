@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { METHODS } from 'node:http';
+import { createServer as createHttpServer, METHODS } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
@@ -23,8 +23,10 @@ import { metricsRoute } from './routes/metrics.js';
 import { describeRoutes, openapiRoute } from './routes/openapi.js';
 import { readyzRoute } from './routes/readyz.js';
 import { answerClientError } from './server/client-error.js';
+import { createExpressLane, type ExpressLane } from './server/express-lane.js';
 import { guardRequests } from './server/guard-requests.js';
 import { listenFailure } from './server/listen-failure.js';
+import { createVisitRecorder } from './server/record-visit.js';
 import { sendProblem } from './server/send-problem.js';
 import { hostConstraint } from './sites/host-constraint.js';
 import { createSites, siteUrls } from './sites/site.js';
@@ -86,8 +88,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     cacheBytes: () => ({ ranges: ranges.bytes, files: bodies.bytes }),
   };
 
-  const app = createServer(context, options.maxConnections ?? 10_000);
-  guardRequests(app, parts);
+  const nextRequestId = createRequestIds();
+  const record = createVisitRecorder(context);
+  const express = createExpressLane({
+    ...{ sites, keys, ranges, rateLimiter, clock: context.clock },
+    ...{ record, nextRequestId, draining: () => draining },
+  });
+  const app = createServer({
+    ...{ context, express, nextRequestId },
+    maxConnections: options.maxConnections ?? 10_000,
+  });
+  guardRequests(app, parts, record);
   await describeRoutes(app);
   openapiRoute(app, parts);
   indexPageRoute(app, parts);
@@ -132,30 +143,47 @@ function reachable(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function createServer(context: Context, maxConnections: number): FastifyInstance {
+/** Ids that are unique in a log: of this process, and counted. */
+function createRequestIds(): () => string {
   const run = randomBytes(4).toString('hex');
   let count = 0;
+  return () => {
+    count += 1;
+    return `${run}-${count}`;
+  };
+}
+
+function createServer(parts: {
+  context: Context;
+  express: ExpressLane;
+  nextRequestId: () => string;
+  maxConnections: number;
+}): FastifyInstance {
+  const { context, express } = parts;
   const app: FastifyInstance = fastify({
     // Nothing but this app's own recorder writes of requests: the key is in the path.
     logger: false,
     bodyLimit: BODY_LIMIT,
     return503OnClosing: false,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 72_000,
-    // A connection on which nothing moves for so long, in either direction, is cut.
-    connectionTimeout: 120_000,
-    genReqId: () => {
-      count += 1;
-      return `${run}-${count}`;
+    serverFactory: (router) => {
+      const server = createHttpServer(
+        { maxHeaderSize: 16_384, keepAliveTimeout: 72_000, requestTimeout: 30_000 },
+        (request, response) => {
+          if (!express(request, response)) router(request, response);
+        },
+      );
+      // A connection on which nothing moves for so long, in either direction, is cut.
+      server.setTimeout(120_000);
+      server.maxConnections = parts.maxConnections;
+      return server;
     },
-    http: { maxHeaderSize: 16_384 },
+    genReqId: parts.nextRequestId,
     routerOptions: { maxParamLength: 4_096, constraints: { hostName: hostConstraint } },
     frameworkErrors: (error, request, reply) => {
       sendProblem(error, request, reply, context.logger);
     },
     clientErrorHandler: answerClientError,
   });
-  app.server.maxConnections = maxConnections;
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
   }

@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.js';
 import type { GatewayParts } from '../routes/gateway-parts.js';
 import { createAllowedMethods } from './allowed-methods.js';
 import { noRoute } from './no-route.js';
-import { createVisitRecorder } from './record-visit.js';
+import type { RecordVisit } from './record-visit.js';
 import { beginVisit, type Visit } from './visit.js';
 
 /** Characters of path and query. */
@@ -13,15 +13,17 @@ const MAX_URL = 2_048;
  * What every request passes first: it is noted for the log and the metrics, and refused where the gateway drains,
  * no route takes it, its address is too long or it carries a body that nobody asked for. Must come before all routes.
  */
-export function guardRequests(app: FastifyInstance, parts: GatewayParts): void {
-  const record = createVisitRecorder(parts.context);
+export function guardRequests(app: FastifyInstance, parts: GatewayParts, record: RecordVisit): void {
   const allowed = createAllowedMethods();
   app.addHook('onRoute', (route) => allowed.add(route));
   app.decorateRequest('visit', null as unknown as Visit);
   app.addHook('onRequest', (request, reply, done) => {
     const visit = beginVisit();
     request.visit = visit;
-    reply.raw.on('close', () => record(visit, reply));
+    reply.raw.on('close', () => {
+      visit.bytes = Number(reply.getHeader('content-length') ?? 0);
+      record(visit, reply.raw, () => request.id);
+    });
     const { method, url, headers } = request.raw as {
       method: string;
       url: string;

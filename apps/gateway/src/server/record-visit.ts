@@ -1,10 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import type { Context } from '@packhouse/runtime';
-import type { FastifyReply } from 'fastify';
 import type { Visit } from './visit.js';
 import { createVisitMetrics } from './visit-metrics.js';
 
-/** Writes a finished visit into the log and the metrics. */
-export type RecordVisit = (visit: Visit, reply: FastifyReply) => void;
+/** Writes a finished visit into the log and the metrics; the id is asked for where it is logged. */
+export type RecordVisit = (visit: Visit, response: ServerResponse, requestId: () => string) => void;
 
 /** Answers that a client earned by going on too fast: not worth a line each at the usual level. */
 const TOO_MANY = 429;
@@ -13,19 +13,18 @@ const TOO_MANY = 429;
 export function createVisitRecorder(context: Pick<Context, 'logger' | 'metrics'>): RecordVisit {
   const { logger } = context;
   const count = createVisitMetrics(context.metrics);
-  return (visit, reply) => {
-    const response = reply.raw;
+  return (visit, response, requestId) => {
     const { route, network, kind, prefix } = visit;
     const status = response.statusCode;
     const ms = performance.now() - visit.startedAt;
     const aborted = !response.writableFinished;
-    const bytes = response.req.method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0);
+    const bytes = response.req.method === 'HEAD' ? 0 : visit.bytes;
     count(visit, status, ms / 1_000, aborted ? 0 : bytes);
     const level = status >= 500 ? 'error' : status >= 400 && status !== TOO_MANY ? 'info' : 'debug';
     if (!logger.isLevelEnabled(level)) return;
     logger[level](
       {
-        requestId: reply.request.id,
+        requestId: requestId(),
         method: response.req.method,
         route,
         network,

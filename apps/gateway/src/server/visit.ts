@@ -9,6 +9,8 @@ export interface Visit {
   kind: string;
   /** Public prefix of a key that exists; empty where there is none. */
   prefix: string;
+  /** Length of the body that was promised. */
+  bytes: number;
 }
 
 declare module 'fastify' {
@@ -19,5 +21,5 @@ declare module 'fastify' {
 
 /** Begins a visit now. */
 export function beginVisit(): Visit {
-  return { startedAt: performance.now(), route: '', network: '', kind: '', prefix: '' };
+  return { startedAt: performance.now(), route: '', network: '', kind: '', prefix: '', bytes: 0 };
 }
