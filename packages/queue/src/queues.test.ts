@@ -154,11 +154,13 @@ for (const { name, present, start } of SERVERS) {
     it('removes waiting and delayed jobs and leaves running ones', async () => {
       const queues = await fresh({ backoffMs: 60_000 });
       const running = gate();
+      const started: string[] = [];
       const ended: string[] = [];
       await queues.work(
         'ingest',
         async (job) => {
           if (job.id === 'delayed') throw new Error('later');
+          started.push(job.id);
           await running.opened;
           ended.push(job.id);
         },
@@ -166,6 +168,7 @@ for (const { name, present, start } of SERVERS) {
       );
       await queues.add('ingest', [ingest('delayed', 0, 1), ingest('running', 0, 2), ingest('waiting', 0, 3)]);
       await until(() => expect(lines.join('')).toContain('will be tried again'));
+      await until(() => expect(started).toEqual(['running']));
       await queues.remove('ingest', ['delayed', 'running', 'waiting', 'never-there']);
       expect(await queues.pendingIds('ingest')).toEqual(new Set(['running']));
       running.open();
