@@ -135,7 +135,12 @@ test('a node that lies about receipts is caught, and the honest one is asked', a
   await checkPublished(workspace, chain, 'ethereum');
 });
 
-test('a block that no node can give is named, the rest is published, and a new start asks for it again', async () => {
+/** Three runs, one after the other. */
+const THREE_RUNS_MS = 180_000;
+
+test('a block that no node can give is named, the rest is published, and a new start asks for it again', {
+  timeout: THREE_RUNS_MS,
+}, async () => {
   const withhold = { do: 'nullReceipts', when: { block: MIDDLE } } as const;
   const failing = await node({ faults: [withhold] });
   const first = start([failing.url]);
