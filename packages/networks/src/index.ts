@@ -1,5 +1,5 @@
 export { loadNetworks } from './load-networks.js';
-export type { Network, Upstream } from './network.js';
+export type { Family, Network, RpcPolicy, Upstream } from './network.js';
 export type { NetworksFile } from './network-schema.js';
 export { networksJsonSchema } from './networks-json-schema.js';
 export { parseNetworks } from './parse-networks.js';

@@ -86,24 +86,97 @@ const bundles = z
   .prefault({})
   .describe('How the bulk files are cut.');
 
-/** Networks of the EVM family. */
-const evm = z.strictObject({
+const prefix = z.string().regex(/^[a-z]{1,16}_$/, 'is not lower-case letters and an underscore');
+const methodName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is no method name: letters, digits and underscores');
+
+const rpc = (defaults: { aliases?: Record<string, string>; open?: boolean }) =>
+  z
+    .strictObject({
+      allow: z
+        .array(methodName)
+        .max(1_000)
+        .default([])
+        .describe('Methods beyond those of the family, passed on as they are.'),
+      deny: z
+        .array(methodName)
+        .max(1_000)
+        .default([])
+        .describe('Methods of the family that this network does not offer.'),
+      aliases: z
+        .record(prefix, prefix)
+        .default(defaults.aliases ?? {})
+        .describe('Prefix that clients use: prefix that the nodes use.'),
+      timeoutMs: z
+        .int()
+        .min(100)
+        .max(600_000)
+        .default(30_000)
+        .describe('Milliseconds that a request may take, all upstreams together.'),
+      callTimeoutMs: z
+        .int()
+        .min(100)
+        .max(600_000)
+        .default(10_000)
+        .describe('Milliseconds that an eth_call may take.'),
+      maxCallsInFlight: z
+        .int()
+        .min(1)
+        .max(10_000)
+        .default(64)
+        .describe('eth_call of one key in flight at most.'),
+      gasCap: z
+        .int()
+        .min(21_000)
+        .nullable()
+        .default(550_000_000)
+        .describe('Highest gas of an eth_call; null: none. 50000000 on a rollup.'),
+      aboveGasCap: z
+        .enum(['lower', 'reject'])
+        .default('lower')
+        .describe('What becomes of more gas: lowered to the cap, or refused.'),
+      maxAnswerBytes: z
+        .int()
+        .min(1_000)
+        .max(1_000_000_000)
+        .default(67_108_864)
+        .describe('Bytes of an answer at most.'),
+      maxLogs: z.int().min(1).max(1_000_000).default(20_000).describe('Logs in one answer at most.'),
+      httpErrors: z
+        .enum(['status', 'always200'])
+        .default('status')
+        .describe('always200: for clients that never read the body of another status.'),
+      open: z
+        .boolean()
+        .default(defaults.open ?? false)
+        .describe('Whether it is asked without a key, with a rate limit for each address.'),
+    })
+    .prefault({})
+    .describe('The JSON-RPC interface of this network.');
+
+const common = {
   id: z
     .string()
     .regex(/^[a-z0-9-]{1,32}$/, 'is not 1 to 32 lower-case letters, digits and dashes')
     .describe('First segment of paths and object keys; 1 to 32 lower-case letters, digits and dashes.'),
-  family: z.literal('evm').describe('The family of the chain.'),
-  chainId: z.int().min(1).describe('What eth_chainId has to answer.'),
   baseUrl: url(/^https?$/, 'Public address of the interface; default <public url>/<id>/v1/.')
     .regex(/\/v1\/$/, 'does not end in /v1/')
     .optional(),
+  upstreams: z.array(upstream).min(1).describe('The nodes, at least one.'),
+};
+
+/** Networks of the EVM family. */
+const evm = z.strictObject({
+  ...common,
+  family: z.literal('evm').describe('The family of the chain.'),
+  chainId: z.int().min(1).describe('What eth_chainId has to answer.'),
   downloadUrl: url(
     /^https?$/,
     'Public address of the files, no slash at the end; default <public url>/<id>/files.',
   )
     .regex(/[^/]$/, 'ends in a slash')
     .optional(),
-  upstreams: z.array(upstream).min(1).describe('The nodes, at least one.'),
   finality,
   pollIntervalMs: z
     .int()
@@ -113,10 +186,37 @@ const evm = z.strictObject({
     .describe('How often the head is asked for, in milliseconds, 100 to 60000.'),
   proofs,
   bundles,
+  rpc: rpc({}),
+});
+
+/** The core space of Conflux: epochs, base32 addresses. */
+const core = z.strictObject({
+  ...common,
+  family: z.literal('core').describe('The family of the chain: epochs and base32 addresses.'),
+  chainId: z
+    .int()
+    .min(1)
+    .max(4_294_967_295)
+    .describe('The network id in its addresses: 1029 for cfx:, 1 for cfxtest:.'),
+  rpc: rpc({ aliases: { core_: 'cfx_' } }),
+});
+
+/** CKB. */
+const cell = z.strictObject({
+  ...common,
+  family: z.literal('cell').describe('The family of the chain: cells.'),
+  rpc: rpc({}),
+});
+
+/** A name registry's indexer. */
+const registry = z.strictObject({
+  ...common,
+  family: z.literal('registry').describe('A name registry.'),
+  rpc: rpc({ aliases: { registry_: 'das_' }, open: true }),
 });
 
 /** One network of the file; `family` decides which fields there are. */
-export const networkSchema = z.discriminatedUnion('family', [evm]);
+export const networkSchema = z.discriminatedUnion('family', [evm, core, cell, registry]);
 
 /** The whole file. */
 export const networksFileSchema = z.strictObject({

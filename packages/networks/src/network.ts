@@ -15,12 +15,48 @@ export interface Upstream {
   maxInFlight: number;
 }
 
+/**
+ * What kind of chain a network is: `evm`; `core`, the epoch-based core space of Conflux; `cell`, the cell-based chain
+ * of CKB; `registry`, a name registry's indexer.
+ */
+export type Family = 'evm' | 'core' | 'cell' | 'registry';
+
+/** How a network's JSON-RPC interface behaves. */
+export interface RpcPolicy {
+  /** Methods beyond those of the family, passed on as they are. */
+  allow: readonly string[];
+  /** Methods of the family that this network does not offer. */
+  deny: readonly string[];
+  /** Prefix that clients use → prefix that the nodes use. */
+  aliases: Readonly<Record<string, string>>;
+  /** Milliseconds that a request may take, all upstreams together. */
+  timeoutMs: number;
+  /** The same for eth_call. */
+  callTimeoutMs: number;
+  /** eth_call of one key in flight at most. */
+  maxCallsInFlight: number;
+  /** Highest gas of an eth_call; null: none. */
+  gasCap: number | null;
+  /** What becomes of more: lowered to the cap, as geth does, or refused. */
+  aboveGasCap: 'lower' | 'reject';
+  /** Bytes of an answer at most. */
+  maxAnswerBytes: number;
+  /** Logs in one answer at most. */
+  maxLogs: number;
+  /** `always200`: for clients that never read the body of another status. */
+  httpErrors: 'status' | 'always200';
+  /** Whether it is asked without a key. */
+  open: boolean;
+}
+
 /** One network of the networks file, defaults filled in. */
 export interface Network {
   /** Lower-case letters, digits and dashes; the first segment of paths and object keys. */
   id: string;
-  family: 'evm';
+  family: Family;
+  /** What eth_chainId answers; of the core family the network id in its addresses; 0 where there is none. */
   chainId: number;
+  rpc: RpcPolicy;
   /** Absent: `<public url>/<id>/v1/`. Ends in `/v1/`. */
   baseUrl?: string;
   /** Absent: `<public url>/<id>/files`. No trailing slash. */

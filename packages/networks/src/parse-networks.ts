@@ -63,20 +63,37 @@ export function parseNetworks(
 type ParsedNetwork = z.output<typeof networksFileSchema>['networks'][number];
 
 function withNames(network: ParsedNetwork): Network {
-  const { baseUrl, downloadUrl, upstreams, bundles, ...rest } = network;
-  return {
-    ...rest,
+  const { id, family, baseUrl, rpc } = network;
+  const shared = {
+    id,
+    rpc,
     ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(downloadUrl === undefined ? {} : { downloadUrl }),
-    // In the order of the codes, whatever the order of the file, and each once.
-    bundles: { ...bundles, kinds: KINDS.filter((kind) => bundles.kinds.includes(kind)) },
-    upstreams: upstreams.map(({ requestsPerSecond, name, ...upstream }, index) => ({
+    upstreams: network.upstreams.map(({ requestsPerSecond, name, ...upstream }, index) => ({
       ...upstream,
       name: name ?? `upstream-${index + 1}`,
       ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
     })),
   };
+  if (network.family !== 'evm') {
+    return { ...shared, ...WITHOUT_BLOCKS, family, chainId: network.family === 'core' ? network.chainId : 0 };
+  }
+  const { chainId, downloadUrl, finality, pollIntervalMs, proofs, bundles } = network;
+  return {
+    ...shared,
+    ...{ family, chainId, finality, pollIntervalMs, proofs },
+    ...(downloadUrl === undefined ? {} : { downloadUrl }),
+    // In the order of the codes, whatever the order of the file, and each once.
+    bundles: { ...bundles, kinds: KINDS.filter((kind) => bundles.kinds.includes(kind)) },
+  };
 }
+
+/** What a network has whose blocks are not downloaded. */
+const WITHOUT_BLOCKS = {
+  finality: { tag: false, depth: 0 },
+  pollIntervalMs: 60_000,
+  proofs: { header: 'trust', senders: false, extraFields: 'keep' },
+  bundles: { enabled: false, kinds: [], maxBytes: 1_000_000, maxBlocks: 100_000 },
+} as const satisfies Partial<Network>;
 
 function duplicates(networks: readonly ParsedNetwork[], lineOf: (path: Path) => number): Problem[] {
   const problems: Problem[] = [];
