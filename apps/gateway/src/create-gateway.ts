@@ -3,6 +3,7 @@ import { createServer as createHttpServer, METHODS } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
+import { createForwarder, type Forwarder } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { Context } from '@packhouse/runtime';
 import { type FastifyInstance, fastify } from 'fastify';
@@ -19,9 +20,11 @@ import { downloadRoute } from './routes/download.js';
 import type { GatewayParts } from './routes/gateway-parts.js';
 import { healthzRoute } from './routes/healthz.js';
 import { indexPageRoute } from './routes/index-page.js';
+import { jsonRpcRoute } from './routes/json-rpc.js';
 import { metricsRoute } from './routes/metrics.js';
 import { describeRoutes, openapiRoute } from './routes/openapi.js';
 import { readyzRoute } from './routes/readyz.js';
+import { methodsOf } from './rpc/methods-of.js';
 import { answerClientError } from './server/client-error.js';
 import { createExpressLane, type ExpressLane } from './server/express-lane.js';
 import { guardRequests } from './server/guard-requests.js';
@@ -105,9 +108,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   healthzRoute(app);
   readyzRoute(app, parts);
   metricsRoute(app, parts);
+  const forwarders: Forwarder[] = [];
   for (const site of sites) {
     bundlePointerRoute(app, parts, site);
     downloadRoute(app, parts, site);
+    const forwarder = createForwarder({ network: site.network, context });
+    forwarders.push(forwarder);
+    jsonRpcRoute(app, parts, { site, forwarder, methods: methodsOf(site.network) });
   }
   await app.ready();
 
@@ -132,6 +139,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       clearInterval(sweep);
       ranges.close();
       await ranges.settled();
+      await Promise.all(forwarders.map((forwarder) => forwarder.close()));
       await rateLimiter.close();
     },
   };
@@ -187,6 +195,9 @@ function createServer(parts: {
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
   }
+  // Bodies are read by the routes themselves: an id is sent back as it was written.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
   // Schemas of parameters are for the document; the routes read them themselves, with sentences for people.
   app.setValidatorCompiler(() => () => true);
   app.setErrorHandler((error, request, reply) => {

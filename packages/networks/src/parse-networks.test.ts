@@ -42,7 +42,44 @@ describe('a good file', () => {
           maxBytes: 1_000_000,
           maxBlocks: 100_000,
         },
+        rpc: {
+          allow: [],
+          deny: [],
+          aliases: {},
+          timeoutMs: 30_000,
+          callTimeoutMs: 10_000,
+          maxCallsInFlight: 64,
+          gasCap: 550_000_000,
+          aboveGasCap: 'lower',
+          maxAnswerBytes: 67_108_864,
+          maxLogs: 20_000,
+          httpErrors: 'status',
+          open: false,
+        },
       },
+    ]);
+  });
+
+  it('has networks of every family, those without blocks without bundles', () => {
+    const networks = parse(`networks:
+  - {id: evm, family: evm, chainId: 1, upstreams: [{url: 'http://a'}]}
+  - {id: core, family: core, chainId: 1029, upstreams: [{url: 'http://a'}]}
+  - {id: cell, family: cell, upstreams: [{url: 'http://a'}]}
+  - {id: names, family: registry, upstreams: [{url: 'http://a'}]}
+`);
+    expect(
+      networks.map(({ family, chainId, bundles, rpc }) => [
+        family,
+        chainId,
+        bundles.enabled,
+        rpc.aliases,
+        rpc.open,
+      ]),
+    ).toEqual([
+      ['evm', 1, true, {}, false],
+      ['core', 1029, false, { core_: 'cfx_' }, false],
+      ['cell', 0, false, {}, false],
+      ['registry', 0, false, { registry_: 'das_' }, true],
     ]);
   });
 

@@ -7,3 +7,11 @@ export type {
   UpstreamStatus,
 } from './block-source.js';
 export { type BlockSourceOptions, createBlockSource } from './create-block-source.js';
+export { createForwarder, type ForwarderOptions } from './forward/create-forwarder.js';
+export type {
+  ForwardAnswer,
+  Forwarder,
+  ForwardRequest,
+  ForwardStatus,
+  ResultBody,
+} from './forward/forwarder.js';

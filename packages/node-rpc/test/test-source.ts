@@ -61,6 +61,7 @@ export function testNetwork(upstreams: Upstream[], changes: Partial<Network> = {
     finality: { tag: true, depth: 64 },
     pollIntervalMs: 1_000,
     proofs: {} as Network['proofs'],
+    rpc: {} as Network['rpc'],
     bundles: { enabled: true, kinds: ['blocks'], maxBytes: 1_000_000, maxBlocks: 1_024 },
     ...changes,
   };

@@ -54,6 +54,7 @@ describe('the routes of operation', () => {
       '/metrics',
       '/openapi.json',
       '/readyz',
+      '/{key}',
       '/{key}/bundle-api/{kind}/{block_number}',
       '/{kind}/{start_number}-{end_number}.json.gz',
     ]);

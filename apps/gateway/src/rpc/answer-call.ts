@@ -1,0 +1,77 @@
+import { Problem } from '../http/problem.js';
+import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
+import type { RpcCall } from './read-request.js';
+
+/** Finds the method of a call, under either of its spellings. Throws the problem `method-unknown`. */
+export function methodOf(at: RpcSite, name: string): RpcMethod {
+  const { aliases, deny } = at.site.network.rpc;
+  const method = at.methods.get(name) ?? at.methods.get(publicName(name, aliases));
+  if (method === undefined || deny.includes(method.name)) {
+    throw new Problem('method-unknown', {
+      detail: `The method ${/^\w{1,64}$/.test(name) ? name : 'asked for'} does not exist or is not available`,
+    });
+  }
+  return method;
+}
+
+/** Answers one call: by the method itself, or by the best node. Throws problems. */
+export async function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): Promise<RpcAnswer> {
+  if (method.handle !== undefined) return method.handle(call, visit);
+  const { at } = visit;
+  const prepared = method.prepare?.(call.params, at);
+  const { rpc } = at.site.network;
+  const answer = await at.forwarder.call({
+    method: nodeName(method.name, rpc.aliases),
+    params: prepared?.params ?? call.paramsText,
+    idempotent: method.idempotent,
+    timeoutMs: prepared?.timeoutMs ?? rpc.timeoutMs,
+    maxBytes: rpc.maxAnswerBytes,
+    signal: visit.signal,
+    ...(prepared?.block === undefined ? {} : { block: prepared.block }),
+  });
+  if (answer.kind === 'result') return { kind: 'result', body: answer.body };
+  if (answer.kind === 'error') return { kind: 'error', error: answer.error };
+  throw failure(answer);
+}
+
+const REASONS = {
+  timeout: 'upstream-timeout',
+  unavailable: 'upstream-unavailable',
+  nonsense: 'upstream-nonsense',
+  'too-large': 'answer-too-large',
+} as const;
+
+/** Seconds that a client is asked to wait where no node can be asked. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** The problem for a call that no node answered. */
+export function failure(failed: {
+  reason: keyof typeof REASONS;
+  detail: string;
+  retryAfterMs?: number;
+}): Problem {
+  const seconds = Math.max(RETRY_AFTER_SECONDS, Math.ceil((failed.retryAfterMs ?? 0) / 1_000));
+  const later = failed.reason === 'unavailable';
+  return new Problem(REASONS[failed.reason], {
+    detail: `The request could not be answered: ${failed.detail}.`,
+    ...(later
+      ? { members: { retryAfterMs: seconds * 1_000 }, headers: { 'retry-after': String(seconds) } }
+      : {}),
+  });
+}
+
+/** The spelling of the spec: `cfx_getLogs` is `core_getLogs`. */
+function publicName(name: string, aliases: Readonly<Record<string, string>>): string {
+  for (const [ours, theirs] of Object.entries(aliases)) {
+    if (name.startsWith(theirs)) return ours + name.slice(theirs.length);
+  }
+  return name;
+}
+
+/** The spelling of the nodes. */
+export function nodeName(name: string, aliases: Readonly<Record<string, string>>): string {
+  for (const [ours, theirs] of Object.entries(aliases)) {
+    if (name.startsWith(ours)) return theirs + name.slice(ours.length);
+  }
+  return name;
+}

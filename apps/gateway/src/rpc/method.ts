@@ -1,0 +1,51 @@
+import type { KeyRow } from '@packhouse/database';
+import type { Forwarder, ResultBody } from '@packhouse/node-rpc';
+import type { Context } from '@packhouse/runtime';
+import type { Site } from '../sites/site.js';
+import type { RpcCall } from './read-request.js';
+
+/** What a call gives. Refusals are thrown as problems. */
+export type RpcAnswer =
+  | { kind: 'result'; body: ResultBody }
+  /** A node's own error object, byte for byte. */
+  | { kind: 'error'; error: Buffer };
+
+/** A site with its nodes. */
+export interface RpcSite {
+  readonly site: Site;
+  readonly forwarder: Forwarder;
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+}
+
+/** What a method needs to answer one call. */
+export interface RpcVisit {
+  readonly context: Context;
+  readonly at: RpcSite;
+  /** Absent on an open network. */
+  readonly key: KeyRow | undefined;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** What is sent on instead of what came, and what is known of it. */
+export interface Prepared {
+  /** JSON text; absent: the parameters as they were sent. */
+  params?: string;
+  /** The highest block that the answer depends on. */
+  block?: number;
+  timeoutMs?: number;
+}
+
+/** One method that a family offers. */
+export interface RpcMethod {
+  /** As clients write it, aliases resolved to the spec's spelling. */
+  readonly name: string;
+  /** Requests that it counts as. */
+  readonly cost: number;
+  /** Asking twice does no harm. */
+  readonly idempotent: boolean;
+  /** Checks the parameters; throws the problem `params-invalid`, naming the argument. */
+  prepare?(params: readonly unknown[], at: RpcSite): Prepared | undefined;
+  /** Answers by itself instead of forwarding. */
+  handle?(call: RpcCall, visit: RpcVisit): Promise<RpcAnswer>;
+}

@@ -1,0 +1,84 @@
+import { Problem } from '../http/problem.js';
+import { elementsOf, membersOf, TooDeepError } from './raw-json.js';
+
+/** One call of a request. */
+export interface RpcCall {
+  /** JSON text as it was sent; absent: a notification, which gets no answer. */
+  id: string | undefined;
+  method: string;
+  /** Parsed; `[]` where there were none. */
+  params: readonly unknown[];
+  /** JSON text of `params`, as it was sent. */
+  paramsText: string;
+}
+
+/** A call, or why an element of a batch is none. */
+export type RpcItem = { call: RpcCall } | { id: string; problem: Problem };
+
+/** A request body, taken apart. */
+export interface RpcRequest {
+  batch: boolean;
+  items: RpcItem[];
+}
+
+/** Calls in one request at most. */
+export const BATCH_LIMIT = 100;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Takes the body of a request apart (JSON-RPC 2.0, sections 4 and 6). Throws the problems `json-malformed`,
+ * `request-malformed` and `batch-too-large` where the whole request is refused.
+ */
+export function readRequest(body: Buffer): RpcRequest {
+  let text: string;
+  let parsed: unknown;
+  try {
+    text = utf8.decode(body);
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw new Problem('json-malformed', { detail: 'The body is not JSON in UTF-8.', cause });
+  }
+  try {
+    if (!Array.isArray(parsed)) {
+      const item = readItem(parsed, text);
+      if ('problem' in item && item.id === 'null') throw item.problem;
+      return { batch: false, items: [item] };
+    }
+    if (parsed.length === 0) {
+      throw new Problem('request-malformed', { detail: 'The batch is empty.' });
+    }
+    if (parsed.length > BATCH_LIMIT) {
+      throw new Problem('batch-too-large', {
+        detail: `A batch has ${BATCH_LIMIT} calls at most; this one has ${parsed.length}.`,
+        members: { limit: BATCH_LIMIT },
+      });
+    }
+    const texts = elementsOf(text, BATCH_LIMIT);
+    return { batch: true, items: parsed.map((item, at) => readItem(item, texts[at] as string)) };
+  } catch (error) {
+    if (!(error instanceof TooDeepError)) throw error;
+    throw new Problem('request-malformed', { detail: 'The body is nested too deeply.' });
+  }
+}
+
+function readItem(parsed: unknown, text: string): RpcItem {
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    return refused('null', 'A call is a JSON object with jsonrpc, method, params and id.');
+  }
+  const members = membersOf(text);
+  const id = members.get('id');
+  const { jsonrpc, id: idValue, method, params = [] } = parsed as Record<string, unknown>;
+  if (id !== undefined && typeof idValue === 'object' && idValue !== null) {
+    return refused('null', 'The id is a number, a string or null.');
+  }
+  const answerTo = id ?? 'null';
+  if (jsonrpc !== undefined && jsonrpc !== '2.0') return refused(answerTo, 'The member jsonrpc is "2.0".');
+  if (typeof method !== 'string') return refused(answerTo, 'The member method is a string.');
+  if (!Array.isArray(params)) return refused(answerTo, 'The member params is an array.');
+  return { call: { id, method, params, paramsText: members.get('params') ?? '[]' } };
+}
+
+function refused(id: string, detail: string): RpcItem {
+  return { id, problem: new Problem('request-malformed', { detail }) };
+}

@@ -1,0 +1,189 @@
+import type { Network } from '@packhouse/networks';
+import type { Context } from '@packhouse/runtime';
+import { createForwardMetrics } from './forward-metrics.js';
+import { createForwardNode, type ForwardNode, type TryOutcome } from './forward-node.js';
+import type { ForwardAnswer, Forwarder, ForwardRequest } from './forwarder.js';
+import { watchHeads } from './watch-heads.js';
+
+export interface ForwarderOptions {
+  network: Network;
+  context: Context;
+}
+
+/** Blocks behind the best head at which a node is asked after the others. */
+const LAG_BLOCKS = 3;
+/** A second node is asked when the first takes this many times as long as it usually does, within the bounds. */
+const HEDGE_FACTOR = 4;
+const HEDGE_MIN_MS = 100;
+const HEDGE_MAX_MS = 3_000;
+
+/** Makes the pool of one network; heads are watched from now on. */
+export function createForwarder({ network, context }: ForwarderOptions): Forwarder {
+  const metrics = createForwardMetrics(context.metrics, network.id);
+  const nodes = network.upstreams.map((upstream) =>
+    createForwardNode({ upstream, family: network.family, context, metrics }),
+  );
+  const closing = new AbortController();
+  const watching = watchHeads({ network, nodes, context, metrics, signal: closing.signal });
+  const best = (pick: (node: ForwardNode) => number | null): number | null =>
+    nodes.reduce<number | null>((highest, node) => {
+      const value = pick(node);
+      return value === null || (highest !== null && highest >= value) ? highest : value;
+    }, null);
+
+  const order = (request: ForwardRequest): ForwardNode[] => {
+    const now = context.clock.now();
+    const head = best((node) => node.head) ?? 0;
+    const rank = (node: ForwardNode): number =>
+      // A node that rests is asked last rather than never.
+      (node.circuit.waitMs() > 0 || node.pausedUntil > now ? 1_000 : 0) +
+      (node.head !== null && (node.head < head - LAG_BLOCKS || node.head < (request.block ?? 0)) ? 500 : 0) +
+      node.priority;
+    const cost = (node: ForwardNode): number => (node.latencyMs ?? 1) * (node.inFlight + 1);
+    return nodes.filter((node) => !node.excluded).sort((a, b) => rank(a) - rank(b) || cost(a) - cost(b));
+  };
+
+  return {
+    async call(request) {
+      const stop = new AbortController();
+      const giveUp = (): void => stop.abort(request.signal.reason);
+      if (request.signal.aborted) throw request.signal.reason;
+      request.signal.addEventListener('abort', giveUp, { once: true });
+      let late = false;
+      const timer = setTimeout(() => {
+        late = true;
+        stop.abort(new Error('no node answered in time'));
+      }, request.timeoutMs);
+      let streaming = false;
+      const done = (): void => {
+        clearTimeout(timer);
+        request.signal.removeEventListener('abort', giveUp);
+      };
+      try {
+        const answer = await race(order(request), request, stop.signal, metrics.hedged);
+        if (answer.kind === 'result' && answer.body.rest !== null) {
+          streaming = true;
+          return { ...answer, body: { ...answer.body, rest: until(answer.body.rest, done) } };
+        }
+        return answer;
+      } catch (error) {
+        if (request.signal.aborted) throw request.signal.reason;
+        if (!late) throw error;
+        return {
+          kind: 'failed',
+          reason: 'timeout',
+          detail: `no node answered within ${request.timeoutMs} ms`,
+        };
+      } finally {
+        if (!streaming) done();
+      }
+    },
+    head: () => best((node) => node.head),
+    finalized: () => best((node) => node.finalized),
+    status: () =>
+      nodes.map((node) => ({
+        name: node.name,
+        healthy: !node.excluded && node.circuit.state === 'closed',
+        head: node.head,
+        latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs),
+        inFlight: node.inFlight,
+      })),
+    async close() {
+      closing.abort(new Error('the gateway closes'));
+      await Promise.all([watching, ...nodes.map((node) => node.destroy())]);
+    },
+  };
+}
+
+/** Asks one node after the other, and the next one already when one takes long; the first answer wins. */
+async function race(
+  nodes: readonly ForwardNode[],
+  request: ForwardRequest,
+  signal: AbortSignal,
+  hedged: (upstream: string) => void,
+): Promise<ForwardAnswer> {
+  const losers: AbortController[] = [];
+  const running = new Set<Promise<{ outcome: TryOutcome; mine: AbortController }>>();
+  let failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined;
+  let next = 0;
+  const start = (): void => {
+    const node = nodes[next++] as ForwardNode;
+    const mine = new AbortController();
+    const stop = (): void => mine.abort(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    losers.push(mine);
+    const attempt = node.tryOnce(request, mine.signal).then((outcome) => {
+      // What is streamed on still has to be ended by the whole call's signal.
+      if (outcome.kind !== 'result' || outcome.body.rest === null) signal.removeEventListener('abort', stop);
+      running.delete(attempt);
+      return { outcome, mine };
+    });
+    attempt.catch(() => undefined);
+    running.add(attempt);
+  };
+  try {
+    for (;;) {
+      if (running.size === 0) {
+        const again = failure === undefined || request.idempotent || failure.unsent;
+        if (next >= nodes.length || !again) return failed(failure);
+        start();
+      }
+      const hedgeMs = request.idempotent && next < nodes.length ? hedgeAfter(nodes[next - 1]) : null;
+      const first = await firstOf(running, hedgeMs);
+      if (first === null) {
+        hedged((nodes[next] as ForwardNode).name);
+        start();
+        continue;
+      }
+      const { outcome, mine } = first;
+      if (outcome.kind !== 'elsewhere') {
+        losers.splice(losers.indexOf(mine), 1);
+        return outcome;
+      }
+      failure = worse(failure, outcome);
+    }
+  } finally {
+    for (const loser of losers) loser.abort(new Error('another node was faster'));
+  }
+}
+
+/** The node's own words are worth more than that it had none; else the last failure tells. */
+function worse(
+  before: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined,
+  now: Extract<TryOutcome, { kind: 'elsewhere' }>,
+): Extract<TryOutcome, { kind: 'elsewhere' }> {
+  return before?.said !== undefined && now.said === undefined ? before : now;
+}
+
+function failed(failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined): ForwardAnswer {
+  if (failure === undefined) return { kind: 'failed', reason: 'unavailable', detail: 'no node can be asked' };
+  if (failure.said !== undefined) return failure.said;
+  const { reason, detail, retryAfterMs } = failure;
+  return { kind: 'failed', reason, detail, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+function hedgeAfter(node: ForwardNode | undefined): number {
+  return Math.min(HEDGE_MAX_MS, Math.max(HEDGE_MIN_MS, (node?.latencyMs ?? 0) * HEDGE_FACTOR));
+}
+
+/** The first that settles, or null after `ms`. */
+async function firstOf<T>(running: ReadonlySet<Promise<T>>, ms: number | null): Promise<T | null> {
+  if (ms === null) return Promise.race(running);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms);
+  });
+  try {
+    return await Promise.race([...running, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function* until<T>(source: AsyncIterable<T>, done: () => void): AsyncGenerator<T> {
+  try {
+    yield* source;
+  } finally {
+    done();
+  }
+}

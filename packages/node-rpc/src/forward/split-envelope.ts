@@ -1,0 +1,79 @@
+/** Where the value of an answer lies within its bytes. */
+export interface ValueStart {
+  kind: 'result' | 'error';
+  /** Offset of its first byte. */
+  start: number;
+}
+
+const [QUOTE, BACKSLASH, COLON, COMMA, OPEN, CLOSE] = [0x22, 0x5c, 0x3a, 0x2c, 0x7b, 0x7d];
+
+/** Nodes that answer with the members in another order put these behind the value. */
+const BEHIND = /(?:\s*,\s*"(?:id|jsonrpc|error)"\s*:\s*(?:"[^"\\]*"|-?\d+|null))+\s*$/;
+/** Longer than all that may stand behind a value. */
+export const TAIL_BYTES = 128;
+
+/**
+ * Finds `result` or `error` in the beginning of an answer (JSON-RPC 2.0, section 5) without parsing what it holds.
+ * Null: more bytes are needed, or it is no answer; a beginning of 4 KiB always tells.
+ */
+export function findValue(bytes: Buffer): ValueStart | null {
+  let at = skipSpace(bytes, 0);
+  if (bytes[at] !== OPEN) return null;
+  at = skipSpace(bytes, at + 1);
+  while (bytes[at] === QUOTE) {
+    const keyEnd = endOfString(bytes, at);
+    if (keyEnd === -1) return null;
+    const key = bytes.toString('latin1', at + 1, keyEnd - 1);
+    at = skipSpace(bytes, keyEnd);
+    if (bytes[at] !== COLON) return null;
+    at = skipSpace(bytes, at + 1);
+    if (at >= bytes.length) return null;
+    if (key === 'result') return { kind: 'result', start: at };
+    if (key === 'error' && bytes[at] === OPEN) return { kind: 'error', start: at };
+    at = bytes[at] === QUOTE ? endOfString(bytes, at) : endOfScalar(bytes, at);
+    if (at === -1) return null;
+    at = skipSpace(bytes, at);
+    if (bytes[at] !== COMMA) return null;
+    at = skipSpace(bytes, at + 1);
+  }
+  return null;
+}
+
+/** How many bytes at the end of `tail`, the last TAIL_BYTES of an answer, are not of its value; -1 where it breaks off. */
+export function envelopeBehind(tail: Buffer): number {
+  let end = tail.length;
+  while (end > 0 && isSpace(tail[end - 1] as number)) end -= 1;
+  if (tail[end - 1] !== CLOSE) return -1;
+  const text = tail.toString('latin1', 0, end - 1);
+  const behind = BEHIND.exec(text);
+  return tail.length - (behind === null ? text.trimEnd().length : behind.index);
+}
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && isSpace(bytes[at] as number)) at += 1;
+  return at;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** Offset behind the closing quote, or -1. */
+function endOfString(bytes: Buffer, open: number): number {
+  for (let at = open + 1; at < bytes.length; at++) {
+    if (bytes[at] === BACKSLASH) at += 1;
+    else if (bytes[at] === QUOTE) return at + 1;
+  }
+  return -1;
+}
+
+/** Offset behind a number or word, or -1 where it goes on or something else is there. */
+function endOfScalar(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === COMMA || byte === CLOSE || isSpace(byte)) return at > from ? at : -1;
+    if (byte === OPEN || byte === 0x5b) return -1;
+  }
+  return -1;
+}
