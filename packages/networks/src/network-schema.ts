@@ -143,6 +143,12 @@ const rpc = (defaults: { aliases?: Record<string, string>; open?: boolean }) =>
         .default(67_108_864)
         .describe('Bytes of an answer at most.'),
       maxLogs: z.int().min(1).max(1_000_000).default(20_000).describe('Logs in one answer at most.'),
+      logLimit: z
+        .int()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe('Core family: replaces a missing or larger `limit` of a log filter; null: nothing does.'),
       httpErrors: z
         .enum(['status', 'always200'])
         .default('status')

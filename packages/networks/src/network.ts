@@ -43,6 +43,8 @@ export interface RpcPolicy {
   maxAnswerBytes: number;
   /** Logs in one answer at most. */
   maxLogs: number;
+  /** Core family: what replaces a missing or larger `limit` of a log filter; null: nothing. */
+  logLimit: number | null;
   /** `always200`: for clients that never read the body of another status. */
   httpErrors: 'status' | 'always200';
   /** Whether it is asked without a key. */

@@ -53,6 +53,7 @@ describe('a good file', () => {
           aboveGasCap: 'lower',
           maxAnswerBytes: 67_108_864,
           maxLogs: 20_000,
+          logLimit: null,
           httpErrors: 'status',
           open: false,
         },

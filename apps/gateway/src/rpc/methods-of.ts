@@ -1,18 +1,21 @@
 import type { Network } from '@packhouse/networks';
 import type { RpcMethod } from './method.js';
+import { cellMethods } from './methods/cell-methods.js';
+import { CORE_METHODS } from './methods/core-methods.js';
 import { EVM_METHODS } from './methods/evm-methods.js';
 import { forwarded } from './methods/forwarded.js';
+import { REGISTRY_METHODS } from './methods/registry-methods.js';
 
-const FAMILIES: Record<Network['family'], readonly RpcMethod[]> = {
-  evm: EVM_METHODS,
-  core: [],
-  cell: [],
-  registry: [],
+const FAMILIES: Record<Network['family'], () => readonly RpcMethod[]> = {
+  evm: () => EVM_METHODS,
+  core: () => CORE_METHODS,
+  cell: cellMethods,
+  registry: () => REGISTRY_METHODS,
 };
 
 /** The methods of a network: those of its family and those that its file adds. */
 export function methodsOf({ family, rpc }: Network): ReadonlyMap<string, RpcMethod> {
   // What is added may do anything, so it is asked once.
   const added = rpc.allow.map((name) => forwarded(name, { idempotent: false }));
-  return new Map([...added, ...FAMILIES[family]].map((method) => [method.name, method]));
+  return new Map([...added, ...FAMILIES[family]()].map((method) => [method.name, method]));
 }

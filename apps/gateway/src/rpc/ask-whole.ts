@@ -1,0 +1,28 @@
+import { failure, nodeName } from './answer-call.js';
+import type { RpcVisit } from './method.js';
+
+/** What a node answered, all of it. */
+export type WholeAnswer =
+  | { kind: 'result'; text: string }
+  | { kind: 'error'; error: Buffer; code: number; message: string };
+
+/** Asks the best node for a result that is worked on here. Throws problems. */
+export async function askWhole(
+  { at, signal }: Pick<RpcVisit, 'at' | 'signal'>,
+  request: { method: string; params: string; idempotent?: boolean; block?: number },
+): Promise<WholeAnswer> {
+  const { rpc } = at.site.network;
+  const answer = await at.forwarder.call({
+    method: nodeName(request.method, rpc.aliases),
+    params: request.params,
+    idempotent: request.idempotent ?? true,
+    whole: true,
+    timeoutMs: rpc.timeoutMs,
+    maxBytes: rpc.maxAnswerBytes,
+    signal,
+    ...(request.block === undefined ? {} : { block: request.block }),
+  });
+  if (answer.kind === 'failed') throw failure(answer);
+  if (answer.kind === 'result') return { kind: 'result', text: answer.body.bytes.toString('utf8') };
+  return answer;
+}

@@ -1,0 +1,84 @@
+import type { Clock } from '@packhouse/runtime';
+import { Problem } from '../../http/problem.js';
+import { askWhole, type WholeAnswer } from '../ask-whole.js';
+import type { RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
+import { checkCellTransaction } from '../params/cell-transaction.js';
+import { anything, checkParams, invalidParams } from '../params/check-params.js';
+
+const VALIDATORS = ['well_known_scripts_only', 'passthrough'];
+/** PoolRejectedDuplicatedTransaction (ckb, rpc/src/error.rs). */
+const ALREADY_IN_POOL = -1107;
+const CONSENSUS_TTL_MS = 60_000;
+
+/** What networks of the cell family offer (service specification 4.5). */
+export function cellMethods(): RpcMethod[] {
+  return [sendTransaction, getConsensus()];
+}
+
+/**
+ * `send_transaction`. A node that broke off may have taken the transaction: it is sent once more, and a node that has
+ * it already says so, which is what was asked for.
+ */
+const sendTransaction: RpcMethod = {
+  name: 'send_transaction',
+  cost: 10,
+  idempotent: false,
+  async handle(call, visit) {
+    checkParams(call.params, [anything, anything], 1);
+    const [transaction, validator = null] = call.params;
+    checkCellTransaction(transaction);
+    if (validator !== null && (typeof validator !== 'string' || !VALIDATORS.includes(validator))) {
+      throw invalidParams(`invalid argument 1: expected one of ${VALIDATORS.join(', ')}`, 1);
+    }
+    const params = JSON.stringify([transaction, validator ?? VALIDATORS[0]]);
+    try {
+      return asAnswer(await askWhole(visit, { method: 'send_transaction', params, idempotent: false }));
+    } catch (error) {
+      if (!(error instanceof Problem) || visit.signal.aborted) throw error;
+      const again = await askWhole(visit, { method: 'send_transaction', params, idempotent: false });
+      const known = again.kind === 'error' && again.code === ALREADY_IN_POOL ? hashIn(again.message) : null;
+      return known === null ? asAnswer(again) : asAnswer({ kind: 'result', text: `"${known}"` });
+    }
+  },
+};
+
+/** The node names the transaction that it has: `… Transaction(Byte32(0x…)) already exists in transaction_pool`. */
+function hashIn(message: string): string | null {
+  return /0x[0-9a-f]{64}/.exec(message)?.[0] ?? null;
+}
+
+/** `get_consensus`, which is the same for months, asked for once a minute. */
+function getConsensus(): RpcMethod {
+  let kept: { at: number; answer: Promise<WholeAnswer> } | undefined;
+  const fresh = (visit: RpcVisit, clock: Clock): Promise<WholeAnswer> => {
+    const now = clock.now();
+    if (kept === undefined || now - kept.at >= CONSENSUS_TTL_MS || now < kept.at) {
+      // Whoever asks first may go away while others wait for the same answer.
+      const signal = visit.context.signal;
+      const mine = {
+        at: now,
+        answer: askWhole({ at: visit.at, signal }, { method: 'get_consensus', params: '[]' }),
+      };
+      const forget = (): void => {
+        if (kept === mine) kept = undefined;
+      };
+      mine.answer.then((answer) => (answer.kind === 'error' ? forget() : undefined), forget);
+      kept = mine;
+    }
+    return kept.answer;
+  };
+  return {
+    name: 'get_consensus',
+    cost: 1,
+    idempotent: true,
+    async handle(call, visit) {
+      checkParams(call.params, []);
+      return asAnswer(await fresh(visit, visit.context.clock));
+    },
+  };
+}
+
+function asAnswer(answer: WholeAnswer): RpcAnswer {
+  if (answer.kind === 'error') return answer;
+  return { kind: 'result', body: { bytes: Buffer.from(answer.text), rest: null } };
+}

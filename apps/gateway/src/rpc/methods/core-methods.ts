@@ -1,0 +1,34 @@
+import { failure } from '../answer-call.js';
+import { askWhole } from '../ask-whole.js';
+import type { RpcMethod } from '../method.js';
+import { anything, checkParams } from '../params/check-params.js';
+import { readCoreFilter } from '../params/core-filter.js';
+import { elementsOf } from '../raw-json.js';
+
+/** What networks of the core family offer (service specification 4.4). */
+export const CORE_METHODS: readonly RpcMethod[] = [
+  {
+    name: 'core_getLogs',
+    cost: 5,
+    idempotent: true,
+    async handle(call, visit) {
+      checkParams(call.params, [anything]);
+      const { params, limit, offset } = readCoreFilter(call.params[0], visit.at.site.network);
+      const answer = await askWhole(visit, { method: 'core_getLogs', params });
+      if (answer.kind === 'error') return answer;
+      if (limit === null && offset === 0) return result(answer.text);
+      // Today's nodes do not know limit and offset: the last `offset` are dropped, then the last `limit` kept.
+      if (!answer.text.startsWith('[')) {
+        throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
+      }
+      const logs = elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
+      const end = Math.max(0, logs.length - offset);
+      const start = limit === null ? 0 : Math.max(0, end - limit);
+      return result(`[${logs.slice(start, end).join(',')}]`);
+    },
+  },
+];
+
+function result(text: string): { kind: 'result'; body: { bytes: Buffer; rest: null } } {
+  return { kind: 'result', body: { bytes: Buffer.from(text), rest: null } };
+}
