@@ -12,6 +12,7 @@ import { createKeyCache } from './auth/key-cache.js';
 import { createBodyCache } from './files/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
+import { createOpenDoor } from './limits/open-door.js';
 import type { RateLimiter } from './limits/rate-limiter.js';
 import { createPointerFinder } from './pointers/find-pointer.js';
 import { createRangeCache } from './ranges/range-cache.js';
@@ -85,6 +86,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     objectStore,
     sites,
     admission: createAdmission({ keys, rateLimiter, clock: context.clock }),
+    openDoor: createOpenDoor(),
     pointers: createPointerFinder({ database, ranges }),
     files: createFileFinder({ database, objectStore, bodies }),
     draining: () => draining,

@@ -20,7 +20,11 @@ export interface AnswerHeaders {
 
 /** Lets holders of a key in. */
 export interface Admission {
-  /** The key's row; throws problems `unauthenticated`, `forbidden`, `rate-limited`, `quota-exhausted`. */
+  /** Who it is: throws the problems `unauthenticated` and `forbidden`. */
+  identify(key: string | undefined, visit: AdmittedVisit): Soon<KeyRow>;
+  /** Counts `cost` requests: throws the problems `rate-limited` and `quota-exhausted`. */
+  charge(row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow>;
+  /** Both, for one request; rate before network. */
   admit(key: string | undefined, visit: AdmittedVisit, answer: AnswerHeaders): Soon<KeyRow>;
 }
 
@@ -31,25 +35,43 @@ export function createAdmission(options: {
   clock: Clock;
 }): Admission {
   const { keys, rateLimiter, clock } = options;
+  const known = (key: string | undefined, visit: AdmittedVisit): Soon<KeyRow> =>
+    whenHere(key === undefined ? null : keys.find(key), (row) => {
+      if (row === null) throw unauthenticated();
+      visit.prefix = row.prefix;
+      refuseEnded(row, clock.now());
+      return row;
+    });
+  const charge = (row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow> =>
+    whenHere(rateLimiter.take(row, cost), (rate) => {
+      const resetSeconds = Math.ceil(rate.resetMs / 1_000);
+      answer.header('ratelimit-limit', rate.limit);
+      answer.header('ratelimit-remaining', rate.remaining);
+      answer.header('ratelimit-reset', resetSeconds);
+      if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, resetSeconds));
+      return row;
+    });
   return {
-    admit: (key, visit, answer) =>
-      whenHere(key === undefined ? null : keys.find(key), (row) => {
-        if (row === null) throw unauthenticated();
-        visit.prefix = row.prefix;
-        refuseEnded(row, clock.now());
-        return whenHere(rateLimiter.take(row), (rate) => {
-          const resetSeconds = Math.ceil(rate.resetMs / 1_000);
-          answer.header('ratelimit-limit', rate.limit);
-          answer.header('ratelimit-remaining', rate.remaining);
-          answer.header('ratelimit-reset', resetSeconds);
-          if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, resetSeconds));
-          if (row.network !== null && row.network !== visit.network) {
-            throw new Problem('forbidden', { detail: 'This API key belongs to another network.' });
-          }
-          return row;
-        });
+    identify: (key, visit) =>
+      whenHere(known(key, visit), (row) => {
+        refuseElsewhere(row, visit);
+        return row;
       }),
+    charge,
+    admit: (key, visit, answer) =>
+      whenHere(known(key, visit), (row) =>
+        whenHere(charge(row, 1, answer), () => {
+          refuseElsewhere(row, visit);
+          return row;
+        }),
+      ),
   };
+}
+
+function refuseElsewhere(row: KeyRow, visit: AdmittedVisit): void {
+  if (row.network !== null && row.network !== visit.network) {
+    throw new Problem('forbidden', { detail: 'This API key belongs to another network.' });
+  }
 }
 
 /** Throws the problem `plan-limit` where a block lies above what the plan includes. */

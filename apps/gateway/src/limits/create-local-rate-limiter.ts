@@ -22,7 +22,7 @@ export function createLocalRateLimiter(clock: Clock): RateLimiter {
   const counts = new Map<number, Counts>();
   let today = 0;
   return {
-    take({ id, plan }) {
+    take({ id, plan }, cost = 1) {
       const now = clock.now();
       const day = Math.floor(now / DAY_MS);
       if (day !== today) {
@@ -39,11 +39,11 @@ export function createLocalRateLimiter(clock: Clock): RateLimiter {
         count.second = now;
         count.inSecond = 0;
       }
-      count.inSecond += 1;
+      count.inSecond += Math.min(cost, plan.requestsPerSecond);
       const resetMs = count.second + SECOND_MS - now;
       const second = verdict('second', plan.requestsPerSecond, count.inSecond, resetMs);
       if (!second.allowed || plan.requestsPerDay === null) return second;
-      count.inDay += 1;
+      count.inDay += cost;
       return nearestEnd(second, verdict('day', plan.requestsPerDay, count.inDay, (day + 1) * DAY_MS - now));
     },
     close: async () => undefined,

@@ -40,11 +40,11 @@ export function createSharedRateLimiter(redis: Redis): RateLimiter {
   };
 
   return {
-    async take(key) {
+    async take(key, cost = 1) {
       const limiters = limitersOf(key.plan);
-      const second = await consume('second', limiters.second, key);
+      const second = await consume('second', limiters.second, key, cost);
       if (!second.allowed || limiters.day === null) return second;
-      return nearestEnd(second, await consume('day', limiters.day, key));
+      return nearestEnd(second, await consume('day', limiters.day, key, cost));
     },
     async close() {
       redis.disconnect();
@@ -56,9 +56,11 @@ async function consume(
   window: RateVerdict['window'],
   limiter: RateLimiterRedis,
   key: KeyRow,
+  cost: number,
 ): Promise<RateVerdict> {
   try {
-    return verdict(true, window, limiter.points, await limiter.consume(key.id));
+    const points = Math.min(cost, limiter.points);
+    return verdict(true, window, limiter.points, await limiter.consume(key.id, points));
   } catch (refusal) {
     if (refusal instanceof RateLimiterRes) return verdict(false, window, limiter.points, refusal);
     throw refusal;

@@ -14,7 +14,11 @@ export interface RateVerdict {
 
 /** Counts requests of keys against their plans. */
 export interface RateLimiter {
-  take(key: KeyRow): Soon<RateVerdict>;
+  /**
+   * Counts `cost` requests (default 1) of a key. What costs more than a whole window is let in where nothing else
+   * was, so that no request is refused for ever.
+   */
+  take(key: KeyRow, cost?: number): Soon<RateVerdict>;
   close(): Promise<void>;
 }
 

@@ -3,6 +3,7 @@ import type { ObjectStore } from '@packhouse/object-store';
 import type { Context } from '@packhouse/runtime';
 import type { Admission } from '../auth/admission.js';
 import type { FileFinder } from '../files/find-file.js';
+import type { OpenDoor } from '../limits/open-door.js';
 import type { PointerFinder } from '../pointers/find-pointer.js';
 import type { Site } from '../sites/site.js';
 
@@ -13,6 +14,7 @@ export interface GatewayParts {
   objectStore: ObjectStore;
   sites: readonly Site[];
   admission: Admission;
+  openDoor: OpenDoor;
   pointers: PointerFinder;
   files: FileFinder;
   /** Whether the gateway is shutting down. */

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
+import type { KeyRow } from '@packhouse/database';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
-import { answerCall, methodOf } from '../rpc/answer-call.js';
+import { answerCall, findMethod, methodOf } from '../rpc/answer-call.js';
 import { AFTER_RESULT, beforeResult, nodeErrorText, refusalText } from '../rpc/answer-text.js';
 import type { RpcAnswer, RpcSite, RpcVisit } from '../rpc/method.js';
 import { type RpcItem, readRequest } from '../rpc/read-request.js';
@@ -12,46 +13,74 @@ import type { GatewayParts } from './gateway-parts.js';
 /** Calls of one batch that are under way at a time. */
 const BATCH_CONCURRENCY = 8;
 
-/** `POST {base_url}<KEY>` of one network. */
+/** `POST {base_url}<KEY>` of one network; `POST {base_url}` of an open one. */
 export function jsonRpcRoute(app: FastifyInstance, parts: GatewayParts, at: RpcSite): void {
   const { site } = at;
   const { network } = site;
-  app.post<{ Params: { key: string } }>(
-    `${site.base.path}/:key`,
-    {
-      constraints: constraintsOf(site.base),
-      config: { document: { path: '/{key}', servedAt: 'baseUrl' } },
-      errorHandler: (error, request, reply) => sendRefusal(parts, request, reply, error, at),
-    },
-    async (request, reply) => {
-      const { visit } = request;
-      visit.route = 'rpc';
-      visit.network = network.id;
-      const key = await parts.admission.admit(request.params.key, visit, reply);
-      const { batch, items } = readRequest(request.body as Buffer);
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort(new Error('the client went away')));
-      const calls: RpcVisit = { context: parts.context, at, key, signal: gone.signal };
-      if (batch) return sendBatch(parts, request, reply, items, calls);
-      const item = items[0] as RpcItem;
-      if ('problem' in item) return sendRefusal(parts, request, reply, item.problem, at, item.id);
-      const { call } = item;
-      let answer: RpcAnswer;
-      try {
-        answer = await answerCall(methodOf(at, call.method), call, calls);
-      } catch (error) {
-        if (call.id === undefined) return reply.code(204).send();
-        return sendRefusal(parts, request, reply, error, at, call.id);
-      }
-      if (call.id === undefined) return reply.code(204).send();
-      reply.type('application/json').header('cache-control', 'no-store');
-      if (answer.kind === 'error') return reply.send(nodeErrorText(call.id, answer.error));
-      const { bytes, rest } = answer.body;
-      const head = beforeResult(call.id);
-      if (rest === null) return reply.send(Buffer.concat([head, bytes, AFTER_RESULT]));
-      return reply.send(Readable.from(streamed(head, bytes, rest), { objectMode: false }));
-    },
-  );
+  const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown, id?: string): FastifyReply =>
+    sendRefusal(parts, request, reply, error, at, id);
+  const { open } = network.rpc;
+  const paths = open ? [site.base.path, `${site.base.path}/`] : [`${site.base.path}/:key`];
+  for (const path of paths) {
+    app.post<{ Params: { key?: string } }>(
+      path,
+      {
+        constraints: constraintsOf(site.base),
+        config: { document: { path: open ? '/' : '/{key}', servedAt: 'baseUrl' } },
+        errorHandler: (error, request, reply) => refuse(request, reply, error),
+        // Before the body is read: strangers send nothing but a head.
+        onRequest: async (request) => {
+          request.visit.route = 'rpc';
+          request.visit.network = network.id;
+          request.rpcKey = open
+            ? undefined
+            : await parts.admission.identify(request.params.key, request.visit);
+        },
+      },
+      async (request, reply) => {
+        const { batch, items } = readRequest(request.body as Buffer | undefined);
+        const key = request.rpcKey;
+        const cost = items.reduce((sum, item) => sum + costOf(at, item), 0);
+        if (key === undefined) await parts.openDoor.charge(request.ip, cost, reply);
+        else await parts.admission.charge(key, cost, reply);
+        const gone = new AbortController();
+        reply.raw.once('close', () => gone.abort(new Error('the client went away')));
+        const visit: RpcVisit = { context: parts.context, at, key, signal: gone.signal };
+        if (batch) return sendBatch(parts, request, reply, items, visit);
+        const item = items[0] as RpcItem;
+        if ('problem' in item) return refuse(request, reply, item.problem, item.id);
+        const { call } = item;
+        try {
+          const answer = await answerCall(methodOf(at, call.method), call, visit);
+          return call.id === undefined ? reply.code(204).send() : sendAnswer(reply, call.id, answer);
+        } catch (error) {
+          return call.id === undefined ? reply.code(204).send() : refuse(request, reply, error, call.id);
+        }
+      },
+    );
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose call it is; absent on an open network. */
+    rpcKey?: KeyRow | undefined;
+  }
+}
+
+/** Requests that a call counts as; what is refused counts as one. */
+function costOf(at: RpcSite, item: RpcItem): number {
+  if ('problem' in item) return 1;
+  return findMethod(at, item.call.method)?.cost ?? 1;
+}
+
+function sendAnswer(reply: FastifyReply, id: string, answer: RpcAnswer): FastifyReply {
+  reply.type('application/json').header('cache-control', 'no-store');
+  if (answer.kind === 'error') return reply.send(nodeErrorText(id, answer.error));
+  const { bytes, rest } = answer.body;
+  const head = beforeResult(id);
+  if (rest === null) return reply.send(Buffer.concat([head, bytes, AFTER_RESULT]));
+  return reply.send(Readable.from(streamed(head, bytes, rest), { objectMode: false }));
 }
 
 async function* streamed(head: Buffer, bytes: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

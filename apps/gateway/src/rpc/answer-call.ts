@@ -2,16 +2,20 @@ import { Problem } from '../http/problem.js';
 import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
 import type { RpcCall } from './read-request.js';
 
-/** Finds the method of a call, under either of its spellings. Throws the problem `method-unknown`. */
-export function methodOf(at: RpcSite, name: string): RpcMethod {
+/** The method that a network offers under a name, in either of its spellings. */
+export function findMethod(at: RpcSite, name: string): RpcMethod | undefined {
   const { aliases, deny } = at.site.network.rpc;
   const method = at.methods.get(name) ?? at.methods.get(publicName(name, aliases));
-  if (method === undefined || deny.includes(method.name)) {
-    throw new Problem('method-unknown', {
-      detail: `The method ${/^\w{1,64}$/.test(name) ? name : 'asked for'} does not exist or is not available`,
-    });
-  }
-  return method;
+  return method === undefined || deny.includes(method.name) ? undefined : method;
+}
+
+/** The same; throws the problem `method-unknown`. */
+export function methodOf(at: RpcSite, name: string): RpcMethod {
+  const method = findMethod(at, name);
+  if (method !== undefined) return method;
+  throw new Problem('method-unknown', {
+    detail: `The method ${/^\w{1,64}$/.test(name) ? name : 'asked for'} does not exist or is not available`,
+  });
 }
 
 /** Answers one call: by the method itself, or by the best node. Throws problems. */

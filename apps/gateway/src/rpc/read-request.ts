@@ -30,11 +30,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Takes the body of a request apart (JSON-RPC 2.0, sections 4 and 6). Throws the problems `json-malformed`,
  * `request-malformed` and `batch-too-large` where the whole request is refused.
  */
-export function readRequest(body: Buffer): RpcRequest {
+export function readRequest(body: Buffer | undefined): RpcRequest {
   let text: string;
   let parsed: unknown;
   try {
-    text = utf8.decode(body);
+    text = utf8.decode(body ?? Buffer.alloc(0));
     parsed = JSON.parse(text);
   } catch (cause) {
     throw new Problem('json-malformed', { detail: 'The body is not JSON in UTF-8.', cause });
