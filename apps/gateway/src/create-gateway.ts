@@ -25,7 +25,9 @@ import { jsonRpcRoute } from './routes/json-rpc.js';
 import { metricsRoute } from './routes/metrics.js';
 import { describeRoutes, openapiRoute } from './routes/openapi.js';
 import { readyzRoute } from './routes/readyz.js';
+import { createAnswerCache } from './rpc/answer-cache.js';
 import { methodsOf } from './rpc/methods-of.js';
+import { createSharedCalls } from './rpc/share-calls.js';
 import { answerClientError } from './server/client-error.js';
 import { createExpressLane, type ExpressLane } from './server/express-lane.js';
 import { guardRequests } from './server/guard-requests.js';
@@ -48,6 +50,8 @@ export interface GatewayOptions {
   rangeCacheBytes?: number;
   /** Memory for files. Default 64 MiB. */
   fileCacheBytes?: number;
+  /** Memory for results about final blocks. Default 64 MiB. */
+  answerCacheBytes?: number;
   /** Connections beyond this many are refused. Default 10,000. */
   maxConnections?: number;
 }
@@ -111,12 +115,19 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   readyzRoute(app, parts);
   metricsRoute(app, parts);
   const forwarders: Forwarder[] = [];
+  const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864);
   for (const site of sites) {
     bundlePointerRoute(app, parts, site);
     downloadRoute(app, parts, site);
     const forwarder = createForwarder({ network: site.network, context });
     forwarders.push(forwarder);
-    jsonRpcRoute(app, parts, { site, forwarder, methods: methodsOf(site.network) });
+    jsonRpcRoute(app, parts, {
+      site,
+      forwarder,
+      methods: methodsOf(site.network),
+      shared: createSharedCalls(),
+      cache,
+    });
   }
   await app.ready();
 

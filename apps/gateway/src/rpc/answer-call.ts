@@ -1,5 +1,6 @@
+import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { Problem } from '../http/problem.js';
-import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
+import type { Prepared, RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
 import type { RpcCall } from './read-request.js';
 
 /** The method that a network offers under a name, in either of its spellings. */
@@ -18,24 +19,46 @@ export function methodOf(at: RpcSite, name: string): RpcMethod {
   });
 }
 
-/** Answers one call: by the method itself, or by the best node. Throws problems. */
+/** Answers one call: by the method itself, from memory, or by the best node. Throws problems. */
 export async function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): Promise<RpcAnswer> {
   if (method.handle !== undefined) return method.handle(call, visit);
-  const { at } = visit;
+  const { at, signal } = visit;
+  const { rpc, id } = at.site.network;
   const prepared = method.prepare?.(call.params, at);
-  const { rpc } = at.site.network;
-  const answer = await at.forwarder.call({
-    method: nodeName(method.name, rpc.aliases),
-    params: prepared?.params ?? call.paramsText,
-    idempotent: method.idempotent,
-    timeoutMs: prepared?.timeoutMs ?? rpc.timeoutMs,
-    maxBytes: rpc.maxAnswerBytes,
-    signal: visit.signal,
-    ...(prepared?.block === undefined ? {} : { block: prepared.block }),
-  });
-  if (answer.kind === 'result') return { kind: 'result', body: answer.body };
+  const params = prepared?.params ?? call.paramsText;
+  const name = `${id} ${method.name} ${params}`;
+  const kept = method.idempotent ? at.cache.get(name) : undefined;
+  if (kept !== undefined) return { kind: 'result', body: { bytes: kept, rest: null } };
+
+  const ask = (until: AbortSignal): Promise<ForwardAnswer> =>
+    at.forwarder.call({
+      method: nodeName(method.name, rpc.aliases),
+      params,
+      idempotent: method.idempotent,
+      timeoutMs: prepared?.timeoutMs ?? rpc.timeoutMs,
+      maxBytes: rpc.maxAnswerBytes,
+      signal: until,
+      ...(prepared?.block === undefined ? {} : { block: prepared.block }),
+    });
+  const answer = await (method.idempotent ? at.shared.ask(name, signal, ask) : ask(signal));
   if (answer.kind === 'error') return { kind: 'error', error: answer.error };
-  throw failure(answer);
+  if (answer.kind === 'failed') throw failure(answer);
+  if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);
+  return { kind: 'result', body: answer.body };
+}
+
+/** Keeps a result about final blocks; never null, which may become something. */
+function keep(
+  method: RpcMethod,
+  prepared: Prepared | undefined,
+  result: Buffer,
+  name: string,
+  at: RpcSite,
+): void {
+  const about = prepared?.about ?? method.aboutOf?.(result) ?? null;
+  if (about === null || about > (at.forwarder.finalized() ?? -1)) return;
+  if (result.length === 4 && result.toString('latin1') === 'null') return;
+  at.cache.set(name, result);
 }
 
 const REASONS = {

@@ -2,7 +2,9 @@ import type { KeyRow } from '@packhouse/database';
 import type { Forwarder, ResultBody } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
 import type { Site } from '../sites/site.js';
+import type { AnswerCache } from './answer-cache.js';
 import type { RpcCall } from './read-request.js';
+import type { SharedCalls } from './share-calls.js';
 
 /** What a call gives. Refusals are thrown as problems. */
 export type RpcAnswer =
@@ -15,6 +17,8 @@ export interface RpcSite {
   readonly site: Site;
   readonly forwarder: Forwarder;
   readonly methods: ReadonlyMap<string, RpcMethod>;
+  readonly shared: SharedCalls;
+  readonly cache: AnswerCache;
 }
 
 /** What a method needs to answer one call. */
@@ -34,6 +38,8 @@ export interface Prepared {
   /** The highest block that the answer depends on. */
   block?: number;
   timeoutMs?: number;
+  /** The highest block that the answer is about, where the parameters alone tell: it is kept once that is final. */
+  about?: number;
 }
 
 /** One method that a family offers. */
@@ -46,6 +52,8 @@ export interface RpcMethod {
   readonly idempotent: boolean;
   /** Checks the parameters; throws the problem `params-invalid`, naming the argument. */
   prepare?(params: readonly unknown[], at: RpcSite): Prepared | undefined;
+  /** The block that a result is about, where only the result tells; null: it must not be kept. */
+  aboutOf?(result: Buffer): number | null;
   /** Answers by itself instead of forwarding. */
   handle?(call: RpcCall, visit: RpcVisit): Promise<RpcAnswer>;
 }

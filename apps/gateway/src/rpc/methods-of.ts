@@ -2,12 +2,12 @@ import type { Network } from '@packhouse/networks';
 import type { RpcMethod } from './method.js';
 import { cellMethods } from './methods/cell-methods.js';
 import { CORE_METHODS } from './methods/core-methods.js';
-import { EVM_METHODS } from './methods/evm-methods.js';
+import { evmMethods } from './methods/evm-methods.js';
 import { forwarded } from './methods/forwarded.js';
 import { REGISTRY_METHODS } from './methods/registry-methods.js';
 
 const FAMILIES: Record<Network['family'], () => readonly RpcMethod[]> = {
-  evm: () => EVM_METHODS,
+  evm: evmMethods,
   core: () => CORE_METHODS,
   cell: cellMethods,
   registry: () => REGISTRY_METHODS,

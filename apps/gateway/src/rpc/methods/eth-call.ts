@@ -18,7 +18,7 @@ export const ethCall: RpcMethod = {
     return {
       params: JSON.stringify([capped, block, ...overrides]),
       timeoutMs: rpc.callTimeoutMs,
-      ...(number === undefined ? {} : { block: number }),
+      ...(number === undefined ? {} : { block: number, about: number }),
     };
   },
 };
