@@ -132,6 +132,16 @@ CREATE TABLE packhouse.quarantine (
   CONSTRAINT quarantine_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
+CREATE TABLE packhouse.rpc_filter (
+  id bytea NOT NULL,
+  network text NOT NULL,
+  key_id bigint NOT NULL,
+  state text NOT NULL,
+  version integer NOT NULL DEFAULT 1,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT rpc_filter_pkey PRIMARY KEY (id)
+) WITH (fillfactor=60);
+
 CREATE TABLE packhouse.staged_block (
   network_id smallint NOT NULL,
   block bigint NOT NULL,
@@ -164,6 +174,10 @@ CREATE TABLE packhouse.wanted_range (
 -- indexes
 
 CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (abandoned_at);
+
+CREATE INDEX rpc_filter_expiry ON packhouse.rpc_filter USING btree (expires_at);
+
+CREATE INDEX rpc_filter_key ON packhouse.rpc_filter USING btree (key_id);
 
 CREATE INDEX wanted_range_network ON packhouse.wanted_range USING btree (network_id);
 

@@ -115,6 +115,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   readyzRoute(app, parts);
   metricsRoute(app, parts);
   const forwarders: Forwarder[] = [];
+  const methodParts = { filters: database.filters, now: () => context.clock.now() };
   const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864);
   for (const site of sites) {
     bundlePointerRoute(app, parts, site);
@@ -124,7 +125,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     jsonRpcRoute(app, parts, {
       site,
       forwarder,
-      methods: methodsOf(site.network),
+      methods: methodsOf(site.network, methodParts),
       shared: createSharedCalls(),
       cache,
     });

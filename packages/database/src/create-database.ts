@@ -6,6 +6,7 @@ import { statement } from './connection/statement.js';
 import { createCoverage } from './coverage/coverage.js';
 import { createLocate } from './coverage/locate.js';
 import type { Database } from './database.js';
+import { createFilters } from './filters/filters.js';
 import { createHead } from './head/head.js';
 import { createKeys } from './keys/keys.js';
 import { createTryLock } from './locks/try-lock.js';
@@ -67,6 +68,7 @@ export function createDatabase(options: {
     locate: createLocate(connections, ids),
     coverage: createCoverage(connections, ids),
     quarantine: createQuarantine(connections, ids),
+    filters: createFilters(connections),
     keys: createKeys(connections),
     tryLock: createTryLock(connections),
     close: () => connections.close(),

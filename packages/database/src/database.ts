@@ -220,6 +220,27 @@ export interface Database {
     list(network?: string): Promise<QuarantineRow[]>;
   };
 
+  /** Filters of the JSON-RPC interface, shared by all gateways. Ids are 16 bytes; what has expired is not there. */
+  filters: {
+    /** False where the key has `maxOfKey` filters already. */
+    create(filter: {
+      id: Buffer;
+      network: string;
+      /** 0 on an open network. */
+      keyId: number;
+      state: string;
+      ttlMs: number;
+      maxOfKey: number;
+    }): Promise<boolean>;
+    get(id: Buffer): Promise<{ network: string; keyId: number; state: string; version: number } | null>;
+    /** Compare and set: false where somebody else wrote since `version` was seen, or it is gone. */
+    update(filter: { id: Buffer; version: number; state: string; ttlMs: number }): Promise<boolean>;
+    /** False where there is no such filter of this key. */
+    remove(filter: { id: Buffer; network: string; keyId: number }): Promise<boolean>;
+    /** Deletes what has expired. */
+    sweep(): Promise<void>;
+  };
+
   keys: {
     /** Makes the application if there is none of that name, and a key for it; the secret is returned once and kept as sha256 only. Throws PLAN_UNKNOWN. */
     create(request: {

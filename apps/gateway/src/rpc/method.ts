@@ -1,4 +1,4 @@
-import type { KeyRow } from '@packhouse/database';
+import type { Database, KeyRow } from '@packhouse/database';
 import type { Forwarder, ResultBody } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
 import type { Site } from '../sites/site.js';
@@ -56,4 +56,11 @@ export interface RpcMethod {
   aboutOf?(result: Buffer): number | null;
   /** Answers by itself instead of forwarding. */
   handle?(call: RpcCall, visit: RpcVisit): Promise<RpcAnswer>;
+}
+
+/** What the methods of a network are made of. */
+export interface MethodParts {
+  filters: Database['filters'];
+  /** Milliseconds since the epoch. */
+  now(): number;
 }

@@ -1,4 +1,4 @@
-import type { Prepared, RpcMethod } from '../method.js';
+import type { MethodParts, Prepared, RpcMethod } from '../method.js';
 import {
   address,
   blockNumberOf,
@@ -13,6 +13,7 @@ import {
 } from '../params/check-params.js';
 import { ethCall } from './eth-call.js';
 import { ethGetLogs } from './eth-get-logs.js';
+import { filterMethods } from './filter-methods.js';
 
 /** A read whose parameters are checked here, so that a client's mistake costs no node anything. */
 function read(
@@ -80,6 +81,7 @@ const READS: readonly RpcMethod[] = [
 ];
 
 /** What EVM networks offer (service specification 4.3, and what every client library calls first). */
-export function evmMethods(): RpcMethod[] {
-  return [...READS, ethGetLogs()];
+export function evmMethods(parts: MethodParts): RpcMethod[] {
+  const getLogs = ethGetLogs();
+  return [...READS, getLogs, ...filterMethods(parts, getLogs)];
 }

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import {
+  FILTER_TTL_MS,
+  FILTERS_OF_KEY,
+  type FilterState,
+  filterIdBytes,
+  filterIdText,
+} from '../../filters/filter-state.js';
+import { type Polled, pollBlocks, pollLogs } from '../../filters/poll-filter.js';
+import { linkAt } from '../../filters/read-chain.js';
+import { Problem } from '../../http/problem.js';
+import { failure } from '../answer-call.js';
+import { createLearntRanges, NodeSaid } from '../logs-split.js';
+import type { MethodParts, RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
+import { anything, checkParams, invalidParams } from '../params/check-params.js';
+import { logFilter, readLogFilter } from '../params/log-filter.js';
+import type { RpcCall } from '../read-request.js';
+
+/** Polls at once of one filter see each other here; later ones begin anew from what the first has written. */
+const TRIES = 8;
+
+/** Filters behind several nodes and several gateways: their state is in the shared store, never on a node. */
+export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod[] {
+  const learnt = createLearntRanges(parts.now);
+  const { filters } = parts;
+
+  const make = async (visit: RpcVisit, state: FilterState): Promise<RpcAnswer> => {
+    const id = randomBytes(16);
+    const made = await filters.create({
+      id,
+      network: visit.at.site.network.id,
+      keyId: visit.key?.id ?? 0,
+      state: JSON.stringify(state),
+      ttlMs: FILTER_TTL_MS,
+      maxOfKey: FILTERS_OF_KEY,
+    });
+    if (made) return value(filterIdText(id));
+    throw new Problem('too-many-filters', {
+      detail: `A key has ${FILTERS_OF_KEY} filters at most; uninstall those that are not polled any more.`,
+      members: { limit: FILTERS_OF_KEY },
+    });
+  };
+
+  const find = async (visit: RpcVisit, call: RpcCall) => {
+    checkParams(call.params, [anything]);
+    const id = filterIdBytes(call.params[0]);
+    const row = id === null ? null : await filters.get(id);
+    const mine = row?.network === visit.at.site.network.id && row.keyId === (visit.key?.id ?? 0);
+    if (id === null || row === null || !mine) throw notFound();
+    return { id, version: row.version, state: JSON.parse(row.state) as FilterState };
+  };
+
+  const poll = (visit: RpcVisit, state: FilterState): Promise<Polled> => {
+    if (state.type === 'logs') return pollLogs(visit, state, learnt);
+    if (state.type === 'blocks') return pollBlocks(visit, state);
+    throw notFound();
+  };
+
+  const method = (name: string, cost: number, handle: RpcMethod['handle']): RpcMethod => ({
+    name,
+    cost,
+    idempotent: false,
+    handle: (call, visit) => saidByNode(() => (handle as NonNullable<typeof handle>)(call, visit)),
+  });
+
+  return [
+    method('eth_newFilter', 5, async (call, visit) => {
+      checkParams(call.params, [logFilter]);
+      const criteria = call.params[0] as Record<string, unknown>;
+      const { fromBlock, toBlock, blockHash, ...match } = readLogFilter(criteria);
+      if (blockHash !== undefined)
+        throw invalidParams('invalid argument 0: blockHash is not allowed here', 0);
+      const bounds = boundsOf(fromBlock ?? 'latest', toBlock ?? 'latest');
+      return make(visit, { type: 'logs', criteria, match, ...bounds, told: [await headOf(visit)] });
+    }),
+    method('eth_newBlockFilter', 5, async (call, visit) => {
+      checkParams(call.params, []);
+      return make(visit, { type: 'blocks', told: [await headOf(visit)] });
+    }),
+    method('eth_getFilterChanges', 5, async (call, visit) => {
+      for (let tries = 0; tries < TRIES; tries++) {
+        const { id, state, version } = await find(visit, call);
+        const polled = await poll(visit, state);
+        const mine = await filters.update({
+          id,
+          version,
+          state: JSON.stringify(polled.state),
+          ttlMs: FILTER_TTL_MS,
+        });
+        if (mine) return value(`[${polled.changes.join(',')}]`, true);
+      }
+      // Others poll it without a pause, and they were given what is new.
+      return value('[]', true);
+    }),
+    method('eth_getFilterLogs', getLogs.cost, async (call, visit) => {
+      const { state } = await find(visit, call);
+      if (state.type !== 'logs') throw notFound();
+      const params = [state.criteria];
+      const asked = { ...call, method: getLogs.name, params, paramsText: JSON.stringify(params) };
+      return (getLogs.handle as NonNullable<RpcMethod['handle']>)(asked, visit);
+    }),
+    method('eth_uninstallFilter', 1, async (call, visit) => {
+      checkParams(call.params, [anything]);
+      const id = filterIdBytes(call.params[0]);
+      const network = visit.at.site.network.id;
+      const gone = id !== null && (await filters.remove({ id, network, keyId: visit.key?.id ?? 0 }));
+      return value(String(gone), true);
+    }),
+  ];
+}
+
+async function saidByNode(work: () => Promise<RpcAnswer>): Promise<RpcAnswer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
+    throw error;
+  }
+}
+
+/** A filter begins behind the block that is the newest now. */
+async function headOf(visit: RpcVisit): Promise<{ number: number; hash: string }> {
+  const head = await linkAt(visit, 'latest');
+  if (head === null) throw failure({ reason: 'unavailable', detail: 'no node has a block' });
+  return { number: head.number, hash: head.hash };
+}
+
+/** latest..latest, N..M and N..latest; geth refuses others as well (eth/filters/api.go). */
+function boundsOf(from: string, to: string): { from: number | null; to: number | null } {
+  const number = (block: string): number | null => {
+    if (block === 'latest') return null;
+    if (block === 'earliest') return 0;
+    return block.startsWith('0x') ? Number(block) : Number.NaN;
+  };
+  const bounds = { from: number(from), to: number(to) };
+  const backwards = bounds.to !== null && (bounds.from === null || bounds.from > bounds.to);
+  if (Number.isNaN(bounds.from) || Number.isNaN(bounds.to) || backwards) {
+    throw invalidParams('invalid block range params', 0);
+  }
+  return bounds;
+}
+
+function notFound(): Problem {
+  return new Problem('filter-unknown', { detail: 'filter not found' });
+}
+
+function value(text: string, raw = false): RpcAnswer {
+  return { kind: 'result', body: { bytes: Buffer.from(raw ? text : JSON.stringify(text)), rest: null } };
+}

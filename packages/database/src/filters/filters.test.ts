@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
+
+let open: OpenDatabase;
+beforeAll(async () => {
+  open = await openDatabase();
+});
+afterAll(() => open.close());
+
+const made = async (keyId: number, ttlMs = 60_000, maxOfKey = 100) => {
+  const id = randomBytes(16);
+  const ok = await open.database.filters.create({
+    id,
+    network: 'main',
+    keyId,
+    state: 'first',
+    ttlMs,
+    maxOfKey,
+  });
+  return { id, ok };
+};
+
+it('is there until it expires, for every process', async () => {
+  const { id } = await made(1);
+  expect(await open.another().filters.get(id)).toEqual({
+    network: 'main',
+    keyId: 1,
+    state: 'first',
+    version: 1,
+  });
+  const { id: old } = await made(1, 0);
+  expect(await open.database.filters.get(old)).toBeNull();
+  await open.database.filters.sweep();
+  expect(await open.sql('SELECT 1 FROM packhouse.rpc_filter WHERE id = $1', [old])).toEqual([]);
+});
+
+it('is changed by whoever saw it last, and by nobody else', async () => {
+  const { filters } = open.database;
+  const { id } = await made(1);
+  const writes = ['a', 'b', 'c'].map((state) => filters.update({ id, version: 1, state, ttlMs: 60_000 }));
+  expect((await Promise.all(writes)).filter(Boolean)).toHaveLength(1);
+  expect(await filters.get(id)).toMatchObject({ version: 2 });
+});
+
+it('is removed by its own key on its own network only', async () => {
+  const { filters } = open.database;
+  const { id } = await made(1);
+  expect(await filters.remove({ id, network: 'main', keyId: 2 })).toBe(false);
+  expect(await filters.remove({ id, network: 'other', keyId: 1 })).toBe(false);
+  expect(await filters.remove({ id, network: 'main', keyId: 1 })).toBe(true);
+  expect(await filters.remove({ id, network: 'main', keyId: 1 })).toBe(false);
+});
+
+it('a key has so many and no more', async () => {
+  expect((await made(9, 60_000, 2)).ok).toBe(true);
+  expect((await made(9, 60_000, 2)).ok).toBe(true);
+  expect((await made(9, 60_000, 2)).ok).toBe(false);
+  expect((await made(10, 60_000, 2)).ok).toBe(true);
+});

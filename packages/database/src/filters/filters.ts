@@ -1,0 +1,40 @@
+import type { Connections } from '../connection/connections.js';
+import type { Database } from '../database.js';
+import { deleteExpiredFilters } from './delete-expired-filters.js';
+import { deleteFilter } from './delete-filter.js';
+import { insertFilter } from './insert-filter.js';
+import { selectFilter } from './select-filter.js';
+import { updateFilter } from './update-filter.js';
+
+interface FilterRecord {
+  network: string;
+  key_id: number;
+  state: string;
+  version: number;
+}
+
+/** The part `filters` of the database. */
+export function createFilters(connections: Connections): Database['filters'] {
+  return {
+    create: async ({ id, network, keyId, state, ttlMs, maxOfKey }) => {
+      const made = await connections.query(insertFilter, [id, network, keyId, state, ttlMs, maxOfKey]);
+      return made.length > 0;
+    },
+    get: async (id) => {
+      const [row] = await connections.query<FilterRecord>(selectFilter, [id]);
+      if (row === undefined) return null;
+      return { network: row.network, keyId: row.key_id, state: row.state, version: row.version };
+    },
+    update: async ({ id, version, state, ttlMs }) => {
+      const written = await connections.query(updateFilter, [id, version, state, ttlMs]);
+      return written.length > 0;
+    },
+    remove: async ({ id, network, keyId }) => {
+      const gone = await connections.query(deleteFilter, [id, network, keyId]);
+      return gone.length > 0;
+    },
+    sweep: async () => {
+      await connections.query(deleteExpiredFilters, []);
+    },
+  };
+}
