@@ -10,3 +10,14 @@ CREATE UNLOGGED TABLE packhouse.rpc_filter (
 ) WITH (fillfactor = 60);
 CREATE INDEX rpc_filter_key ON packhouse.rpc_filter (key_id);
 CREATE INDEX rpc_filter_expiry ON packhouse.rpc_filter (expires_at);
+
+-- Hashes of transactions that wait to be mined, in the order in which they were seen; written by one gateway a network.
+CREATE UNLOGGED TABLE packhouse.pending_transaction (
+  network text NOT NULL,
+  sequence int8 GENERATED ALWAYS AS IDENTITY,
+  hash bytea NOT NULL,
+  seen_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (network, sequence),
+  UNIQUE (network, hash)
+);
+CREATE INDEX pending_transaction_age ON packhouse.pending_transaction (seen_at);

@@ -95,6 +95,15 @@ CREATE TABLE packhouse.network (
   CONSTRAINT network_name_key UNIQUE (name)
 );
 
+CREATE TABLE packhouse.pending_transaction (
+  network text NOT NULL,
+  sequence bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  hash bytea NOT NULL,
+  seen_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT pending_transaction_pkey PRIMARY KEY (network, sequence),
+  CONSTRAINT pending_transaction_network_hash_key UNIQUE (network, hash)
+);
+
 CREATE TABLE packhouse.plan (
   name text NOT NULL,
   position smallint NOT NULL,
@@ -174,6 +183,8 @@ CREATE TABLE packhouse.wanted_range (
 -- indexes
 
 CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (abandoned_at);
+
+CREATE INDEX pending_transaction_age ON packhouse.pending_transaction USING btree (seen_at);
 
 CREATE INDEX rpc_filter_expiry ON packhouse.rpc_filter USING btree (expires_at);
 

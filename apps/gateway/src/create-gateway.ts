@@ -11,6 +11,7 @@ import { createAdmission } from './auth/admission.js';
 import { createKeyCache } from './auth/key-cache.js';
 import { createBodyCache } from './files/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
+import { createPendingWatch, type PendingWatch } from './filters/pending-watch.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createOpenDoor } from './limits/open-door.js';
 import type { RateLimiter } from './limits/rate-limiter.js';
@@ -68,6 +69,9 @@ export interface Gateway {
 /** Bodies of requests, in bytes. */
 const BODY_LIMIT = 5 * 1_024 * 1_024;
 
+/** How often filters that nobody polls any more are deleted, in milliseconds. */
+const FILTER_SWEEP_MS = 60_000;
+
 /** How often connections that became idle are closed while draining, in milliseconds. */
 const SWEEP_MS = 50;
 
@@ -115,13 +119,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   readyzRoute(app, parts);
   metricsRoute(app, parts);
   const forwarders: Forwarder[] = [];
-  const methodParts = { filters: database.filters, now: () => context.clock.now() };
+  const watches: PendingWatch[] = [];
   const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864);
   for (const site of sites) {
     bundlePointerRoute(app, parts, site);
     downloadRoute(app, parts, site);
     const forwarder = createForwarder({ network: site.network, context });
     forwarders.push(forwarder);
+    const pending = createPendingWatch({ network: site.network.id, context, database, forwarder });
+    watches.push(pending);
+    const methodParts = { filters: database.filters, pending, now: () => context.clock.now() };
     jsonRpcRoute(app, parts, {
       site,
       forwarder,
@@ -131,6 +138,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
   await app.ready();
+  const sweeping = setInterval(() => {
+    database.filters.sweep().catch((error: unknown) => {
+      context.logger.warn({ err: error }, 'expired filters could not be deleted; it is tried again');
+    });
+  }, FILTER_SWEEP_MS);
+  sweeping.unref();
 
   return {
     server: app,
@@ -147,12 +160,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async close() {
       draining = true;
+      clearInterval(sweeping);
       // A connection that was in use when the server closed would otherwise stay until its keep-alive time is over.
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await app.close();
       clearInterval(sweep);
       ranges.close();
       await ranges.settled();
+      await Promise.all(watches.map((watch) => watch.close()));
       await Promise.all(forwarders.map((forwarder) => forwarder.close()));
       await rateLimiter.close();
     },

@@ -239,6 +239,16 @@ export interface Database {
     remove(filter: { id: Buffer; network: string; keyId: number }): Promise<boolean>;
     /** Deletes what has expired. */
     sweep(): Promise<void>;
+    /** Numbers hashes of waiting transactions in this order; those that are known stay where they are. */
+    addPending(network: string, hashes: readonly string[]): Promise<void>;
+    /** The number of the newest; 0 where there is none. */
+    newestPending(network: string): Promise<number>;
+    /** Those behind a number, in order, and the number of the last of them. */
+    pendingAfter(
+      network: string,
+      sequence: number,
+      limit: number,
+    ): Promise<{ hashes: string[]; sequence: number }>;
   };
 
   keys: {

@@ -1,6 +1,7 @@
 import type { Database, KeyRow } from '@packhouse/database';
 import type { Forwarder, ResultBody } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
+import type { PendingWatch } from '../filters/pending-watch.js';
 import type { Site } from '../sites/site.js';
 import type { AnswerCache } from './answer-cache.js';
 import type { RpcCall } from './read-request.js';
@@ -61,6 +62,7 @@ export interface RpcMethod {
 /** What the methods of a network are made of. */
 export interface MethodParts {
   filters: Database['filters'];
+  pending: PendingWatch;
   /** Milliseconds since the epoch. */
   now(): number;
 }

@@ -58,3 +58,16 @@ it('a key has so many and no more', async () => {
   expect((await made(9, 60_000, 2)).ok).toBe(false);
   expect((await made(10, 60_000, 2)).ok).toBe(true);
 });
+
+it('numbers waiting transactions once, in the order in which they were seen', async () => {
+  const { filters } = open.database;
+  const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
+  expect(await filters.newestPending('main')).toBe(0);
+  await filters.addPending('main', [hash(3), hash(1)]);
+  await filters.addPending('main', [hash(1), hash(2), hash(3)]);
+  await filters.addPending('other', [hash(1)]);
+  const first = await filters.pendingAfter('main', 0, 2);
+  expect(first.hashes).toEqual([hash(3), hash(1)]);
+  expect((await filters.pendingAfter('main', first.sequence, 10)).hashes).toEqual([hash(2)]);
+  expect((await filters.pendingAfter('main', await filters.newestPending('main'), 10)).hashes).toEqual([]);
+});

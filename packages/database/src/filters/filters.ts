@@ -1,9 +1,14 @@
+import { hashBytes, hashText } from '../connection/codes.js';
 import type { Connections } from '../connection/connections.js';
 import type { Database } from '../database.js';
 import { deleteExpiredFilters } from './delete-expired-filters.js';
 import { deleteFilter } from './delete-filter.js';
+import { deleteOldPending } from './delete-old-pending.js';
 import { insertFilter } from './insert-filter.js';
+import { insertPending } from './insert-pending.js';
 import { selectFilter } from './select-filter.js';
+import { selectNewestPending } from './select-newest-pending.js';
+import { selectPending } from './select-pending.js';
 import { updateFilter } from './update-filter.js';
 
 interface FilterRecord {
@@ -35,6 +40,22 @@ export function createFilters(connections: Connections): Database['filters'] {
     },
     sweep: async () => {
       await connections.query(deleteExpiredFilters, []);
+      await connections.query(deleteOldPending, []);
+    },
+    addPending: async (network, hashes) => {
+      if (hashes.length > 0) await connections.query(insertPending, [network, hashes.map(hashBytes)]);
+    },
+    newestPending: async (network) => {
+      const [row] = await connections.query<{ sequence: number }>(selectNewestPending, [network]);
+      return row?.sequence ?? 0;
+    },
+    pendingAfter: async (network, sequence, limit) => {
+      const rows = await connections.query<{ sequence: number; hash: Buffer }>(selectPending, [
+        network,
+        sequence,
+        limit,
+      ]);
+      return { hashes: rows.map((row) => hashText(row.hash)), sequence: rows.at(-1)?.sequence ?? sequence };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { startAnvil } from '@packhouse/local';
 import { parseNetworks } from '@packhouse/networks';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ask } from '../../testing/ask.js';
 import { startTestGateway, type TestGateway } from '../../testing/test-gateway.js';
 
@@ -138,6 +138,25 @@ describe('a block filter', () => {
   it('has no logs', async () => {
     const id = await call<string>('eth_newBlockFilter');
     await expect(call('eth_getFilterLogs', [id])).rejects.toThrow('-32000 filter not found');
+  });
+});
+
+describe('a filter of waiting transactions', () => {
+  it('gives the hash of each transaction once, from when it was made', async () => {
+    const id = await call<string>('eth_newPendingTransactionFilter');
+    const [from] = await node<string[]>('eth_accounts');
+    const hash = await node<string>('eth_sendTransaction', [{ from, to: contract, gas: '0x186a0' }]);
+    const seen: string[] = [];
+    await vi.waitFor(
+      async () => {
+        seen.push(...(await call<string[]>('eth_getFilterChanges', [id])));
+        expect(seen).toContain(hash);
+      },
+      { timeout: 60_000, interval: 200 },
+    );
+    await node('anvil_mine', ['0x1']);
+    expect(await call('eth_getFilterChanges', [id])).toEqual([]);
+    expect(new Set(seen).size).toBe(seen.length);
   });
 });
 

@@ -12,12 +12,14 @@ import { Problem } from '../../http/problem.js';
 import { failure } from '../answer-call.js';
 import { createLearntRanges, NodeSaid } from '../logs-split.js';
 import type { MethodParts, RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
-import { anything, checkParams, invalidParams } from '../params/check-params.js';
+import { anything, checkParams, flag, invalidParams } from '../params/check-params.js';
 import { logFilter, readLogFilter } from '../params/log-filter.js';
 import type { RpcCall } from '../read-request.js';
 
 /** Polls at once of one filter see each other here; later ones begin anew from what the first has written. */
 const TRIES = 8;
+/** Hashes of waiting transactions in one answer; the rest is given by the next poll. */
+const MAX_PENDING = 10_000;
 
 /** Filters behind several nodes and several gateways: their state is in the shared store, never on a node. */
 export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod[] {
@@ -53,7 +55,19 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod
   const poll = (visit: RpcVisit, state: FilterState): Promise<Polled> => {
     if (state.type === 'logs') return pollLogs(visit, state, learnt);
     if (state.type === 'blocks') return pollBlocks(visit, state);
-    throw notFound();
+    return pollPending(visit, state);
+  };
+
+  const pollPending = async (
+    visit: RpcVisit,
+    { sequence }: Extract<FilterState, { type: 'pending' }>,
+  ): Promise<Polled> => {
+    parts.pending.wanted();
+    const seen = await filters.pendingAfter(visit.at.site.network.id, sequence, MAX_PENDING);
+    return {
+      changes: seen.hashes.map((hash) => JSON.stringify(hash)),
+      state: { type: 'pending', sequence: seen.sequence },
+    };
   };
 
   const method = (name: string, cost: number, handle: RpcMethod['handle']): RpcMethod => ({
@@ -76,6 +90,16 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod
     method('eth_newBlockFilter', 5, async (call, visit) => {
       checkParams(call.params, []);
       return make(visit, { type: 'blocks', told: [await headOf(visit)] });
+    }),
+    method('eth_newPendingTransactionFilter', 5, async (call, visit) => {
+      // geth's second form, whole transactions, is not offered.
+      checkParams(call.params, [flag], 0);
+      if (call.params[0] === true) throw invalidParams('invalid argument 0: only hashes are given', 0);
+      parts.pending.wanted();
+      return make(visit, {
+        type: 'pending',
+        sequence: await filters.newestPending(visit.at.site.network.id),
+      });
     }),
     method('eth_getFilterChanges', 5, async (call, visit) => {
       for (let tries = 0; tries < TRIES; tries++) {

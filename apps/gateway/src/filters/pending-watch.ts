@@ -1,0 +1,97 @@
+import type { Database } from '@packhouse/database';
+import type { Forwarder } from '@packhouse/node-rpc';
+import type { Context } from '@packhouse/runtime';
+
+/** Looks for transactions that wait to be mined, as long as somebody has a filter for them. */
+export interface PendingWatch {
+  /** Somebody wants to know: looking goes on for the life of a filter from now. */
+  wanted(): void;
+  close(): Promise<void>;
+}
+
+const LOOK_EVERY_MS = 500;
+const WANTED_FOR_MS = 300_000;
+/** Another gateway looks: whether it still does is asked this often. */
+const ASK_LOCK_EVERY_MS = 2_000;
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 16_777_216;
+
+/**
+ * Makes the watch of a network; it rests until it is wanted. One gateway at a time looks, under a lock, and what it
+ * sees is numbered in the shared store. The nodes' pending block is read, which every node gives to whoever asks,
+ * rather than a filter on one node, which dies with it.
+ */
+export function createPendingWatch(parts: {
+  network: string;
+  context: Context;
+  database: Pick<Database, 'filters' | 'tryLock'>;
+  forwarder: Forwarder;
+}): PendingWatch {
+  const { context, database, forwarder, network } = parts;
+  const closing = new AbortController();
+  const { signal } = closing;
+  let wantedUntil = 0;
+  let running: Promise<void> | undefined;
+
+  const look = async (): Promise<void> => {
+    const answer = await forwarder.call({
+      method: 'eth_getBlockByNumber',
+      params: '["pending",false]',
+      idempotent: true,
+      whole: true,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      signal,
+    });
+    if (answer.kind !== 'result') return;
+    const block = JSON.parse(answer.body.bytes.toString('utf8')) as { transactions?: unknown } | null;
+    const hashes = Array.isArray(block?.transactions) ? (block.transactions as unknown[]) : [];
+    await database.filters.addPending(
+      network,
+      hashes.filter((hash): hash is string => typeof hash === 'string' && /^0x[0-9a-f]{64}$/.test(hash)),
+    );
+  };
+
+  const isWanted = (): boolean => !signal.aborted && context.clock.now() < wantedUntil;
+  const pause = (ms: number): Promise<void> => context.clock.sleep(ms, signal).catch(() => undefined);
+
+  const run = async (): Promise<void> => {
+    while (isWanted()) {
+      try {
+        const lock = await database.tryLock(`pending:${network}`);
+        if (lock === null) {
+          await pause(ASK_LOCK_EVERY_MS);
+          continue;
+        }
+        try {
+          while (isWanted() && !lock.lost.aborted) {
+            await look();
+            await pause(LOOK_EVERY_MS);
+          }
+        } finally {
+          await lock.release();
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        context.logger.warn(
+          { network, err: error },
+          'waiting transactions could not be read; it is tried again',
+        );
+        await pause(ASK_LOCK_EVERY_MS);
+      }
+    }
+  };
+
+  return {
+    wanted() {
+      wantedUntil = context.clock.now() + WANTED_FOR_MS;
+      running ??= run().finally(() => {
+        running = undefined;
+      });
+    },
+    async close() {
+      closing.abort(new Error('the gateway closes'));
+      await running;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A call as a node gets it. */
+export interface ScriptedCall {
+  method: string;
+  params: unknown[];
+  /** The request body as it came. */
+  body: string;
+}
+
+/** What the script answers: a result, an error, or raw bytes under a status; `hang` never answers, `reset` hangs up. */
+export type ScriptedAnswer =
+  | { result: unknown }
+  | { error: { code: number; message: string; data?: unknown } }
+  | { status: number; body: string; headers?: Record<string, string> }
+  | 'hang'
+  | 'reset';
+
+/** A node that says what a test tells it to. */
+export interface ScriptedNode {
+  url: string;
+  /** Calls that came, in order. */
+  calls: ScriptedCall[];
+  /** Decides from now on; may wait. */
+  answer(script: (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer>): void;
+  close(): Promise<void>;
+}
+
+/** Starts one that has nothing to say. */
+export async function startScriptedNode(): Promise<ScriptedNode> {
+  const calls: ScriptedCall[] = [];
+  let script: (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer> = () => ({
+    error: { code: -32601, message: 'the method does not exist' },
+  });
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString('utf8');
+    const { method, params } = JSON.parse(body) as { method: string; params: unknown[] };
+    const call = { method, params, body };
+    calls.push(call);
+    const answer = await script(call);
+    if (answer === 'hang') return;
+    if (answer === 'reset') {
+      request.socket.destroy();
+      return;
+    }
+    if ('status' in answer) {
+      response.writeHead(answer.status, answer.headers).end(answer.body);
+      return;
+    }
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    answer(next) {
+      script = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
