@@ -10,6 +10,20 @@ CREATE TABLE packhouse.abandoned_block (
   CONSTRAINT abandoned_block_pkey PRIMARY KEY (network_id, block, hash)
 );
 
+CREATE TABLE packhouse.alarm (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  network_id smallint NOT NULL,
+  name text NOT NULL,
+  message text NOT NULL,
+  data jsonb NOT NULL DEFAULT '{}'::jsonb,
+  raised_at timestamp with time zone NOT NULL DEFAULT now(),
+  cleared_at timestamp with time zone,
+  cleared_by text,
+  CONSTRAINT alarm_pkey PRIMARY KEY (id),
+  CONSTRAINT alarm_cleared_by_check CHECK ((cleared_by = ANY (ARRAY['operator'::text, 'itself'::text]))),
+  CONSTRAINT alarm_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+);
+
 CREATE TABLE packhouse.api_key (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   application_id bigint NOT NULL,
@@ -75,6 +89,8 @@ CREATE TABLE packhouse.head (
   hash bytea NOT NULL,
   finalized bigint NOT NULL,
   observed_at timestamp with time zone NOT NULL,
+  anchor_block bigint,
+  anchor_hash bytea,
   CONSTRAINT head_pkey PRIMARY KEY (network_id),
   CONSTRAINT head_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 ) WITH (fillfactor=50);
@@ -164,6 +180,10 @@ CREATE TABLE packhouse.wanted_range (
 -- indexes
 
 CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (abandoned_at);
+
+CREATE INDEX alarm_network ON packhouse.alarm USING btree (network_id, name, raised_at);
+
+CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name) WHERE (cleared_at IS NULL);
 
 CREATE INDEX wanted_range_network ON packhouse.wanted_range USING btree (network_id);
 

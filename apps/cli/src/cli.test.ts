@@ -36,6 +36,8 @@ describe('every command', () => {
       'backfill pause',
       'backfill resume',
       'backfill cancel',
+      'alarms list',
+      'alarms clear',
       'keys create',
       'keys list',
       'keys revoke',

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAlarmsCommand } from './commands/alarms.js';
 import { addBackfillCommand } from './commands/backfill.js';
 import { addKeysCommand } from './commands/keys.js';
 import { addLocalCommand } from './commands/local.js';
@@ -26,6 +27,7 @@ export function createProgram(io: CliIo): Command {
   addLocalCommand(program, io);
   addStatusCommand(program, io);
   addBackfillCommand(program, io);
+  addAlarmsCommand(program, io);
   addKeysCommand(program, io);
   addMigrateCommand(program, io);
   addProcessCommands(program, io);

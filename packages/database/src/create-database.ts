@@ -1,4 +1,5 @@
 import { type Context, PackhouseError } from '@packhouse/runtime';
+import { createAlarms } from './alarms/alarms.js';
 import { createBundles } from './bundles/bundles.js';
 import { createConnections } from './connection/connections.js';
 import { databaseAddress } from './connection/database-error.js';
@@ -62,6 +63,7 @@ export function createDatabase(options: {
     networks: createNetworks(connections),
     wanted: createWanted(connections, ids),
     head: createHead(connections, ids),
+    alarms: createAlarms(connections, ids, options.context.metrics),
     staging: createStaging(connections, ids),
     bundles: createBundles(connections, ids),
     locate: createLocate(connections, ids),

@@ -93,6 +93,20 @@ export interface HeadRow {
   observedAt: Date;
 }
 
+/** Something that an operator must be told loudly, by name. */
+export interface AlarmRow {
+  id: number;
+  network: string;
+  /** In capitals, as error codes are: `REORG_BELOW_FINALITY`. */
+  name: string;
+  message: string;
+  data: Record<string, unknown>;
+  raisedAt: Date;
+  /** null: open. */
+  clearedAt: Date | null;
+  clearedBy: 'operator' | 'itself' | null;
+}
+
 /** Coverage of one kind of one network; all ranges inclusive, ascending, disjoint. */
 export interface Coverage {
   /** Union of active wanted ranges; a follow range ends at the head known. */
@@ -158,6 +172,27 @@ export interface Database {
   head: {
     set(head: Omit<HeadRow, 'observedAt'>): Promise<void>;
     get(network: string): Promise<HeadRow | null>;
+    /** The highest final block that was noted with its hash: the chain must have it for ever. */
+    anchor(network: string): Promise<{ number: number; hash: string } | null>;
+    /** Notes the anchor in place of the one before; null forgets it. Without a head nothing is noted. */
+    setAnchor(network: string, anchor: { number: number; hash: string } | null): Promise<void>;
+  };
+
+  alarms: {
+    /**
+     * Opens an alarm, or renews message and data of the one that is open under this network and name. `isNew` is
+     * true for exactly one of all who raise it. Throws NETWORK_UNKNOWN.
+     */
+    raise(alarm: {
+      network: string;
+      name: string;
+      message: string;
+      data?: Record<string, unknown>;
+    }): Promise<{ alarm: AlarmRow; isNew: boolean }>;
+    /** Closes the open alarm of this name; null where none is open. */
+    clear(network: string, name: string, by: 'operator' | 'itself'): Promise<AlarmRow | null>;
+    /** Open alarms (with `cleared` the past ones too, 1,000 at most), newest first. Sets the gauge `packhouse_alarm`. */
+    list(options?: { network?: string; cleared?: boolean }): Promise<AlarmRow[]>;
   };
 
   staging: {

@@ -1,5 +1,6 @@
 export { createDatabase } from './create-database.js';
 export {
+  type AlarmRow,
   type BlockLocation,
   type BundleRow,
   type Coverage,

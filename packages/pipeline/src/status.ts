@@ -1,5 +1,5 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import type { Database, WantedRange } from '@packhouse/database';
+import type { AlarmRow, Database, WantedRange } from '@packhouse/database';
 import { countBlocks, intersectRanges, subtractRanges, unionRanges } from './ranges.js';
 import { intendedRanges } from './wanted-blocks.js';
 
@@ -24,6 +24,8 @@ export interface NetworkStatus {
   network: string;
   head: number | null;
   finalized: number | null;
+  /** What an operator must look at, newest first. */
+  alarms: AlarmRow[];
   kinds: KindStatus[];
 }
 
@@ -37,7 +39,8 @@ export async function networkStatus(database: Database, network: string): Promis
       kinds.push(await kindStatus(database, network, kind, wanted, head?.number ?? -1));
     }
   }
-  return { network, head: head?.number ?? null, finalized: head?.finalized ?? null, kinds };
+  const alarms = await database.alarms.list({ network });
+  return { network, head: head?.number ?? null, finalized: head?.finalized ?? null, alarms, kinds };
 }
 
 async function kindStatus(

@@ -170,6 +170,12 @@ export const ERROR_CATALOGUE = {
     exitCode: 70,
     meaning: 'A job carries a payload of the wrong form.',
   },
+  REORG_BELOW_FINALITY: {
+    retryable: true,
+    exitCode: 75,
+    meaning: 'The chain has another block where one is final already, or published.',
+  },
+  ALARM_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such open alarm.' },
   // keys and plans
   KEY_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such key.' },
   PLAN_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such plan.' },

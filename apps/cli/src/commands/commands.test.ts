@@ -303,3 +303,32 @@ describe('status', () => {
     );
   });
 });
+
+describe('alarms', () => {
+  test('what is open stands in the status and in the list, and is cleared by name', async () => {
+    expect((await done('alarms', 'list')).out).toBe('No alarm is open.\n');
+    expect((await done('alarms', 'list', '--all')).out).toBe('No alarm was ever raised.\n');
+    await database.alarms.raise({
+      network: 'other',
+      name: 'REORG_BELOW_FINALITY',
+      message: 'Block 7 differs.',
+      data: { number: 7 },
+    });
+    expect((await done('status')).out).toMatch(/^other +REORG_BELOW_FINALITY .* open +Block 7 differs\.$/m);
+    const statuses = jsonLines(await done('status', '--json'));
+    expect(statuses.map((status) => (status.alarms as unknown[]).length)).toEqual([0, 1]);
+    expect(jsonLines(await done('alarms', 'list', '--network', 'other', '--json'))).toMatchObject([
+      { network: 'other', name: 'REORG_BELOW_FINALITY', data: { number: 7 }, clearedAt: null },
+    ]);
+    expect(await refused(64, 'alarms', 'clear', 'other', 'REORG')).toMatch(
+      /Open are: other REORG_BELOW_FINALITY\. \[ALARM_UNKNOWN\]$/,
+    );
+    expect((await done('alarms', 'clear', 'other', 'REORG_BELOW_FINALITY')).out).toBe(
+      'Alarm REORG_BELOW_FINALITY of other is cleared.\n',
+    );
+    expect((await done('status')).out).not.toContain('REORG_BELOW_FINALITY');
+    expect((await done('alarms', 'list', '--all')).out).toMatch(
+      /cleared .* by operator +Block 7 differs\.$/m,
+    );
+  });
+});

@@ -5,6 +5,7 @@ import { withDatabase } from '../connect.js';
 import { formatBytes, formatCount, formatDuration } from '../format.js';
 import { type CliIo, print, table } from '../io.js';
 import { createRates, type Rate } from '../rates.js';
+import { alarmTable } from './alarms.js';
 
 interface StatusOptions {
   network?: string;
@@ -53,6 +54,8 @@ export function addStatusCommand(program: Command, io: CliIo): void {
         }
         const lines = statuses.flatMap((status) => status.kinds.map((kind) => row(kind, rates.of(kind))));
         print(io, table([HEADINGS, ...lines]));
+        const alarms = statuses.flatMap((status) => status.alarms);
+        if (alarms.length > 0) print(io, `\n${alarmTable(alarms)}`);
       });
     });
 }
