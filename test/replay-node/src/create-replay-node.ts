@@ -5,7 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAnswering } from './answer-request.js';
+import { createAnswering, type ObservedCall } from './answer-request.js';
 import { createFaultScript, type FaultRule, type FaultScript, type RandomFaults } from './faults.js';
 import type { NodeCapabilities, NodeState } from './node-state.js';
 import { createLine, createRateLimit, createTimers } from './pacer.js';
@@ -40,6 +40,8 @@ export interface ReplayNodeOptions {
   batch?: { max: number };
   faults?: readonly FaultRule[];
   randomFaults?: RandomFaults;
+  /** Told of every call before it is answered. */
+  observe?: (call: ObservedCall) => void;
 }
 
 /** A running replay node. */
@@ -50,6 +52,8 @@ export interface ReplayNode {
   /** Moves the head: blocks above it do not exist yet. */
   setHead(number: number): void;
   setFinalized(finalized: number | { depth: number }): void;
+  /** From now on it says that it is on another chain. */
+  setChainId(chainId: number): void;
   /** Serves another chain from now on (a reorganisation); the head becomes its last block unless given. */
   setBlocks(blocks: readonly RecordedBlock[] | ServedChain, head?: number): void;
   stats(): NodeStatistics;
@@ -89,6 +93,7 @@ export async function createReplayNode(options: ReplayNodeOptions): Promise<Repl
     withinRate: requestsPerSecond === undefined ? () => true : createRateLimit(requestsPerSecond),
     latencyMs: options.latencyMs ?? 0,
     maxBatch: options.batch?.max ?? 1000,
+    observe: options.observe ?? (() => undefined),
   });
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     // A client that went away in the middle is no error of the node.
@@ -111,6 +116,9 @@ export async function createReplayNode(options: ReplayNodeOptions): Promise<Repl
     },
     setFinalized(finalized) {
       state.finalized = finalized;
+    },
+    setChainId(chainId) {
+      state.chainId = chainId;
     },
     setBlocks(blocks, head) {
       state.chain = asChain(blocks);

@@ -1,3 +1,4 @@
+export type { ObservedCall } from './answer-request.js';
 export { chainDataDirectory } from './chain-data-directory.js';
 export { createReplayNode, type ReplayNode, type ReplayNodeOptions } from './create-replay-node.js';
 export { type ExtendChainOptions, extendChain } from './extend-chain.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What may go wrong with a request; each is done once, with the first request of the method. */
+/** What may go wrong with a request; each is done once, with the first request of the method. `slow` is a second. */
 export type ScriptedS3Fault =
   | 'slowDown'
   | 'resetBefore'
@@ -10,6 +10,7 @@ export type ScriptedS3Fault =
   | 'truncate'
   | 'stall'
   | 'silence'
+  | 'slow'
   | 'wrongChecksum'
   | 'noChecksum'
   | 'missing'
@@ -23,6 +24,22 @@ interface Kept {
   contentType: string;
   metadata: Record<string, string>;
   checksum: string | undefined;
+}
+
+/** A request as it came in. */
+export interface ScriptedS3Request {
+  method: string;
+  key: string;
+  /** What the client says it is. */
+  userAgent: string;
+}
+
+/** What watches and disturbs the server. */
+export interface ScriptedS3Options {
+  /** Told of every request before it is answered; what it returns goes wrong with that one. */
+  onRequest?: (request: ScriptedS3Request) => ScriptedS3Fault | undefined;
+  /** Told of every object that was written, also where the answer is lost. */
+  onWritten?: (key: string, body: Buffer) => void;
 }
 
 /** An S3-compatible server in this process that does what it is told, also wrong. */
@@ -108,7 +125,7 @@ function put(request: IncomingMessage, response: ServerResponse, body: Buffer): 
 }
 
 /** Starts a server with one bucket on a free port of this machine. */
-export async function startScriptedS3(): Promise<ScriptedS3> {
+export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<ScriptedS3> {
   const bucket = 'test-bucket';
   const accessKeyId = 'test-access-key';
   const objects = new Map<string, Kept>();
@@ -149,7 +166,11 @@ export async function startScriptedS3(): Promise<ScriptedS3> {
     const url = new URL(request.url ?? '/', 'http://s3');
     requests.push(`${method} ${url.pathname}`);
     const body = await bodyOf(request);
-    const fault = faults.get(method)?.shift();
+    const [, named, ...rest] = url.pathname.split('/');
+    const key = decodeURIComponent(rest.join('/'));
+    const userAgent = String(request.headers['user-agent'] ?? '');
+    const fault = options.onRequest?.({ method, key, userAgent }) ?? faults.get(method)?.shift();
+    if (fault === 'slow') await new Promise((resolve) => setTimeout(resolve, 1_000));
     if (fault === 'silence') return;
     if (fault === 'resetBefore') return void request.socket.resetAndDestroy();
     if (fault === 'slowDown') return refuse(response, 503, 'SlowDown');
@@ -162,8 +183,6 @@ export async function startScriptedS3(): Promise<ScriptedS3> {
     }
     const refused = authenticate(request, url.searchParams, accessKeyId);
     if (refused !== null) return refuse(response, 403, refused);
-    const [, named, ...rest] = url.pathname.split('/');
-    const key = decodeURIComponent(rest.join('/'));
     if (named !== bucket) return refuse(response, 404, 'NoSuchBucket');
 
     const kept = objects.get(key);
@@ -172,6 +191,7 @@ export async function startScriptedS3(): Promise<ScriptedS3> {
       if (made === null) return;
       if (fault === 'changeBody') made.body = Buffer.from(made.body).fill(0, 0, 1);
       objects.set(key, made);
+      options.onWritten?.(key, made.body);
       if (fault === 'resetAfterWrite') return void request.socket.resetAndDestroy();
       const echoed = fault === 'wrongChecksum' ? sha256(Buffer.from('other'), 'base64') : made.checksum;
       response.writeHead(200, fault === 'noChecksum' ? {} : { 'x-amz-checksum-sha256': echoed as string });
