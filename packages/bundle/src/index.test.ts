@@ -27,6 +27,7 @@ it('exports what strangers may use, and nothing else', () => {
       "parseObjectKey",
       "readBundle",
       "readFragment",
+      "readMember",
       "readRecord",
       "readRecords",
       "sliceOfMember",

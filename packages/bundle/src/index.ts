@@ -21,6 +21,7 @@ export { type ObjectName, objectKey, parseObjectKey } from './object-key.js';
 export { createPieceWriter, type PieceWriter } from './piece-writer.js';
 export { type BundleText, readBundle } from './read-bundle.js';
 export { readFragment } from './read-fragment.js';
+export { type MemberFragment, readMember } from './read-member.js';
 export { readRecord } from './read-record.js';
 export { readRecords } from './read-records.js';
 export { type MemberSlice, sliceOfMember } from './slice-of-member.js';
