@@ -49,6 +49,15 @@ CREATE TABLE packhouse.application (
   CONSTRAINT application_name_key UNIQUE (name)
 );
 
+CREATE TABLE packhouse.back_pressure (
+  network_id smallint NOT NULL,
+  since timestamp with time zone NOT NULL DEFAULT now(),
+  staged_bytes bigint NOT NULL,
+  limit_bytes bigint NOT NULL,
+  CONSTRAINT back_pressure_pkey PRIMARY KEY (network_id),
+  CONSTRAINT back_pressure_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+);
+
 CREATE TABLE packhouse.bundle (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
@@ -143,7 +152,10 @@ CREATE TABLE packhouse.quarantine (
   attempts integer NOT NULL,
   first_seen timestamp with time zone NOT NULL,
   next_try timestamp with time zone NOT NULL,
+  blocks bigint NOT NULL DEFAULT 1,
+  tried jsonb NOT NULL DEFAULT '[]'::jsonb,
   CONSTRAINT quarantine_pkey PRIMARY KEY (network_id, block),
+  CONSTRAINT quarantine_blocks_check CHECK ((blocks > 0)),
   CONSTRAINT quarantine_kinds_check CHECK ((kinds > 0)),
   CONSTRAINT quarantine_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
@@ -184,6 +196,10 @@ CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (aband
 CREATE INDEX alarm_network ON packhouse.alarm USING btree (network_id, name, raised_at);
 
 CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name) WHERE (cleared_at IS NULL);
+
+CREATE INDEX quarantine_due ON packhouse.quarantine USING btree (network_id, next_try);
+
+CREATE INDEX quarantine_range ON packhouse.quarantine USING gist (int8range(block, (block + blocks)));
 
 CREATE INDEX wanted_range_network ON packhouse.wanted_range USING btree (network_id);
 

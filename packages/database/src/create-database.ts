@@ -11,6 +11,7 @@ import { createHead } from './head/head.js';
 import { createKeys } from './keys/keys.js';
 import { createTryLock } from './locks/try-lock.js';
 import { createNetworkIds, createNetworks } from './networks/networks.js';
+import { createPressure } from './pressure/pressure.js';
 import { createQuarantine } from './quarantine/quarantine.js';
 import { missingMigrations } from './schema/compare-schema.js';
 import { migrationNames } from './schema/migration-files.js';
@@ -69,6 +70,7 @@ export function createDatabase(options: {
     locate: createLocate(connections, ids),
     coverage: createCoverage(connections, ids),
     quarantine: createQuarantine(connections, ids),
+    pressure: createPressure(connections, ids),
     keys: createKeys(connections),
     tryLock: createTryLock(connections),
     close: () => connections.close(),

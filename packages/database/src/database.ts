@@ -68,10 +68,24 @@ export interface WantedRange {
   createdAt: Date;
 }
 
+/** What one upstream did when it was asked for a quarantined block. */
+export interface QuarantineTry {
+  upstream: string;
+  /** Error code of the catalogue. */
+  cause: string;
+  message: string;
+  /** Hex SHA-256 of the answer that failed a proof. */
+  payloadDigest: string | null;
+}
+
+/** One block that cannot be had, or several in a row that fail alike. */
 export interface QuarantineRow {
   network: string;
+  /** The first block. */
   number: number;
-  /** The kinds whose wish needed what failed. */
+  /** The last block. */
+  end: number;
+  /** The kinds that cannot be had; other kinds of the block go their way. */
   kinds: readonly Kind[];
   /** Error code of the catalogue. */
   cause: string;
@@ -82,6 +96,8 @@ export interface QuarantineRow {
   attempts: number;
   firstSeen: Date;
   nextTry: Date;
+  /** What each upstream did at the last try, in the order they were asked; for several blocks, with the first of them. */
+  tried: readonly QuarantineTry[];
 }
 
 export interface HeadRow {
@@ -247,12 +263,39 @@ export interface Database {
   coverage(network: string, kind: Kind, within?: BlockRange): Promise<Coverage>;
 
   quarantine: {
-    /** Adds or renews: attempts + 1, nextTry by back-off (1 min doubling to 1 day). */
-    put(row: Omit<QuarantineRow, 'attempts' | 'firstSeen' | 'nextTry'>): Promise<QuarantineRow>;
+    /**
+     * Adds or renews: attempts + 1, nextTry by back-off (1 min doubling to 1 day, and up to a tenth later). `end` is
+     * the last block where several fail alike; rows that overlap are taken into the new one.
+     */
+    put(
+      row: Omit<QuarantineRow, 'attempts' | 'firstSeen' | 'nextTry' | 'end' | 'tried'> & {
+        end?: number;
+        tried?: readonly QuarantineTry[];
+      },
+    ): Promise<QuarantineRow>;
+    /** These kinds of the blocks are had by now: rows end there, or keep the kinds that are left. */
+    settle(network: string, range: BlockRange, kinds: readonly Kind[]): Promise<void>;
     remove(network: string, number: number): Promise<void>;
-    /** Makes the next try of the quarantined blocks within the range due now. Gives their number. */
+    /** Makes the next try of the rows that touch the range due now. Gives how many blocks of the range they hold. */
     retry(network: string, range: BlockRange): Promise<number>;
-    list(network?: string): Promise<QuarantineRow[]>;
+    /** By network and block; `after` goes on behind a row. */
+    list(
+      network?: string,
+      page?: { cause?: string; after?: { network: string; number: number }; limit?: number },
+    ): Promise<QuarantineRow[]>;
+    /** The rows that touch the range, ascending. */
+    within(network: string, range: BlockRange): Promise<QuarantineRow[]>;
+    /** The rows up to block `finalized` whose next try is due and which are still wanted, oldest first. */
+    due(network: string, at: { now: Date; finalized: number; limit: number }): Promise<QuarantineRow[]>;
+    /** Rows and blocks by cause. */
+    causes(network: string): Promise<{ cause: string; entries: number; blocks: number }[]>;
+  };
+
+  /** Whether nothing new is fetched for a network because the staging area is full. */
+  pressure: {
+    note(network: string, pressure: { stagedBytes: number; limitBytes: number }): Promise<void>;
+    clear(network: string): Promise<void>;
+    get(network: string): Promise<{ since: Date; stagedBytes: number; limitBytes: number } | null>;
   };
 
   keys: {

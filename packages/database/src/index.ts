@@ -9,6 +9,7 @@ export {
   type KeyRow,
   type Plan,
   type QuarantineRow,
+  type QuarantineTry,
   SEGMENT_BLOCKS,
   type StagedBlock,
   type StagedKind,
