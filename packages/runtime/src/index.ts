@@ -5,10 +5,14 @@ export { describeError, isPackhouseError, PackhouseError, type PackhouseErrorOpt
 export { createLogger, LOG_LEVELS, type Logger, type LogLevel } from './logger.js';
 export { createMetrics, type Metrics } from './metrics.js';
 export { serveMetrics } from './metrics-server.js';
+export { createOnceAWhile, type OnceAWhile } from './once-a-while.js';
 export { redact } from './redact.js';
 export { type ProcessMessage, type ProcessParts, runProcess } from './run-process.js';
 export {
   databaseUrlSetting,
+  drainLimitSetting,
+  metricsHostSetting,
+  metricsPortSetting,
   networksFileSetting,
   objectStoreSetting,
   redisUrlSetting,
@@ -22,3 +26,4 @@ export {
   type SettingsSchema,
 } from './settings.js';
 export { createShutdown, type Shutdown } from './shutdown.js';
+export { startMetrics } from './start-metrics.js';
