@@ -3,6 +3,8 @@ export interface FetchedBlock {
   number: number;
   /** The upstream's name. */
   upstream: string;
+  /** What that upstream calls itself (web3_clientVersion), where it was asked and said so. */
+  client?: string | null;
   block: unknown;
   /** Present where asked for; `[]` without asking where the block has no transactions. */
   receipts?: unknown[];
@@ -21,6 +23,8 @@ export interface FailedBlock {
   error: Error;
   /** The upstreams that were asked. */
   upstreams: string[];
+  /** What each of them did, where it is known: the last fault of each. */
+  faults?: readonly { upstream: string; error: Error }[];
 }
 
 export interface FetchWish {
@@ -40,6 +44,8 @@ export interface ChainHead {
 
 export interface UpstreamStatus {
   name: string;
+  /** What it calls itself (web3_clientVersion), one line of at most 128 characters; null where it does not say. */
+  client: string | null;
   healthy: boolean;
   head: number | null;
   latencyMs: number | null;

@@ -183,6 +183,7 @@ function describeNode(node: UpstreamNode, now: number): UpstreamStatus {
   const { finalizedTag, receipts, traces } = node.capabilities;
   return {
     name: node.name,
+    client: node.client,
     healthy: node.excluded === null && node.circuit.state === 'closed' && node.distrustedUntil <= now,
     head: node.head,
     latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs),

@@ -1,5 +1,6 @@
 import type { Network, Upstream } from '@packhouse/networks';
 import type { Context, PackhouseError } from '@packhouse/runtime';
+import { CHAIN_ID_CALL, checkChainId, exclusion } from './ask-identity.js';
 import { type BatchSizes, createBatchSizes } from './batch-sizes.js';
 import type { ByteLease } from './byte-budget.js';
 import { type Answer, type Call, describeCalls } from './call.js';
@@ -32,10 +33,14 @@ export interface UpstreamNode {
   readonly circuit: Circuit;
   readonly sizes: BatchSizes;
   readonly limit: InFlightLimit;
+  /** What it calls itself; null until it said so. */
+  client: string | null;
   /** The highest block it was seen to have. */
   head: number | null;
   /** Why it is not asked at all: another chain. */
   excluded: PackhouseError | null;
+  /** It was gone for a while, so it may have come back as another: it is asked for its chain id before anything else. */
+  chainDoubtful: boolean;
   /** It failed a proof: asked last until then, in the clock's milliseconds. */
   distrustedUntil: number;
   lies: number;
@@ -47,6 +52,11 @@ export interface UpstreamNode {
   errors: number;
   /** Milliseconds until it may be asked; 0 now, Infinity while the one probe of an open circuit is out. */
   waitMs(): number;
+  /**
+   * Asks for the chain id, once for all who wait for it at the same time: null where it is the network's. A node of
+   * another chain is excluded, one that does not say stays doubtful.
+   */
+  askChain(scope: Scope): Promise<Fault | null>;
   /** Calls of one method, in batches of a size that works here. Rejects only when aborted. */
   callAll(calls: readonly Call[], context: CallContext): Promise<Answer[]>;
   destroy(): Promise<void>;
@@ -92,6 +102,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     clock,
     onChange: (open) => {
       const facts = { network: options.network.id, upstream: name };
+      if (open) node.chainDoubtful = true;
       if (open) logger.warn({ ...facts, err: node.lastFault?.error }, 'node keeps failing: resting it');
       else logger.info(facts, 'node answers again');
     },
@@ -205,6 +216,15 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     return answers;
   };
 
+  const askChain = async (scope: Scope): Promise<Fault | null> => {
+    const [answer] = await node.callAll([CHAIN_ID_CALL], { scope });
+    const fault = answer === undefined ? null : checkChainId(label, options.network, answer);
+    node.excluded = fault === null ? null : exclusion(fault);
+    node.chainDoubtful = fault !== null;
+    return fault;
+  };
+  let asking: Promise<Fault | null> | undefined;
+
   const node: UpstreamNode = {
     name,
     priority: upstream.priority,
@@ -213,8 +233,10 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     circuit,
     sizes: createBatchSizes({ clock, ...(rate === undefined ? {} : { largest: rate.largest }) }),
     limit,
+    client: null,
     head: null,
     excluded: null,
+    chainDoubtful: false,
     distrustedUntil: 0,
     lies: 0,
     pausedUntil: 0,
@@ -226,8 +248,22 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       if (node.excluded !== null) return Number.POSITIVE_INFINITY;
       return Math.max(circuit.waitMs(), node.pausedUntil - clock.now(), 0);
     },
+    askChain: (scope) => {
+      asking ??= askChain(scope).finally(() => {
+        asking = undefined;
+      });
+      // Whoever asked first may have been let go: that is no answer to the others.
+      return asking.catch(() => {
+        scope.signal.throwIfAborted();
+        return node.askChain(scope);
+      });
+    },
     callAll: async (calls, callContext) => {
       const { signal } = callContext.scope;
+      if (node.chainDoubtful && calls[0] !== CHAIN_ID_CALL) {
+        const fault = await untilAborted(node.askChain(callContext.scope), signal);
+        if (fault !== null) return calls.map(() => ({ ok: false, fault }));
+      }
       const subject = calls[0]?.learnedAs ?? calls[0]?.method ?? '';
       const answers = new Array<Answer>(calls.length);
       const positions = new Map(calls.map((call, index) => [call, index]));

@@ -113,6 +113,7 @@ export function serveChain(chain: SmallChain): Handler {
     if (chain.without.has(call.method)) {
       throw new RpcError(-32601, `the method ${call.method} does not exist/is not available`);
     }
+    if (call.method === 'web3_clientVersion') return 'SmallChain/v1.0.0';
     const number = call.method === 'eth_chainId' ? 0 : numberOf(call.params[0]);
     switch (call.method) {
       case 'eth_chainId':
