@@ -1,4 +1,4 @@
-import type { JobPayloads, QueueName } from './queues.js';
+import type { JobCounts, JobPayloads, QueueName } from './queues.js';
 
 /** How jobs are kept, retried and recovered; the same on every store. */
 export interface BackendOptions {
@@ -35,10 +35,17 @@ export interface NewJob {
 export interface Producer {
   addAll(jobs: readonly NewJob[]): Promise<void>;
   pendingIds(): Promise<string[]>;
+  counts(): Promise<JobCounts>;
   remove(ids: readonly string[]): Promise<void>;
   wipe(): Promise<void>;
   close(): Promise<void>;
 }
+
+/**
+ * What becomes of a job that did not fail: it is done, goes back to be taken up at once by somebody else, or is left
+ * for a while. Only a throw counts as a try that failed.
+ */
+export type JobOutcome = 'done' | 'given-back' | 'left';
 
 /** The consuming side of one queue. */
 export interface Consumer {
@@ -47,7 +54,7 @@ export interface Consumer {
 }
 
 export interface ConsumerEvents {
-  run: (job: TakenJob) => Promise<void>;
+  run: (job: TakenJob) => Promise<JobOutcome>;
   /** These running jobs are no longer ours: their locks were lost. */
   lost: (ids: readonly string[]) => void;
   /** A job came back because its worker died. */

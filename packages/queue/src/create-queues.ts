@@ -85,6 +85,7 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
       }),
     pendingIds: (queue) =>
       attempt('Listing', queue, async () => new Set(await (await producer(queue)).pendingIds())),
+    counts: (queue) => attempt('Counting', queue, async () => (await producer(queue)).counts()),
     remove: (queue, ids) =>
       attempt('Removing jobs from', queue, async () => (await producer(queue)).remove(ids)),
     wipe: (queue) => attempt('Wiping', queue, async () => (await producer(queue)).wipe()),
