@@ -1,5 +1,7 @@
 import type { Fragment, FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind, Proof } from '@packhouse/chain';
+import type { SealedEntry, Signer } from '@packhouse/manifest';
+import type { Holes } from './coverage/holes.js';
 
 /** One row of a staged block. */
 export interface StagedBlock {
@@ -11,6 +13,8 @@ export interface StagedBlock {
   timestamp: number;
   transactionCount: number;
   proofs: readonly Proof[];
+  /** What the node that gave it calls itself (web3_clientVersion); absent or null: not known. */
+  client?: string | null;
 }
 
 /** Fragments of one kind. */
@@ -51,7 +55,37 @@ export interface BundleRow {
   /** In order, covering start..end without a gap. */
   fragments: readonly FragmentInfo[];
   formatVersion: number;
+  /** 1, or one more than that of the bundle whose place it took. */
+  version: number;
   publishedAt: Date;
+}
+
+/** A bundle that is to be published; version and time come with it. */
+export type NewBundle = Omit<BundleRow, 'publishedAt' | 'version'>;
+
+/** How the manifest entry of a bundle is made, in the transaction that publishes it. */
+export interface Sealing {
+  /** Its key must be the database's current one. */
+  signer: Signer;
+  /** What the nodes that gave the blocks call themselves. */
+  clients: readonly string[];
+}
+
+/** A bundle that a newer version took the place of. */
+export interface SupersededBundle extends BundleRow {
+  supersededAt: Date;
+  reason: string;
+}
+
+/** The public half of a key that entries of the manifest are signed with. */
+export interface SigningKeyRow {
+  /** First 16 hex digits of the SHA-256 of the public key. */
+  keyId: string;
+  /** 32 raw bytes. */
+  publicKey: Buffer;
+  createdAt: Date;
+  /** null: it is the one in use. */
+  retiredAt: Date | null;
 }
 
 /** An inclusive range that operators asked for. */
@@ -153,6 +187,15 @@ export interface KeyRow {
   revokedAt: Date | null;
 }
 
+/** A scheduled audit of a sample of a network's bundles. */
+export interface AuditRun {
+  network: string;
+  finishedAt: Date;
+  bundles: number;
+  bytesRead: number;
+  findings: number;
+}
+
 /** Where a block's data of one kind is. */
 export type BlockLocation =
   | { state: 'published'; bundle: BundleRow }
@@ -241,8 +284,26 @@ export interface Database {
   };
 
   bundles: {
-    /** Inserts the index row. Throws BUNDLE_OVERLAP where another bundle covers one of its blocks. */
-    publish(bundle: Omit<BundleRow, 'publishedAt'>): Promise<void>;
+    /**
+     * Inserts the index row and, in the same transaction, appends its entry to the manifest; without `sealing` the
+     * entry is left for `manifest.sealPending`. Throws BUNDLE_OVERLAP where another bundle covers one of its
+     * blocks, SIGNING_KEY_CHANGED where the signer's key is not the current one.
+     */
+    publish(bundle: NewBundle, sealing?: Sealing): Promise<void>;
+    /**
+     * Puts a newer version in the place of a bundle, in one transaction: the old row moves to the superseded ones,
+     * the new one gets the next version, the manifest gets an entry that names what it supersedes. Repeating it
+     * changes nothing. The bundle must have the same range and an object key of its own. Throws BUNDLE_CHANGED
+     * where `replaces` (hex SHA-256) is not the current file of this range any more, SIGNING_KEY_CHANGED.
+     */
+    supersede(
+      bundle: NewBundle,
+      options: { replaces: string; reason: string; sealing?: Sealing },
+    ): Promise<BundleRow>;
+    /** Superseded bundles that touch the range, by start and version. */
+    superseded(network: string, kind: Kind, range: BlockRange): Promise<SupersededBundle[]>;
+    /** How many bundles were ever superseded, all networks: a change tells whoever remembers rows of the index. */
+    supersededCount(): Promise<number>;
     /** The bundle that covers the block, or null. */
     covering(network: string, kind: Kind, number: number): Promise<BundleRow | null>;
     /** Ranges of the bundles that touch start..end, ascending: the light form for caches. */
@@ -256,11 +317,31 @@ export interface Database {
     ): Promise<{ bundles: number; blocks: number; bytes: number; newestAt: Date | null }>;
   };
 
+  manifest: {
+    /** Entries after `after` (-1: from the first), `limit` at most, in order. */
+    entries(network: string, kind: Kind, after: number, limit: number): Promise<SealedEntry[]>;
+    /** Sequence and hash of the newest entry, or null. */
+    tip(network: string, kind: Kind): Promise<{ sequence: number; hash: string } | null>;
+    /**
+     * Appends the entries of bundles that were published without one, at most `limit`, in one transaction. Gives
+     * how many it appended; 0: none is left. Throws SIGNING_KEY_CHANGED.
+     */
+    sealPending(network: string, kind: Kind, signer: Signer, limit: number): Promise<number>;
+    /** All keys, the oldest first. */
+    keys(): Promise<SigningKeyRow[]>;
+    /** Makes a key the current one if there is none yet; gives the one that is current then. */
+    registerKey(publicKey: Buffer): Promise<SigningKeyRow>;
+    /** Retires the current key and makes this one current, in one transaction. Repeating it changes nothing. */
+    rotateKey(publicKey: Buffer): Promise<SigningKeyRow>;
+  };
+
   /** Where one block is, published first. */
   locate(network: string, kind: Kind, number: number): Promise<BlockLocation>;
 
   /** Coverage within `within` (default: everything). */
   coverage(network: string, kind: Kind, within?: BlockRange): Promise<Coverage>;
+  /** The same for people: what is not published and why, a page at a time. */
+  holes: Holes;
 
   quarantine: {
     /**
@@ -296,6 +377,16 @@ export interface Database {
     note(network: string, pressure: { stagedBytes: number; limitBytes: number }): Promise<void>;
     clear(network: string): Promise<void>;
     get(network: string): Promise<{ since: Date; stagedBytes: number; limitBytes: number } | null>;
+  };
+
+  /** What audits need beside the range index. */
+  audit: {
+    /** The keys of all objects, superseded ones too, of the bundles that start at one of these blocks. */
+    knownKeys(network: string, kind: Kind, starts: readonly number[]): Promise<Set<string>>;
+    /** Notes that a network was audited by itself. Throws NETWORK_UNKNOWN. */
+    note(run: AuditRun): Promise<void>;
+    /** The audit that was noted last, or null. */
+    last(network: string): Promise<AuditRun | null>;
   };
 
   keys: {

@@ -1,19 +1,36 @@
+export {
+  HOLE_REASONS,
+  type Hole,
+  type HoleCounts,
+  type HoleReason,
+  type Holes,
+  type HolesPage,
+  type KindHoles,
+  type KindStanding,
+  type QueueHints,
+  type Standing,
+} from './coverage/holes.js';
 export { createDatabase } from './create-database.js';
 export {
   type AlarmRow,
+  type AuditRun,
   type BlockLocation,
   type BundleRow,
   type Coverage,
   type Database,
   type HeadRow,
   type KeyRow,
+  type NewBundle,
   type Plan,
   type QuarantineRow,
   type QuarantineTry,
   SEGMENT_BLOCKS,
+  type Sealing,
+  type SigningKeyRow,
   type StagedBlock,
   type StagedKind,
   type StageRequest,
+  type SupersededBundle,
   type WantedRange,
 } from './database.js';
 export { migrate } from './schema/migrate.js';
