@@ -32,6 +32,19 @@ export interface FetchWish {
   traces: boolean;
 }
 
+/** A block without what is in it. */
+export interface BlockHeader {
+  number: number;
+  hash: string;
+  parentHash: string;
+}
+
+/** A block that the chain must have: it is final, or published. */
+export interface BlockAnchor {
+  number: number;
+  hash: string;
+}
+
 /** The newest block and the newest final one, as the pool sees them. */
 export interface ChainHead {
   number: number;
@@ -39,6 +52,9 @@ export interface ChainHead {
   parentHash: string;
   /** By the `finalized` tag or by depth; -1 where nothing is final yet. */
   finalized: number;
+  /** The hash of that block, where the upstreams told it with the tag. */
+  finalizedHash: string | null;
+  /** The upstream whose head it is. */
   upstream: string;
 }
 
@@ -62,7 +78,20 @@ export interface BlockSource {
    * or NODE_METHOD_MISSING (nobody offers what `wish` needs).
    */
   probe(wish: FetchWish, signal?: AbortSignal): Promise<void>;
-  head(signal?: AbortSignal): Promise<ChainHead>;
+  /**
+   * The head of the pool: of the upstreams that have the anchor the highest head, unless more of them follow another
+   * branch. Throws REORG_BELOW_FINALITY (data: {number, expected, got, upstream}) where no upstream that answers has
+   * the anchor and one has another block in its place; a pool that is merely behind it is lagging.
+   */
+  head(signal?: AbortSignal, anchor?: BlockAnchor | null): Promise<ChainHead>;
+  /**
+   * The headers under these numbers, all from one upstream (`from` where it can be asked), null where it has no such
+   * block. Throws the last error.
+   */
+  headers(
+    numbers: readonly number[],
+    options?: { from?: string; signal?: AbortSignal },
+  ): Promise<(BlockHeader | null)[]>;
   /**
    * Blocks `start` to `end` in order, fetched ahead with bounded concurrency and memory. A block that cannot be
    * had comes as FailedBlock in its place; the iteration throws only when aborted.

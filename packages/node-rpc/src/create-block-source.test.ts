@@ -21,6 +21,7 @@ describe('head', () => {
       hash: blockHashOf(999),
       parentHash: blockHashOf(998),
       finalized: 905,
+      finalizedHash: blockHashOf(905),
       upstream: 'ahead',
     });
     expect(source.status().map((status) => status.head)).toEqual([990, 999]);

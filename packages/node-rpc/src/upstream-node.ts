@@ -22,6 +22,8 @@ export interface CallContext {
   scope: Scope;
   /** The share of the byte budget that the answers count against. */
   lease?: ByteLease | undefined;
+  /** Small and waited for: goes past the limit of requests in flight. */
+  urgent?: boolean;
 }
 
 /** One node with everything that was learned about it. */
@@ -41,6 +43,10 @@ export interface UpstreamNode {
   excluded: PackhouseError | null;
   /** It was gone for a while, so it may have come back as another: it is asked for its chain id before anything else. */
   chainDoubtful: boolean;
+  /** The head with which it was last known to be on the right branch, and when that was asked. */
+  confirmed: { hash: string; at: number } | null;
+  /** It has another block where one is final: asked last. */
+  offChain: boolean;
   /** It failed a proof: asked last until then, in the clock's milliseconds. */
   distrustedUntil: number;
   lies: number;
@@ -237,6 +243,8 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     head: null,
     excluded: null,
     chainDoubtful: false,
+    confirmed: null,
+    offChain: false,
     distrustedUntil: 0,
     lies: 0,
     pausedUntil: 0,
@@ -270,16 +278,15 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
 
       const runBatch = async (batch: readonly Call[]): Promise<void> => {
         if (rate !== undefined) await rate.take(batch.length, signal);
-        const got = await untilAborted(
-          limit.run((release) => {
-            signal.throwIfAborted();
-            // What waited for its turn while the upstream went down is not sent after the others.
-            if (circuit.state === 'open' && node.lastFault !== null) return refuse(batch, node.lastFault);
-            const probe = circuit.enter();
-            return request(batch, callContext, release).finally(probe.leave);
-          }),
-          signal,
-        );
+        const send = async (release: () => void): Promise<Answer[]> => {
+          signal.throwIfAborted();
+          // What waited for its turn while the upstream went down is not sent after the others.
+          if (circuit.state === 'open' && node.lastFault !== null) return refuse(batch, node.lastFault);
+          const probe = circuit.enter();
+          return request(batch, callContext, release).finally(probe.leave);
+        };
+        const sent = callContext.urgent === true ? send(() => undefined) : limit.run(send);
+        const got = await untilAborted(sent, signal);
         const again: Call[] = [];
         for (const [index, answer] of got.entries()) {
           const call = batch[index] as Call;
