@@ -2,7 +2,7 @@ import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import { type HeadRow, SEGMENT_BLOCKS, type StagedBlock, type WantedRange } from '@packhouse/database';
 import type { ChainHead } from '@packhouse/node-rpc';
 import { type ExtractFailure, extract } from './extract.js';
-import type { IngestParts } from './ingest.js';
+import type { IngestParts } from './ingest-piece.js';
 import { isNodeFault } from './node-faults.js';
 import { intersectRanges, subtractRanges, unionRanges } from './ranges.js';
 import { dropAbandoned, isAbandoned } from './reorganise.js';

@@ -1,6 +1,8 @@
+export { type BackPressure, createBackPressure, type PressureState } from './back-pressure.js';
 export { type Extracted, type ExtractFailure, type ExtractParts, extract, fetchWish } from './extract.js';
 export { type FollowReport, follow } from './follow.js';
-export { type IngestParts, ingest } from './ingest.js';
+export { ingest } from './ingest.js';
+export type { IngestParts } from './ingest-piece.js';
 export { type PackParts, pack } from './pack.js';
 export { type PlanParts, type PlanReport, plan } from './plan.js';
 export { FORMAT_VERSION, type PublishParts, publish } from './publish.js';

@@ -80,6 +80,7 @@ test('streamed traces of a block that fails its proofs are let go, with their co
   const window = { start: FIRST + 3, end: FIRST + 3, kinds: KINDS };
   for (let tries = 0; tries < 3; tries++) {
     await ingest({ ...world.parts, source }, window, world.context.signal);
+    await world.database.quarantine.retry('main', window);
   }
   await expect.poll(() => world.nodes[0]?.stats().inFlight).toBe(0);
   await source.close();

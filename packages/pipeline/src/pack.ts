@@ -4,7 +4,7 @@ import type { BundleRow, Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { Context } from '@packhouse/runtime';
 import { cutRun } from './cut-run.js';
-import { intendedRanges, packableRuns } from './wanted-blocks.js';
+import { packableNow } from './wanted-blocks.js';
 
 export interface PackParts {
   context: Context;
@@ -46,8 +46,8 @@ export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): P
 async function nextCuts({ database, network }: PackParts, kind: Kind): Promise<FragmentInfo[][]> {
   const head = await database.head.get(network.id);
   if (head === null) return [];
-  const intended = intendedRanges(await database.wanted.list(network.id), kind, ['active', 'paused']);
-  const runs = packableRuns(await database.coverage(network.id, kind), intended, head.finalized);
+  const wanted = await database.wanted.list(network.id);
+  const runs = packableNow(await database.coverage(network.id, kind), wanted, kind, head.finalized);
   const cuts: FragmentInfo[][] = [];
   for (const run of runs) {
     cuts.push(...(await cutRun({ database, network, kind, run })));

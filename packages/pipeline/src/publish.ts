@@ -29,6 +29,8 @@ export async function publish(
   const { network, kind, fragments } = request;
   const start = (fragments[0] as FragmentInfo).startBlock;
   const end = (fragments.at(-1) as FragmentInfo).endBlock;
+  // The index refuses an overlap in any case; a packer that comes late should not even write over what is published.
+  if ((await database.bundles.ranges(network, kind, { start, end })).length > 0) return null;
   const [blocks, bodies] = await Promise.all([
     database.staging.blocks(network, { start, end }),
     database.staging.bodies(

@@ -88,6 +88,11 @@ export const ERROR_CATALOGUE = {
     meaning: 'An answer does not have the shape that the method has.',
   },
   // blocks
+  BLOCKS_UNAVAILABLE: {
+    retryable: true,
+    exitCode: 2,
+    meaning: 'No upstream keeps a part of the chain, or its receipts or traces.',
+  },
   RECORD_INVALID: {
     retryable: true,
     exitCode: 2,
@@ -160,6 +165,33 @@ export const ERROR_CATALOGUE = {
     exitCode: 75,
     meaning: 'A bundle would overlap one that is already published.',
   },
+  BUNDLE_CHANGED: {
+    retryable: false,
+    exitCode: 75,
+    meaning: 'A bundle that was to be replaced is not the published one any more.',
+  },
+  // the manifest
+  MANIFEST_INVALID: {
+    retryable: false,
+    exitCode: 2,
+    meaning: 'A manifest is damaged: an entry is not what it was, is missing, or carries no valid signature.',
+  },
+  SIGNING_KEY_INVALID: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The file of the signing key holds something else.',
+  },
+  SIGNING_KEY_MISSING: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The manifest is signed, and the private key to go on with is not here.',
+  },
+  SIGNING_KEY_CHANGED: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The signing key that is here is not the one that the manifest is signed with.',
+  },
+  // the queue
   QUEUE_UNAVAILABLE: {
     retryable: true,
     exitCode: 69,

@@ -16,7 +16,8 @@ import {
   type ReplayNodeOptions,
 } from '@packhouse/replay-node';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
-import { type IngestParts, ingest } from '../ingest.js';
+import { ingest } from '../ingest.js';
+import type { IngestParts } from '../ingest-piece.js';
 import { pack } from '../pack.js';
 import { plan } from '../plan.js';
 import { publish } from '../publish.js';
@@ -75,7 +76,14 @@ export async function makeWorld(
   const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
   const source = createBlockSource({ network, context, timeoutMs: 2_000 });
   const prover = await createProver(network.proofs);
-  const parts = { context, database, source, prover, network: network.id };
+  const parts = {
+    context,
+    database,
+    source,
+    prover,
+    network: network.id,
+    maxFragmentBlocks: network.bundles.maxBlocks,
+  };
   await database.networks.register({ id: network.id, chainId: 1 });
 
   const packAll = async (store: ObjectStore): Promise<number> => {
