@@ -24,6 +24,8 @@ interface Kept {
   contentType: string;
   metadata: Record<string, string>;
   checksum: string | undefined;
+  /** Absent where a test put it here by hand: the server then says nothing of it. */
+  modifiedAt?: Date;
 }
 
 /** A request as it came in. */
@@ -84,9 +86,11 @@ function listing(objects: Map<string, Kept>, query: URLSearchParams): string {
   const max = Math.min(Number(query.get('max-keys') ?? 1_000), 1_000);
   const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
   const page = keys.slice(0, max);
-  const contents = page.map(
-    (key) => `<Contents><Key>${key}</Key><Size>${objects.get(key)?.body.length}</Size></Contents>`,
-  );
+  const contents = page.map((key) => {
+    const { body, modifiedAt } = objects.get(key) as Kept;
+    const time = modifiedAt === undefined ? '' : `<LastModified>${modifiedAt.toISOString()}</LastModified>`;
+    return `<Contents><Key>${key}</Key>${time}<Size>${body.length}</Size></Contents>`;
+  });
   const more = keys.length > page.length;
   const next = more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
   return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated><KeyCount>${page.length}</KeyCount>${contents.join('')}${next}</ListBucketResult>`;
@@ -119,7 +123,7 @@ function put(request: IncomingMessage, response: ServerResponse, body: Buffer): 
     for (const [name, value] of Object.entries(headers)) {
       if (name.startsWith('x-amz-meta-')) metadata[name.slice('x-amz-meta-'.length)] = String(value);
     }
-    return { body, contentType: String(headers['content-type']), metadata, checksum };
+    return { body, contentType: String(headers['content-type']), metadata, checksum, modifiedAt: new Date() };
   }
   return null;
 }
@@ -139,6 +143,7 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
     fault: ScriptedS3Fault | undefined,
   ): void => {
     const headers: Record<string, string> = { 'content-type': kept.contentType };
+    if (kept.modifiedAt !== undefined) headers['last-modified'] = kept.modifiedAt.toUTCString();
     for (const [name, value] of Object.entries(kept.metadata)) headers[`x-amz-meta-${name}`] = value;
     if (kept.checksum !== undefined && request.headers['x-amz-checksum-mode'] === 'ENABLED') {
       headers['x-amz-checksum-sha256'] = kept.checksum;
