@@ -26,6 +26,7 @@ it('exports what strangers may use, and nothing else', () => {
       "parseFileName",
       "parseObjectKey",
       "readBundle",
+      "readElements",
       "readFragment",
       "readMember",
       "readRecord",

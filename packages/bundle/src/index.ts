@@ -20,6 +20,7 @@ export { memberOfRecord } from './member-of-record.js';
 export { type ObjectName, objectKey, parseObjectKey } from './object-key.js';
 export { createPieceWriter, type PieceWriter } from './piece-writer.js';
 export { type BundleText, readBundle } from './read-bundle.js';
+export { readElements } from './read-elements.js';
 export { readFragment } from './read-fragment.js';
 export { type MemberFragment, readMember } from './read-member.js';
 export { readRecord } from './read-record.js';
