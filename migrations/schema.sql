@@ -92,6 +92,13 @@ CREATE TABLE packhouse.bundle (
   CONSTRAINT bundle_start_block_check CHECK ((start_block >= 0))
 );
 
+CREATE TABLE packhouse.compatibility (
+  migration text NOT NULL,
+  minimum integer NOT NULL,
+  CONSTRAINT compatibility_pkey PRIMARY KEY (migration),
+  CONSTRAINT compatibility_minimum_check CHECK ((minimum > 0))
+);
+
 CREATE TABLE packhouse.fragment (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,

@@ -35,3 +35,4 @@ export {
 } from './database.js';
 export { migrate } from './schema/migrate.js';
 export { migrationsDigest } from './schema/migration-files.js';
+export { waitForSchema } from './schema/wait-for-schema.js';

@@ -3,9 +3,19 @@ export { type Extracted, type ExtractFailure, type ExtractParts, extract, fetchW
 export { type FollowReport, follow } from './follow.js';
 export { ingest } from './ingest.js';
 export type { IngestParts } from './ingest-piece.js';
+export {
+  currentKey,
+  makeKeyFile,
+  openSigners,
+  PRODUCER,
+  readKeyFile,
+  type SignerParts,
+} from './open-signers.js';
 export { type PackParts, pack } from './pack.js';
 export { type PlanParts, type PlanReport, plan } from './plan.js';
 export { FORMAT_VERSION, type PublishParts, publish } from './publish.js';
 export { countBlocks, intersectRanges, rangesInclude, subtractRanges, unionRanges } from './ranges.js';
 export { reclaim } from './reclaim.js';
+export { sealPending } from './seal-pending.js';
+export { type SignerSource, withSigner } from './signer-source.js';
 export { type KindStatus, type NetworkStatus, networkStatus } from './status.js';

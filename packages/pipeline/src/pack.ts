@@ -1,6 +1,6 @@
 import type { FragmentInfo } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
-import type { BundleRow, Database } from '@packhouse/database';
+import type { Database, NewBundle } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { Context } from '@packhouse/runtime';
 import { cutRun } from './cut-run.js';
@@ -14,7 +14,7 @@ export interface PackParts {
   publish(
     request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
     signal: AbortSignal,
-  ): Promise<Omit<BundleRow, 'publishedAt'> | null>;
+  ): Promise<NewBundle | null>;
 }
 
 /**

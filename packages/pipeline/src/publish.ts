@@ -1,31 +1,35 @@
 import { createHash } from 'node:crypto';
 import { type FragmentInfo, objectKey, spliceMember } from '@packhouse/bundle';
 import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
-import type { BundleRow, Database, StagedBlock } from '@packhouse/database';
+import type { Database, NewBundle, StagedBlock } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { type SignerSource, withSigner } from './signer-source.js';
 
 export interface PublishParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
+  /** Signs the manifest's entries; without it the next packer that has one appends them. */
+  signers?: SignerSource | undefined;
 }
 
 /** The version of the file format, written to the index row and the object's metadata. */
 export const FORMAT_VERSION = 1;
 
 /**
- * Publishes one bundle: splice, put, verify, and only then the row of the range index.
+ * Publishes one bundle: splice, put, verify, and only then the row of the range index with its signed entry of the
+ * manifest, in one transaction.
  *
  * The object is verified by the store's own checksum where it has one, else it is read back. Killed before the
  * row, nothing is published: the same bytes are written again under the same key. Returns null where another
  * bundle already covers one of the blocks. Throws OBJECT_MISMATCH and what store and database throw.
  */
 export async function publish(
-  { context, database, objectStore }: PublishParts,
+  { context, database, objectStore, signers }: PublishParts,
   request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
   signal: AbortSignal,
-): Promise<Omit<BundleRow, 'publishedAt'> | null> {
+): Promise<NewBundle | null> {
   const { network, kind, fragments } = request;
   const start = (fragments[0] as FragmentInfo).startBlock;
   const end = (fragments.at(-1) as FragmentInfo).endBlock;
@@ -62,7 +66,10 @@ export async function publish(
   };
   await putVerified(objectStore, row, body, signal);
   try {
-    await database.bundles.publish(row);
+    const clients = blocks.flatMap(({ client }) => client ?? []);
+    await withSigner(signers, (signer) =>
+      database.bundles.publish(row, signer === undefined ? undefined : { signer, clients }),
+    );
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_OVERLAP')) throw error;
     context.logger.info(
@@ -82,7 +89,7 @@ export async function publish(
 
 async function putVerified(
   store: ObjectStore,
-  row: Omit<BundleRow, 'publishedAt'>,
+  row: NewBundle,
   body: Buffer,
   signal: AbortSignal,
 ): Promise<void> {

@@ -143,17 +143,24 @@ export const ERROR_CATALOGUE = {
     exitCode: 78,
     meaning: 'OBJECT_STORE or its credentials are wrong.',
   },
+  // audits
+  AUDIT_EMPTY: { retryable: false, exitCode: 64, meaning: 'Nothing is published in the range to be audited.' },
   // database and queue
   DATABASE_UNAVAILABLE: { retryable: true, exitCode: 69, meaning: 'Postgres cannot be reached.' },
   DATABASE_NEWER: {
     retryable: false,
     exitCode: 78,
-    meaning: 'The database schema was written by a newer version.',
+    meaning: 'The database schema was changed by a newer version so that this program cannot run on it.',
   },
   DATABASE_NOT_MIGRATED: {
     retryable: true,
     exitCode: 75,
     meaning: 'The database schema is older than this program.',
+  },
+  DATABASE_BUSY: {
+    retryable: true,
+    exitCode: 75,
+    meaning: 'A migration could not get a lock: long transactions are in its way.',
   },
   STAGE_CONFLICT: {
     retryable: true,

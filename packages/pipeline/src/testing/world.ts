@@ -18,6 +18,7 @@ import {
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { ingest } from '../ingest.js';
 import type { IngestParts } from '../ingest-piece.js';
+import { openSigners } from '../open-signers.js';
 import { pack } from '../pack.js';
 import { plan } from '../plan.js';
 import { publish } from '../publish.js';
@@ -60,6 +61,7 @@ export async function makeWorld(
   const fresh = await freshDatabase(postgresUrl, { migrated: true });
   const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
   const objectStore = await createDiskStore({ directory: path.join(directory, 'objects') });
+  const signers = await openSigners({ context, database, file: path.join(directory, 'signing-key.pem') });
   const queues = await createQueues({ databaseUrl: fresh.url, context });
   const running = await Promise.all(nodes.map((options) => createReplayNode(options)));
   const file = {
@@ -93,7 +95,8 @@ export async function makeWorld(
       published += await pack(
         {
           ...packParts,
-          publish: (request, signal) => publish({ context, database, objectStore: store }, request, signal),
+          publish: (request, signal) =>
+            publish({ context, database, objectStore: store, signers }, request, signal),
         },
         kind,
         stop.signal,
