@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { deflatePiece, type Fragment, fragmentOf, objectKey, spliceMember } from '@packhouse/bundle';
+import { KINDS, type Kind } from '@packhouse/chain';
+import type { BundleRow } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
+import { type AuditEvents, type AuditRequest, type AuditSummary, audit } from '../audit/audit.js';
+import type { Finding } from '../audit/finding.js';
+import type { World } from './world.js';
+
+export interface Audited {
+  summary: AuditSummary;
+  findings: Finding[];
+}
+
+/** Audits the network `main` of a world, all of it unless `request` says less. */
+export async function auditWorld(
+  world: Pick<World, 'context' | 'database'> & { objectStore: ObjectStore },
+  request: Partial<AuditRequest> = {},
+  events: AuditEvents = {},
+): Promise<Audited> {
+  const findings: Finding[] = [];
+  const summary = await audit(
+    world,
+    {
+      networks: ['main'],
+      kinds: [...KINDS],
+      range: { start: 0, end: Number.MAX_SAFE_INTEGER },
+      sample: 1,
+      seed: 'test',
+      objects: true,
+      ...request,
+    },
+    { ...events, onFinding: (finding) => findings.push(finding) },
+    world.context.signal,
+  );
+  return { summary, findings };
+}
+
+/** Writes an object as it is, whatever is wrong with it: what a disk or a producer that is broken would leave. */
+export async function putRaw(store: ObjectStore, key: string, body: Buffer): Promise<void> {
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  await store.put(key, body, { sha256, contentType: 'application/gzip', metadata: {} });
+}
+
+/** Fragments of the given records, a block each. */
+export async function fragmentsFrom(start: number, records: readonly string[]): Promise<Fragment[]> {
+  return Promise.all(
+    records.map(async (text, i) =>
+      fragmentOf({ start: start + i, end: start + i }, await deflatePiece(Buffer.from(text, 'latin1'))),
+    ),
+  );
+}
+
+/** The bytes of the bundle of these fragments. */
+export function bundleOf(fragments: readonly Fragment[]): Buffer {
+  return Buffer.concat(
+    spliceMember(
+      fragments,
+      fragments.map(({ body }) => body),
+    ).chunks,
+  );
+}
+
+/**
+ * Publishes other records in the place of a bundle, as a producer with a fault would: object and row agree, only the
+ * content is wrong. `changes` overrides what the row says.
+ */
+export async function republish(
+  world: Pick<World, 'database'> & { objectStore: ObjectStore; forget(row: BundleRow): Promise<void> },
+  row: BundleRow,
+  records: readonly string[],
+  changes: Partial<BundleRow> = {},
+): Promise<void> {
+  const fragments = await fragmentsFrom(row.start, records);
+  const body = bundleOf(fragments);
+  await world.forget(row);
+  const { publishedAt: _, version: __, ...same } = row;
+  const altered = {
+    ...same,
+    objectKey: objectKey(row),
+    byteLength: body.length,
+    rawLength: fragments.reduce((sum, { rawLength }) => sum + rawLength, fragments.length + 1),
+    sha256: createHash('sha256').update(body).digest('hex'),
+    fragments: fragments.map(({ body: ___, ...info }) => info),
+    ...changes,
+  };
+  await putRaw(world.objectStore, altered.objectKey, body);
+  await world.database.bundles.publish(altered);
+}
+
+/** The row of the bundle that holds a block. */
+export async function rowAt(world: Pick<World, 'database'>, kind: Kind, number: number): Promise<BundleRow> {
+  const row = await world.database.bundles.covering('main', kind, number);
+  if (row === null) throw new Error(`no ${kind} bundle holds block ${number}`);
+  return row;
+}
