@@ -82,7 +82,10 @@ export function reportOf(parts: {
   const violations = [...parts.violations];
   if (unexplained.length > 0) {
     violations.push(
-      `${unexplained.length} blocks were fetched twice though no kill explains it, the first ${unexplained[0]}`,
+      `${unexplained.length} blocks were fetched twice though no kill explains it: ${unexplained
+        .slice(0, 8)
+        .map(({ block, first, again }) => `${block} after ${again - first} ms`)
+        .join(', ')}`,
     );
   }
   return {
