@@ -1,4 +1,4 @@
-import type { JobCounts, JobPayloads, QueueName } from './queues.js';
+import type { JobCounts, JobPayloads, QueueLook, QueueName } from './queues.js';
 
 /** How jobs are kept, retried and recovered; the same on every store. */
 export interface BackendOptions {
@@ -8,6 +8,8 @@ export interface BackendOptions {
   lockMs: number;
   /** Times a job may lose its worker before it is given up. */
   maxStalled: number;
+  /** Only looks: makes no tables, writes nothing. */
+  readOnly?: boolean;
   /** Told of every connection error; the connection is made again by itself. */
   onError: (error: Error) => void;
 }
@@ -36,6 +38,7 @@ export interface Producer {
   addAll(jobs: readonly NewJob[]): Promise<void>;
   pendingIds(): Promise<string[]>;
   counts(): Promise<JobCounts>;
+  look(limit: number): Promise<QueueLook>;
   remove(ids: readonly string[]): Promise<void>;
   wipe(): Promise<void>;
   close(): Promise<void>;

@@ -22,7 +22,8 @@ const MAX_EVENTS = 100;
 const MARK = 'j-';
 /** How long a job that nobody here can do is left before it is offered again, in milliseconds. */
 const LEFT_MS = 10_000;
-const PENDING = ['waiting', 'prioritized', 'delayed', 'active'] as const;
+const WAITING = ['waiting', 'prioritized', 'delayed'] as const;
+const PENDING = [...WAITING, 'active'] as const;
 
 /** What BullMQ is built on, here: a connection, and a factory if it is not Redis. */
 export interface BullParts<C> {
@@ -43,6 +44,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
       connection: parts.connection,
       prefix: parts.options.prefix,
       streams: { events: { maxLen: MAX_EVENTS } },
+      skipMetasUpdate: parts.options.readOnly ?? false,
     },
     parts.factory,
   );
@@ -50,7 +52,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
   try {
     await queue.waitUntilReady();
     // Only a wipe pauses a queue; one that was killed half way must not stop everything for ever.
-    if (await queue.isPaused()) await queue.resume();
+    if (!parts.options.readOnly && (await queue.isPaused())) await queue.resume();
   } catch (error) {
     await closeWithin(GOODBYE_MS, queue.close(), parts.options.abandon);
     throw error;
@@ -68,6 +70,12 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
       return { waiting: of('waiting') + of('prioritized'), delayed: of('delayed'), active: of('active') };
     },
     pendingIds: async () => (await queue.getRanges([...PENDING], 0, -1)).map(unmark),
+    look: async (limit) => {
+      // Running ones first: what begins to run meanwhile is seen twice, and so not lost.
+      const running = (await queue.getRanges(['active'], 0, limit - 1)).map(unmark);
+      const waiting = await queue.getRanges([...WAITING], 0, limit - 1);
+      return { running, waiting: waiting.slice(0, limit).map(unmark) };
+    },
     remove: async (ids) => {
       for (let from = 0; from < ids.length; from += REMOVALS) {
         await Promise.all(ids.slice(from, from + REMOVALS).map((id) => queue.remove(MARK + id)));

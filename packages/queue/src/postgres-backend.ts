@@ -28,7 +28,7 @@ export async function openPostgresBackend(url: string, options: BackendOptions):
 
   const producing = open();
   try {
-    await migrate(producing, address);
+    if (!options.readOnly) await migrate(producing, address);
   } catch (error) {
     await end(producing);
     throw error;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createQueueReader, type QueueReader } from './create-queue-reader.js';
 import { createQueues, type QueuesOptions } from './create-queues.js';
-import type { Job, JobRequest, Queues } from './queues.js';
+import type { Job, JobRequest, QueueLook, Queues } from './queues.js';
 import { context, gate, ingest, lines, until } from './testing/fixtures.js';
 import { killableWorker } from './testing/killable-worker.js';
 import { postgresServer, redisInstalled, redisServer, type Server } from './testing/servers.js';
@@ -23,6 +24,7 @@ for (const { name, present, start } of SERVERS) {
     let server: Server;
     let prefix: string;
     const opened: Queues[] = [];
+    const readers: QueueReader[] = [];
     const open = async (more: Partial<QueuesOptions> = {}): Promise<Queues> => {
       const queues = await createQueues({
         ...server.url,
@@ -41,12 +43,19 @@ for (const { name, present, start } of SERVERS) {
     });
     afterAll(() => server.stop());
     afterEach(async () => {
+      await Promise.all(readers.splice(0).map((reader) => reader.close()));
       await Promise.all(opened.splice(0).map((queues) => queues.close()));
     });
     const fresh = async (more?: Partial<QueuesOptions>): Promise<Queues> => {
       prefix = `t${randomBytes(4).toString('hex')}`;
       lines.length = 0;
       return open(more);
+    };
+
+    const readerOf = (): QueueReader => {
+      const reader = createQueueReader({ ...server.url, prefix, context, timeoutMs: 60_000 });
+      readers.push(reader);
+      return reader;
     };
 
     it('runs a job with its payload and forgets it when it is done', async () => {
@@ -156,6 +165,43 @@ for (const { name, present, start } of SERVERS) {
       expect(await queues.pendingIds('pack')).toEqual(new Set());
       running.open();
       await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set(['fails'])));
+    });
+
+    it('tells jobs that run from jobs that wait, as many as are asked for', async () => {
+      const queues = await fresh({ backoffMs: 60_000 });
+      const running = gate();
+      await queues.work(
+        'ingest',
+        async (job) => {
+          if (job.id === 'fails') throw new Error('later');
+          await running.opened;
+        },
+        { concurrency: 2 },
+      );
+      await queues.add('ingest', [ingest('fails', 0, 1), ingest('runs-1', 0, 2), ingest('runs-2', 0, 3)]);
+      await queues.add('ingest', [ingest('waits', 0, 4)]);
+      const reader = readerOf();
+      const ids = (look: QueueLook) => [look.running.sort(), look.waiting.sort()];
+      await until(async () =>
+        expect(ids(await reader.look('ingest', 10))).toEqual([
+          ['runs-1', 'runs-2'],
+          ['fails', 'waits'],
+        ]),
+      );
+      expect(ids(await queues.look('ingest', 10))).toEqual(ids(await reader.look('ingest', 10)));
+      const one = await queues.look('ingest', 1);
+      expect([one.running.length, one.waiting.length]).toEqual([1, 1]);
+      expect(await reader.look('pack', 10)).toEqual({ running: [], waiting: [] });
+      running.open();
+    });
+
+    it('leaves a paused queue as it is when it only looks', async () => {
+      const queues = await fresh();
+      await queues.add('ingest', [ingest('left')]);
+      await server.pause(prefix);
+      const reader = readerOf();
+      expect(await reader.look('ingest', 5)).toEqual({ running: [], waiting: ['left'] });
+      expect(await server.isPaused(prefix)).toBe(true);
     });
 
     it('removes waiting and delayed jobs and leaves running ones', async () => {

@@ -35,6 +35,13 @@ export interface Worker {
 /** Jobs of one queue by where they stand; the failed ones are gone, and counted in packhouse_queue_jobs_total. */
 export type JobCounts = Record<'waiting' | 'delayed' | 'active', number>;
 
+/** Ids of jobs, by whether they run; at most as many of each as were asked for. */
+export interface QueueLook {
+  running: string[];
+  /** Waiting for a worker, or for the time of their next try. */
+  waiting: string[];
+}
+
 /**
  * Job queues; a hint, never the truth: whatever they lose is planned again.
  *
@@ -56,6 +63,8 @@ export interface Queues {
   pendingIds(queue: QueueName): Promise<Set<string>>;
   /** How many jobs there are; cheap, however many there are. */
   counts(queue: QueueName): Promise<JobCounts>;
+  /** Ids of jobs that run and of jobs that wait, at most `limit` of each. Changes nothing. */
+  look(queue: QueueName, limit: number): Promise<QueueLook>;
   /** Removes waiting and delayed jobs with these ids; running ones are left. */
   remove(queue: QueueName, ids: readonly string[]): Promise<void>;
   /** Removes every job, running ones too. */
