@@ -1,7 +1,7 @@
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
-import { pack, publish } from '@packhouse/pipeline';
+import { pack, publish, type SignerSource, sealPending } from '@packhouse/pipeline';
 import type { Job } from '@packhouse/queue';
 import {
   type Context,
@@ -13,15 +13,22 @@ import {
 
 export interface HandlePackParts {
   context: Context;
+  /** Aborted when a bundle that was begun may not be finished any more. */
+  cut: AbortSignal;
   database: Database;
   objectStore: ObjectStore;
   networks: readonly Network[];
+  signers: SignerSource;
   notify(message: ProcessMessage): void;
 }
 
-/** Handles one pack job; what goes wrong is told to the supervisor and thrown, so that the job is tried again. */
+/**
+ * Handles one pack job; what goes wrong is told to the supervisor and thrown, so that the job is tried again.
+ *
+ * When the process drains, the bundle that was begun is finished unless it is cut off, and no other one is begun.
+ */
 export async function handlePack(
-  { context, database, objectStore, networks, notify }: HandlePackParts,
+  { context, cut, database, objectStore, networks, signers, notify }: HandlePackParts,
   { id, payload, signal }: Job<'pack'>,
 ): Promise<void> {
   const network = networks.find((each) => each.id === payload.network);
@@ -32,16 +39,19 @@ export async function handlePack(
       hint: 'Give all packers the same networks file.',
     });
   }
+  const ending = AbortSignal.any([signal, context.signal]);
+  const finishing = AbortSignal.any([signal, cut]);
   try {
+    await sealPending({ context, database, signers, network: network.id }, payload.kind, ending);
     await pack(
       {
         context,
         database,
         network,
-        publish: (request, stop) => publish({ context, database, objectStore }, request, stop),
+        publish: (request) => publish({ context, database, objectStore, signers }, request, finishing),
       },
       payload.kind,
-      AbortSignal.any([signal, context.signal]),
+      ending,
     );
   } catch (error) {
     if (!context.signal.aborted) {

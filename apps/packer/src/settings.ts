@@ -1,11 +1,15 @@
 import {
   databaseUrlSetting,
+  drainLimitSetting,
   integerSetting,
   logLevelSetting,
+  metricsHostSetting,
+  metricsPortSetting,
   networksFileSetting,
   objectStoreSetting,
   redisUrlSetting,
   s3EndpointSetting,
+  signingKeyFileSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 
@@ -16,11 +20,10 @@ export const packerSettings = z.object({
   NETWORKS_FILE: networksFileSetting(),
   OBJECT_STORE: objectStoreSetting(),
   S3_ENDPOINT: s3EndpointSetting(),
+  SIGNING_KEY_FILE: signingKeyFileSetting(),
   PACK_CONCURRENCY: integerSetting('kinds packed at a time, 1 to 64 (default 3)', 1, 64).default(3),
-  METRICS_PORT: integerSetting(
-    'the port of /metrics and /healthz, 0 for none (the default)',
-    0,
-    65_535,
-  ).default(0),
+  METRICS_PORT: metricsPortSetting(),
+  METRICS_HOST: metricsHostSetting(),
+  DRAIN_LIMIT_MS: drainLimitSetting(),
   LOG_LEVEL: logLevelSetting(),
 });

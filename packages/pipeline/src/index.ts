@@ -16,6 +16,7 @@ export { type PlanParts, type PlanReport, plan } from './plan.js';
 export { FORMAT_VERSION, type PublishParts, publish } from './publish.js';
 export { countBlocks, intersectRanges, rangesInclude, subtractRanges, unionRanges } from './ranges.js';
 export { reclaim } from './reclaim.js';
+export { type Rotation, rotateSigningKey } from './rotate-signing-key.js';
 export { sealPending } from './seal-pending.js';
 export { type SignerSource, withSigner } from './signer-source.js';
 export { type KindStatus, type NetworkStatus, networkStatus } from './status.js';

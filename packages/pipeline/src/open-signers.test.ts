@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createDatabase, type Database } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
+import { makeSigningKey } from '@packhouse/manifest';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
-import { openSigners } from './open-signers.js';
+import { openSigners, PRODUCER } from './open-signers.js';
+import { rotateSigningKey } from './rotate-signing-key.js';
 
 let database: Database;
 let directory: string;
@@ -109,4 +111,34 @@ it('says where a key file is that cannot be used', async () => {
     code: 'DATA_DIR_UNUSABLE',
     message: expect.stringContaining('folder.pem'),
   });
+});
+
+it('goes on with a new key when it is rotated, also in a process that runs, and keeps the old file', async () => {
+  const source = await openSigners({ context, database, file });
+  const { keyId: old } = source.current();
+  const rotation = await rotateSigningKey({ database, file });
+  expect(rotation).toMatchObject({ retired: old, movedTo: `${file}.${old}.retired` });
+  expect(rotation.keyId).not.toBe(old);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await stat(`${file}.${old}.retired`)).mode & 0o777).toBe(0o600);
+  expect(source.current().keyId).toBe(old);
+  expect((await source.renew()).keyId).toBe(rotation.keyId);
+});
+
+it('makes a new key where the file is lost, and takes the one that is there where it was replaced', async () => {
+  const { keyId: lost } = (await openSigners({ context, database, file })).current();
+  await rm(file);
+  const made = await rotateSigningKey({ database, file });
+  expect(made).toMatchObject({ retired: lost, movedTo: null });
+  await writeFile(file, makeSigningKey());
+  const taken = await rotateSigningKey({ database, file });
+  expect(taken).toMatchObject({ retired: made.keyId, movedTo: null });
+  expect((await openSigners({ context, database, file })).current().keyId).toBe(taken.keyId);
+  expect(await database.manifest.keys()).toHaveLength(3);
+});
+
+it('names the producer as the root package names its version', async () => {
+  const root = new URL('../../../package.json', import.meta.url);
+  const { version } = JSON.parse(await readFile(root, 'utf8')) as { version: string };
+  expect(PRODUCER).toBe(`packhouse/${version}`);
 });

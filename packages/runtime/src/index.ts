@@ -17,6 +17,7 @@ export {
   objectStoreSetting,
   redisUrlSetting,
   s3EndpointSetting,
+  signingKeyFileSetting,
 } from './service-settings.js';
 export {
   bytesSetting,

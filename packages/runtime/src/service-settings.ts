@@ -55,3 +55,12 @@ export const drainLimitSetting = (): z.ZodType<number, string | undefined> =>
     100,
     600_000,
   ).default(25_000);
+
+/** SIGNING_KEY_FILE. */
+export const signingKeyFileSetting = (): z.ZodDefault<z.ZodString> =>
+  z
+    .string()
+    .default('./signing-key.pem')
+    .describe(
+      'the PEM file of the key that the manifest is signed with; the first packer makes it (default ./signing-key.pem)',
+    );

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
+import { openSigners } from '@packhouse/pipeline';
 import { type Context, describeError, PackhouseError, type ProcessMessage } from '@packhouse/runtime';
 import { commandContext } from '../connect.js';
 import { type CliIo, print } from '../io.js';
@@ -16,6 +17,7 @@ import { openPostgres } from './open-postgres.js';
 import { checkLocalFlags, type LocalFlags, type LocalOptions } from './options.js';
 import type { ReadyNetwork } from './preflight.js';
 import { createReporter, type Reporter } from './report.js';
+import { stagingLimit } from './staging-limit.js';
 import { supervise } from './supervise.js';
 import { createWatch, type Look } from './watch.js';
 
@@ -87,16 +89,24 @@ async function run(
   for (const each of networks) await database.networks.register({ id: each.id, chainId: each.chainId });
   if (node !== null) await want(database, node);
 
+  const signingKeyFile = io.env.SIGNING_KEY_FILE || directory.in('signing-key.pem');
+  await openSigners({ context, database, file: signingKeyFile });
+
   const watch = createWatch(database, network.id);
   await watch.look();
   const apiKey = await localApiKey(database, directory.in('api-key'));
   const addresses = addressesOf(port, network.id);
+  const embedded = (io.env.DATABASE_URL ?? '') === '';
+  const staging = await stagingLimit({ env: io.env, directory: embedded ? directory.path : null });
+  if (staging.line !== null) reporter.say(staging.line);
   const gone = startProcesses({
+    stagingMaxBytes: staging.value,
     io,
     context,
     directory,
     port,
     networksFile,
+    signingKeyFile,
     databaseUrl: postgres.url,
     reporter,
     onClose,
@@ -170,7 +180,9 @@ function startProcesses(parts: {
   directory: ReturnType<typeof openDataDirectory>;
   port: number;
   networksFile: string;
+  signingKeyFile: string;
   databaseUrl: string;
+  stagingMaxBytes: string | undefined;
   reporter: Reporter;
   onClose: (close: () => Promise<unknown>) => void;
 }): { ready: Promise<unknown>; failed: Promise<never> } {
@@ -179,6 +191,8 @@ function startProcesses(parts: {
     ...io.env,
     DATABASE_URL: parts.databaseUrl,
     NETWORKS_FILE: parts.networksFile,
+    STAGING_MAX_BYTES: parts.stagingMaxBytes,
+    SIGNING_KEY_FILE: parts.signingKeyFile,
     OBJECT_STORE: io.env.OBJECT_STORE ?? directory.in('objects'),
     PORT: String(parts.port),
     HOST: io.env.HOST ?? '127.0.0.1',
