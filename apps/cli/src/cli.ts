@@ -5,6 +5,7 @@ import { addKeysCommand } from './commands/keys.js';
 import { addLocalCommand } from './commands/local.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addProcessCommands } from './commands/process.js';
+import { addQuarantineCommand } from './commands/quarantine.js';
 import { addStatusCommand } from './commands/status.js';
 import type { CliIo } from './io.js';
 
@@ -28,6 +29,7 @@ export function createProgram(io: CliIo): Command {
   addStatusCommand(program, io);
   addBackfillCommand(program, io);
   addAlarmsCommand(program, io);
+  addQuarantineCommand(program, io);
   addKeysCommand(program, io);
   addMigrateCommand(program, io);
   addProcessCommands(program, io);

@@ -41,6 +41,7 @@ async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
     network,
     maxBodyBytes: 67_108_864,
     timeoutMs: 2_000,
+    stagingMaxBytes: 1_000_000_000,
     notify: () => undefined,
   });
   closers.push(() => worker.close());

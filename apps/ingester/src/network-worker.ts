@@ -1,8 +1,8 @@
-import { createProver, type Prover } from '@packhouse/chain';
+import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import { type BlockSource, createBlockSource } from '@packhouse/node-rpc';
-import { follow, ingest, plan } from '@packhouse/pipeline';
+import { createBlockSource } from '@packhouse/node-rpc';
+import { createBackPressure, follow, ingest, plan } from '@packhouse/pipeline';
 import type { JobPayloads, Queues } from '@packhouse/queue';
 import { type Context, isPackhouseError, type ProcessMessage } from '@packhouse/runtime';
 
@@ -13,6 +13,8 @@ export interface NetworkWorkerParts {
   network: Network;
   maxBodyBytes: number;
   timeoutMs: number;
+  /** Bytes of staging, all networks together, from which on nothing new is fetched. */
+  stagingMaxBytes: number;
   notify(message: ProcessMessage): void;
 }
 
@@ -41,7 +43,14 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
     timeoutMs: parts.timeoutMs,
   });
   const prover = await createProver(network.proofs);
-  const ingestParts = { context, database, source, prover, network: network.id };
+  const ingestParts = {
+    context,
+    database,
+    source,
+    prover,
+    network: network.id,
+    maxFragmentBlocks: network.bundles.maxBlocks,
+  };
   const wake = createWake();
 
   let probed: Promise<void> | undefined;
@@ -94,19 +103,33 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
         const lock = await database.tryLock(`lead:${network.id}`);
         if (lock === null) return context.clock.sleep(RETRY_LEAD_MS, context.signal);
         const signal = AbortSignal.any([context.signal, lock.lost]);
+        const pressure = createBackPressure({
+          context,
+          database,
+          network: network.id,
+          limitBytes: parts.stagingMaxBytes,
+        });
         try {
           // Whoever begins to lead asks anew: the nodes may have changed.
           probed = undefined;
-          await probeOnce();
-          await database.networks.register({ id: network.id, chainId: network.chainId });
+          let registered = false;
+          let severe = false;
+          const following = { ...ingestParts, mayStage: () => !severe };
           await Promise.all([
-            repeat('following the head', signal, () => followOnce(parts, ingestParts, signal, wake.ring)),
+            repeat('following the head', signal, async () => {
+              await probeOnce();
+              if (!registered) await database.networks.register({ id: network.id, chainId: network.chainId });
+              registered = true;
+              await followOnce(parts, following, signal, wake.ring);
+            }),
+            // Nodes that are gone keep nothing from being packed.
             repeat('planning', signal, async () => {
-              await plan({ context, database, queues, network });
+              ({ severe } = await plan({ context, database, queues, network, pressure }));
               await wake.wait(PLAN_EVERY_MS, signal);
             }),
           ]);
         } finally {
+          pressure.close();
           await lock.release();
         }
       });
@@ -118,7 +141,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
 
 async function followOnce(
   { context, network, notify }: NetworkWorkerParts,
-  ingestParts: { context: Context; database: Database; source: BlockSource; prover: Prover; network: string },
+  ingestParts: Parameters<typeof follow>[0],
   signal: AbortSignal,
   moved: () => void,
 ): Promise<void> {

@@ -27,6 +27,8 @@ export interface PlanReport {
   missingBlocks: number;
   /** Whether staging is full. */
   pressed: boolean;
+  /** Whether it is far beyond full. */
+  severe: boolean;
 }
 
 /** Rows of the quarantine that one plan looks at. */
@@ -47,7 +49,7 @@ const UNKNOWN_WINDOWS = 4;
 export async function plan(parts: PlanParts): Promise<PlanReport> {
   const { database, network } = parts;
   const head = await database.head.get(network.id);
-  if (head === null) return { ingestJobs: 0, packJobs: 0, missingBlocks: 0, pressed: false };
+  if (head === null) return { ingestJobs: 0, packJobs: 0, missingBlocks: 0, pressed: false, severe: false };
   const wanted = await database.wanted.list(network.id);
   const kinds = KINDS.filter((kind) => wanted.some((range) => range.kinds.includes(kind)));
   const coverage = new Map<Kind, Coverage>();
@@ -67,7 +69,7 @@ export async function plan(parts: PlanParts): Promise<PlanReport> {
   const pressed = pressure?.pressed ?? false;
   const { windows, missingBlocks } = await ingestWindows(parts, view, { pressed, packable });
   await parts.queues.add('ingest', windows);
-  return { ingestJobs: windows.length, packJobs, missingBlocks, pressed };
+  return { ingestJobs: windows.length, packJobs, missingBlocks, pressed, severe: pressure?.severe ?? false };
 }
 
 /** Enqueues a pack job for every run from which a bundle can be cut. `packable`: there is at least one. */

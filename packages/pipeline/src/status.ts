@@ -26,6 +26,8 @@ export interface NetworkStatus {
   finalized: number | null;
   /** What an operator must look at, newest first. */
   alarms: AlarmRow[];
+  /** Where staging is full and nothing new is fetched. */
+  backPressure: { since: Date; stagedBytes: number; limitBytes: number } | null;
   kinds: KindStatus[];
 }
 
@@ -40,7 +42,15 @@ export async function networkStatus(database: Database, network: string): Promis
     }
   }
   const alarms = await database.alarms.list({ network });
-  return { network, head: head?.number ?? null, finalized: head?.finalized ?? null, alarms, kinds };
+  const backPressure = await database.pressure.get(network);
+  return {
+    network,
+    head: head?.number ?? null,
+    finalized: head?.finalized ?? null,
+    alarms,
+    backPressure,
+    kinds,
+  };
 }
 
 async function kindStatus(

@@ -144,7 +144,21 @@ export const ERROR_CATALOGUE = {
     meaning: 'OBJECT_STORE or its credentials are wrong.',
   },
   // audits
-  AUDIT_EMPTY: { retryable: false, exitCode: 64, meaning: 'Nothing is published in the range to be audited.' },
+  REPAIR_REFUSED: {
+    retryable: false,
+    exitCode: 2,
+    meaning: 'The nodes have other blocks than a damaged bundle was published with.',
+  },
+  REPAIR_FAILED: {
+    retryable: true,
+    exitCode: 2,
+    meaning: 'A damaged bundle cannot be built again, for now.',
+  },
+  AUDIT_EMPTY: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'Nothing is published in the range to be audited.',
+  },
   // database and queue
   DATABASE_UNAVAILABLE: { retryable: true, exitCode: 69, meaning: 'Postgres cannot be reached.' },
   DATABASE_NEWER: {
@@ -218,6 +232,11 @@ export const ERROR_CATALOGUE = {
   // keys and plans
   KEY_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such key.' },
   PLAN_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such plan.' },
+  QUARANTINE_UNKNOWN: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'The block is not quarantined.',
+  },
   BACKFILL_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such backfill.' },
   // anything else
   INTERNAL: { retryable: false, exitCode: 70, meaning: 'A fault of Packhouse itself.' },

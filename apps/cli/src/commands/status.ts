@@ -54,6 +54,9 @@ export function addStatusCommand(program: Command, io: CliIo): void {
         }
         const lines = statuses.flatMap((status) => status.kinds.map((kind) => row(kind, rates.of(kind))));
         print(io, table([HEADINGS, ...lines]));
+        for (const { network, backPressure } of statuses) {
+          if (backPressure !== null) print(io, `\n${pressureLine(network, backPressure)}`);
+        }
         const alarms = statuses.flatMap((status) => status.alarms);
         if (alarms.length > 0) print(io, `\n${alarmTable(alarms)}`);
       });
@@ -76,6 +79,14 @@ const HEADINGS = [
 /** Whether something is still to be fetched or packed. */
 function isBusy({ kinds }: NetworkStatus): boolean {
   return kinds.some((kind) => kind.missing.length > 0 || kind.staged > 0);
+}
+
+function pressureLine(
+  network: string,
+  { since, stagedBytes, limitBytes }: NonNullable<NetworkStatus['backPressure']>,
+): string {
+  const full = `${formatBytes(stagedBytes)} of ${formatBytes(limitBytes)}`;
+  return `${network}: staging is full (${full}) since ${since.toISOString()}; fetching waits for packing to make room.`;
 }
 
 function unknownNetwork(wanted: string, known: readonly string[]): PackhouseError {

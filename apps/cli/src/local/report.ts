@@ -48,10 +48,12 @@ export function createReporter(io: CliIo, json: boolean): Reporter {
           `published ${kind} ${start}-${end} (${formatBytes(byteLength)})`,
         );
       }
-      for (const { number, cause, message, nextTry } of quarantined) {
+      for (const { number, end, kinds, cause, message, nextTry } of quarantined) {
         event(
-          { event: 'quarantined', block: number, cause, message, nextTry },
-          `! block ${number} is quarantined: ${message}`,
+          { event: 'quarantined', block: number, end, kinds, cause, message, nextTry },
+          number === end
+            ? `! block ${number} is quarantined: ${message}`
+            : `! blocks ${number} to ${end} are quarantined: ${message}`,
         );
       }
       const progress = progressOf(status, rates.of);

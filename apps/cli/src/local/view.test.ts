@@ -24,6 +24,8 @@ describe('the sum of a status', () => {
     network: 'main',
     head: 123,
     finalized: 100,
+    alarms: [],
+    backPressure: null,
     kinds: [
       kindStatus({ staged: 10, published: 60, bundles: 3, bytes: 300 }),
       kindStatus({ kind: 'logs', staged: 50, published: 40, quarantined: 2, bundles: 1, bytes: 50 }),
