@@ -53,8 +53,13 @@ export interface Gateway {
   readonly server: FastifyInstance;
   /** Resolves with the port as soon as connections are taken; port 0 takes any. Throws PORT_IN_USE, SETTINGS_INVALID. */
   listen(port: number, host: string): Promise<number>;
-  /** Refuses new requests, lets those under way end, and closes. */
-  close(): Promise<void>;
+  /**
+   * Refuses new requests, lets those under way end, and closes.
+   *
+   * For `delayMs` (default 0) before that, all is answered as ever but /readyz, so that a load balancer notices and
+   * sends no more. What is still under way when `cut` is aborted is cut off.
+   */
+  close(how?: { delayMs?: number; cut?: AbortSignal }): Promise<void>;
 }
 
 /** Bodies of requests, in bytes. */
@@ -75,6 +80,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
   const sites = createSites(options.networks, options.publicUrl ?? 'http://localhost');
   const keys = createKeyCache({ find: database.keys.find, clock: context.clock });
+  let leaving = false;
   let draining = false;
   const parts: GatewayParts = {
     context,
@@ -85,6 +91,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     pointers: createPointerFinder({ database, ranges }),
     files: createFileFinder({ database, objectStore, bodies }),
     draining: () => draining,
+    leaving: () => leaving,
     cacheBytes: () => ({ ranges: ranges.bytes, files: bodies.bytes }),
   };
 
@@ -124,12 +131,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       for (const site of sites) Object.assign(site, siteUrls(site.network, publicUrl));
       return actual;
     },
-    async close() {
+    async close({ delayMs = 0, cut } = {}) {
+      leaving = true;
+      if (delayMs > 0) await context.clock.sleep(delayMs, cut).catch(() => undefined);
       draining = true;
+      const cutOff = (): void => app.server.closeAllConnections();
+      cut?.addEventListener('abort', cutOff, { once: true });
+      if (cut?.aborted === true) cutOff();
       // A connection that was in use when the server closed would otherwise stay until its keep-alive time is over.
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await app.close();
       clearInterval(sweep);
+      cut?.removeEventListener('abort', cutOff);
       ranges.close();
       await ranges.settled();
       await rateLimiter.close();

@@ -1,4 +1,4 @@
-import { createDatabase } from '@packhouse/database';
+import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
 import { runProcess } from '@packhouse/runtime';
@@ -19,7 +19,7 @@ await runProcess(process, {
       applicationName: 'packhouse gateway',
     });
     shutdown.add('database', () => database.close());
-    await database.checkSchema();
+    await waitForSchema(database, context);
     const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
     shutdown.add('object store', () => objectStore.close());
     const rateLimiter =
@@ -36,7 +36,7 @@ await runProcess(process, {
       rangeCacheBytes: settings.RANGE_CACHE,
       fileCacheBytes: settings.FILE_CACHE,
     });
-    shutdown.add('gateway', () => gateway.close());
+    shutdown.add('gateway', () => gateway.close({ delayMs: settings.DRAIN_DELAY_MS, cut: shutdown.cut }));
     const port = await gateway.listen(settings.PORT, settings.HOST);
     context.logger.info({ host: settings.HOST, port }, 'listening');
     notify({ type: 'listening', port });

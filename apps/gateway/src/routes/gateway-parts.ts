@@ -15,8 +15,10 @@ export interface GatewayParts {
   admission: Admission;
   pointers: PointerFinder;
   files: FileFinder;
-  /** Whether the gateway is shutting down. */
+  /** Whether the gateway is shutting down: requests are refused. */
   draining(): boolean;
+  /** Whether nothing more should be sent here: it is shutting down, or about to. */
+  leaving(): boolean;
   /** Bytes that each cache holds, by name. */
   cacheBytes(): Record<string, number>;
 }
