@@ -102,9 +102,14 @@ export async function extract(
   return result;
 }
 
+/** A proved block with what the node that gave it calls itself. */
+interface NamedRecord extends ProvedRecord {
+  client: string | null;
+}
+
 interface Run {
   blocks: StagedBlock[];
-  push(record: ProvedRecord): Promise<void>;
+  push(record: NamedRecord): Promise<void>;
   close(): Promise<StageRequest>;
 }
 
@@ -123,6 +128,7 @@ function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly
         timestamp,
         transactionCount: transactions.length,
         proofs: [...proofs, ...linked, ...(record.traces === undefined ? [] : (['traces'] as const))],
+        ...(record.client === null ? {} : { client: record.client }),
       });
       return writer.push(record);
     },
@@ -136,7 +142,7 @@ async function prove(
   fetched: FetchedBlock | FailedBlock,
   wish: FetchWish,
   signal: AbortSignal,
-): Promise<ProvedRecord | ExtractFailure> {
+): Promise<NamedRecord | ExtractFailure> {
   if ('error' in fetched) return neverHad(fetched);
   const { number } = fetched;
   const lied: string[] = [];
@@ -145,7 +151,7 @@ async function prove(
     const { upstream } = candidate;
     let failure: Error;
     try {
-      return await proveRecord(prover, candidate);
+      return { ...(await proveRecord(prover, candidate)), client: candidate.client ?? null };
     } catch (error) {
       signal.throwIfAborted();
       failure = error as Error;
