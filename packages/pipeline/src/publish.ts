@@ -4,6 +4,8 @@ import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
 import type { Database, NewBundle, StagedBlock } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { putVerified } from './put-verified.js';
+import { relevantProofs } from './relevant-proofs.js';
 import { type SignerSource, withSigner } from './signer-source.js';
 
 export interface PublishParts {
@@ -87,36 +89,6 @@ export async function publish(
   return row;
 }
 
-async function putVerified(
-  store: ObjectStore,
-  row: NewBundle,
-  body: Buffer,
-  signal: AbortSignal,
-): Promise<void> {
-  const { verified } = await store.put(row.objectKey, body, {
-    sha256: row.sha256,
-    contentType: 'application/gzip',
-    metadata: {
-      range: `${row.start}-${row.end}`,
-      'first-block-hash': row.firstHash,
-      'last-block-hash': row.lastHash,
-      'format-version': String(row.formatVersion),
-    },
-    signal,
-  });
-  if (verified) return;
-  const back = createHash('sha256')
-    .update(await store.read(row.objectKey, { signal }))
-    .digest('hex');
-  if (back === row.sha256) return;
-  throw new PackhouseError({
-    code: 'OBJECT_MISMATCH',
-    message: `Object ${row.objectKey} in ${store.description} was read back with sha256 ${back}, but ${row.sha256} was written.`,
-    hint: 'Nothing was published; it is written again. If this goes on, the store damages data.',
-    data: { key: row.objectKey, expected: row.sha256, got: back },
-  });
-}
-
 /** The proofs that every block passed. Throws STAGE_CONFLICT where blocks are missing or do not follow one another. */
 function provedTogether(
   blocks: readonly StagedBlock[],
@@ -143,9 +115,4 @@ function provedTogether(
   // Every link inside the range was just checked, and staging checked those to the neighbours.
   common.add('parentLink');
   return PROOFS.filter((proof) => common.has(proof));
-}
-
-/** What stands behind the bytes of one kind: the header's proofs, and the traces' where traces are in the file. */
-function relevantProofs(kind: Kind, proofs: readonly Proof[]): Proof[] {
-  return proofs.filter((proof) => proof !== 'traces' || kind === 'traces');
 }

@@ -154,6 +154,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 2,
     meaning: 'A damaged bundle cannot be built again, for now.',
   },
+  ORPHANS_BUSY: {
+    retryable: true,
+    exitCode: 75,
+    meaning: 'Orphaned objects cannot be deleted while packers are at work.',
+  },
   AUDIT_EMPTY: {
     retryable: false,
     exitCode: 64,

@@ -5,12 +5,22 @@ import type { BundleRow } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type AuditEvents, type AuditRequest, type AuditSummary, audit } from '../audit/audit.js';
 import type { Finding } from '../audit/finding.js';
+import { type AuditOutcome, runAudit } from '../audit/run-audit.js';
 import type { World } from './world.js';
 
 export interface Audited {
   summary: AuditSummary;
   findings: Finding[];
 }
+
+const EVERYTHING: AuditRequest = {
+  networks: ['main'],
+  kinds: [...KINDS],
+  range: { start: 0, end: Number.MAX_SAFE_INTEGER },
+  sample: 1,
+  seed: 'test',
+  objects: true,
+};
 
 /** Audits the network `main` of a world, all of it unless `request` says less. */
 export async function auditWorld(
@@ -21,19 +31,30 @@ export async function auditWorld(
   const findings: Finding[] = [];
   const summary = await audit(
     world,
-    {
-      networks: ['main'],
-      kinds: [...KINDS],
-      range: { start: 0, end: Number.MAX_SAFE_INTEGER },
-      sample: 1,
-      seed: 'test',
-      objects: true,
-      ...request,
-    },
+    { ...EVERYTHING, ...request },
     { ...events, onFinding: (finding) => findings.push(finding) },
     world.context.signal,
   );
   return { summary, findings };
+}
+
+/** Audits the network `main`, and repairs it from the world's nodes. */
+export async function auditAndRepair(
+  world: Pick<World, 'context' | 'database' | 'parts'> & { objectStore: ObjectStore },
+  request: Partial<AuditRequest> = {},
+): Promise<{ outcome: AuditOutcome; findings: Finding[] }> {
+  const findings: Finding[] = [];
+  const { source, prover } = world.parts;
+  const outcome = await runAudit(
+    world,
+    { ...EVERYTHING, ...request },
+    {
+      onFinding: (finding) => findings.push(finding),
+      openRepair: async () => ({ source, prover, close: async () => {} }),
+    },
+    world.context.signal,
+  );
+  return { outcome, findings };
 }
 
 /** Writes an object as it is, whatever is wrong with it: what a disk or a producer that is broken would leave. */

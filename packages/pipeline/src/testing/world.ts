@@ -40,7 +40,7 @@ export interface World {
   /** Plans, runs every ingest and pack job there is, and again, until nothing is left to do. */
   settle(objectStore?: ObjectStore): Promise<void>;
   /** The records of a kind by block number, out of the published files, as JSON. */
-  published(kind: Kind): Promise<Map<number, string>>;
+  published(kind: Kind, objectStore?: ObjectStore): Promise<Map<number, string>>;
   close(): Promise<void>;
 }
 
@@ -133,10 +133,10 @@ export async function makeWorld(
       }
       await packAll(store);
     },
-    async published(kind) {
+    async published(kind, store = objectStore) {
       const records = new Map<number, string>();
       for (const row of await database.bundles.list('main', kind, 0, 10_000)) {
-        const bytes = await objectStore.read(row.objectKey);
+        const bytes = await store.read(row.objectKey);
         const array = JSON.parse(gunzipSync(bytes).toString()) as unknown[];
         for (const [i, record] of array.entries()) records.set(row.start + i, JSON.stringify(record));
       }
