@@ -259,7 +259,8 @@ export interface Database {
      * One transaction under the segment's lock: checks parent links against the staged and published neighbours
      * (on both sides) and the hashes of blocks staged before, leaves out what is already staged or published of
      * each kind, writes the rest by binary COPY. Repeating it changes nothing. Throws STAGE_CONFLICT (data:
-     * {number, expected, got}) where hashes do not fit.
+     * {number, expected, got, by, published}: `by` is the block that says what is expected, `published` whether a bundle
+     * says so) where hashes do not fit.
      */
     stage(request: StageRequest): Promise<{ staged: boolean }>;
     /** Rows of staged blocks within the range, ascending. */

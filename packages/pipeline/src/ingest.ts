@@ -1,4 +1,5 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import { isBelowFinality, openFinalityAlarm } from './finality-alarm.js';
 import { holdFailed } from './hold-failed.js';
 import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
 import { missingPieces, type Piece } from './missing-pieces.js';
@@ -12,7 +13,8 @@ const MAX_BLAMED = 4;
 
 /**
  * One ingest job: first what is missing of the window is extracted, then it is staged, then blocks that failed are
- * quarantined. Safe to repeat at any point. Throws what makes a later try sensible; `attempt` counts the tries from 1.
+ * quarantined. Nothing is staged while the chain differs below finality. Safe to repeat at any point. Throws what
+ * makes a later try sensible; `attempt` counts the tries from 1.
  */
 export async function ingest(
   parts: IngestParts,
@@ -22,12 +24,15 @@ export async function ingest(
 ): Promise<{ staged: number; failed: number }> {
   let staged = 0;
   const failed: Failed[] = [];
+  // Planned before the chain was seen to differ below finality: the plan comes back to it once that is settled.
+  if ((await openFinalityAlarm(parts)) !== null) return { staged, failed: 0 };
   const { pieces, quarantined } = await missingWithin(parts, window);
   for (const piece of pieces) {
     const outcome = await ingestPiece(parts, piece, quarantined, signal);
     staged += outcome.staged;
     failed.push(...outcome.failed);
   }
+  if (failed.some(({ failure }) => isBelowFinality(failure.error))) return { staged, failed: failed.length };
   const patient = attempt >= PATIENT_ATTEMPTS;
   const isHeld = ({ failure, unstaged }: Failed): boolean =>
     (unstaged && !patient) || isNodeFault(failure.error);

@@ -5,6 +5,7 @@ import type { JobRequest, Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import type { BackPressure } from './back-pressure.js';
 import { cutRun } from './cut-run.js';
+import { openFinalityAlarm } from './finality-alarm.js';
 import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from './job-names.js';
 import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from './ranges.js';
 import { packableNow } from './wanted-blocks.js';
@@ -67,7 +68,10 @@ export async function plan(parts: PlanParts): Promise<PlanReport> {
     view.pending = await pendingWindows(parts);
   }
   const pressed = pressure?.pressed ?? false;
-  const { windows, missingBlocks } = await ingestWindows(parts, view, { pressed, packable });
+  const { windows: wished, missingBlocks } = await ingestWindows(parts, view, { pressed, packable });
+  // A chain that differs below finality is asked for nothing more until that is settled.
+  const halted = (await openFinalityAlarm({ ...parts, network: network.id })) !== null;
+  const windows = halted ? [] : wished;
   await parts.queues.add('ingest', windows);
   return { ingestJobs: windows.length, packJobs, missingBlocks, pressed, severe: pressure?.severe ?? false };
 }
