@@ -4,21 +4,27 @@ import type { AddressInfo } from 'node:net';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
+import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import { type FastifyInstance, fastify } from 'fastify';
 import { createAdmission } from './auth/admission.js';
 import { createKeyCache } from './auth/key-cache.js';
+import { createSparingCoverage } from './coverage/sparing-coverage.js';
 import { createBodyCache } from './files/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
+import { watchSuperseded } from './files/watch-superseded.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import type { RateLimiter } from './limits/rate-limiter.js';
 import { createPointerFinder } from './pointers/find-pointer.js';
 import { createRangeCache } from './ranges/range-cache.js';
 import { bundlePointerRoute } from './routes/bundle-pointer.js';
+import { coverageRoute } from './routes/coverage.js';
 import { downloadRoute } from './routes/download.js';
 import type { GatewayParts } from './routes/gateway-parts.js';
 import { healthzRoute } from './routes/healthz.js';
 import { indexPageRoute } from './routes/index-page.js';
+import { manifestRoute } from './routes/manifest.js';
+import { manifestKeysRoute } from './routes/manifest-keys.js';
 import { metricsRoute } from './routes/metrics.js';
 import { describeRoutes, openapiRoute } from './routes/openapi.js';
 import { readyzRoute } from './routes/readyz.js';
@@ -40,6 +46,8 @@ export interface GatewayOptions {
   publicUrl?: string | undefined;
   /** Default: counted in this process. */
   rateLimiter?: RateLimiter;
+  /** For coverage, which cannot tell what is queued or being fetched without it; the gateway does not close it. */
+  queue?: QueueReader;
   /** Memory for the range index; 8 bytes a bundle. Default 128 MiB. */
   rangeCacheBytes?: number;
   /** Memory for files. Default 64 MiB. */
@@ -81,6 +89,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const sites = createSites(options.networks, options.publicUrl ?? 'http://localhost');
   const keys = createKeyCache({ find: database.keys.find, clock: context.clock });
   let leaving = false;
+  const coverage = createSparingCoverage({ database, queue: options.queue, clock: context.clock });
+  const files = createFileFinder({ database, objectStore, bodies });
+  const superseded = watchSuperseded({
+    count: () => database.bundles.supersededCount(),
+    onChange: () => files.forget(),
+  });
   let draining = false;
   const parts: GatewayParts = {
     context,
@@ -88,8 +102,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     objectStore,
     sites,
     admission: createAdmission({ keys, rateLimiter, clock: context.clock }),
-    pointers: createPointerFinder({ database, ranges }),
-    files: createFileFinder({ database, objectStore, bodies }),
+    pointers: createPointerFinder({ database, ranges, coverage }),
+    coverage,
+    files,
     draining: () => draining,
     leaving: () => leaving,
     cacheBytes: () => ({ ranges: ranges.bytes, files: bodies.bytes }),
@@ -112,8 +127,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   healthzRoute(app);
   readyzRoute(app, parts);
   metricsRoute(app, parts);
+  manifestKeysRoute(app, parts);
   for (const site of sites) {
     bundlePointerRoute(app, parts, site);
+    manifestRoute(app, parts, site);
+    coverageRoute(app, parts, site);
     downloadRoute(app, parts, site);
   }
   await app.ready();
@@ -142,6 +160,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await app.close();
       clearInterval(sweep);
+      superseded.close();
       cut?.removeEventListener('abort', cutOff);
       ranges.close();
       await ranges.settled();

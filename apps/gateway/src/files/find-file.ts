@@ -17,6 +17,8 @@ const MAX_FACTS = 20_000;
 export interface FileFinder {
   /** Throws the problems `file-unknown` and `reorganised`, and what the database and the store throw. */
   find(network: string, kind: Kind, range: BlockRange): Promise<ServedFile>;
+  /** Lets go of what is remembered of bundles: one of them was superseded. */
+  forget(): void;
 }
 
 /**
@@ -29,12 +31,13 @@ export function createFileFinder(parts: {
   bodies: BodyCache;
 }): FileFinder {
   const { database, objectStore, bodies } = parts;
-  const known = new BoundedLru<PublishedFacts>(MAX_FACTS);
+  let known = new BoundedLru<PublishedFacts>(MAX_FACTS);
 
-  const published = (name: string, row: BundleRow): ServedFile => {
+  const published = (name: string, row: BundleRow, memory: BoundedLru<PublishedFacts>): ServedFile => {
     const { objectKey, byteLength, sha256 } = row;
     const facts = { objectKey, byteLength, sha256 };
-    known.set(name, facts, 1);
+    // Into the memory there was when the row was asked for: one that was let go since takes it along.
+    memory.set(name, facts, 1);
     return publishedFile(facts, parts);
   };
 
@@ -57,11 +60,12 @@ export function createFileFinder(parts: {
   };
 
   const single = async (network: string, kind: Kind, block: number, name: string): Promise<ServedFile> => {
+    const memory = known;
     const location = await database.locate(network, kind, block);
     if (location.state === 'published') {
       const { bundle } = location;
       return bundle.start === block && bundle.end === block
-        ? published(name, bundle)
+        ? published(name, bundle, memory)
         : publishedBlock(bundle, block);
     }
     if (location.state === 'absent') throw await absent(database, network, kind, block);
@@ -82,13 +86,17 @@ export function createFileFinder(parts: {
   };
 
   return {
+    forget() {
+      known = new BoundedLru<PublishedFacts>(MAX_FACTS);
+    },
     async find(network, kind, { start, end }) {
       const name = `${network}/${kind}/${start}-${end}`;
       const facts = known.get(name);
       if (facts !== undefined) return publishedFile(facts, parts);
       if (start !== end) {
+        const memory = known;
         const row = await database.bundles.covering(network, kind, start);
-        if (row !== null && row.start === start && row.end === end) return published(name, row);
+        if (row !== null && row.start === start && row.end === end) return published(name, row, memory);
         throw unknown();
       }
       try {

@@ -5,6 +5,9 @@
 export const PROBLEM_REASONS = {
   'request-malformed': { status: 400, code: -32600, title: 'The request is malformed' },
   'block-number-invalid': { status: 400, code: -32602, title: 'The block number is not a decimal integer' },
+  'query-invalid': { status: 400, code: -32602, title: 'A query parameter is not valid' },
+  'parameter-invalid': { status: 400, code: -32602, title: 'A parameter of the query is wrong' },
+  'cursor-invalid': { status: 400, code: -32602, title: 'The cursor does not fit' },
   unauthenticated: { status: 401, code: -32001, title: 'A valid API key is required' },
   forbidden: { status: 403, code: -32001, title: 'The API key may not do this' },
   'plan-limit': { status: 403, code: -32005, title: 'The plan does not include this block' },
