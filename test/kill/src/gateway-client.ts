@@ -68,7 +68,7 @@ export function createGatewayClient(chain: ServedChain, seed: number): GatewayCl
       // Refused, reset, or too late: it is being started again.
     }
     counts.failed++;
-    outages.bad(Date.now());
+    outages.bad();
     return null;
   };
 
@@ -106,7 +106,7 @@ export function createGatewayClient(chain: ServedChain, seed: number): GatewayCl
     } catch {
       // The connection ended in the middle of the body.
       counts.failed++;
-      outages.bad(Date.now());
+      outages.bad();
       return false;
     }
   };

@@ -8,7 +8,7 @@ const HELP = `Kills random processes of a \`packhouse local\` under load with ki
 
   --kills N   how many kills (default 100)
   --seed N    which ones, and when (default 1)
-  --blocks N  blocks of the range (default 40 a kill)
+  --blocks N  blocks of the range (default 60 a kill)
   --json      the report as one JSON object on stdout
 
 Exit code 0: nothing was lost, doubled or left over; 1: what was is listed.

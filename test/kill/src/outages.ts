@@ -8,7 +8,7 @@ export interface Outage {
 /** Makes outages out of answers. */
 export function createOutages(): {
   good(at: number): void;
-  bad(at: number): void;
+  bad(): void;
   /** Those that are over. */
   list(): Outage[];
 } {

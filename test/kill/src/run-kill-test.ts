@@ -18,7 +18,7 @@ import { type KillReport, reportOf } from './report.js';
 export interface KillTestOptions {
   kills: number;
   seed: number;
-  /** Blocks of the range; default: 40 a kill, 400 at least. */
+  /** Blocks of the range; default: 60 a kill, 400 at least. */
   blocks?: number;
   /** Progress, for people. */
   say?: (line: string) => void;
@@ -27,8 +27,12 @@ export interface KillTestOptions {
 const NETWORK = 'main';
 /** The rest of the range exists only once all kills are made, so that it cannot be finished before. */
 const HELD_BACK = 0.1;
-/** The chain grows by a block this often while kills are made. */
+/** Final blocks that the node has beyond the share of the range that is due: there is always something to fetch. */
+const BACKLOG = 200;
+/** The chain grows by a block this often, also where no kill comes. */
 const BLOCK_MS = 700;
+/** The node's line: slow enough that kills hit blocks on their way. */
+const BYTES_PER_SECOND = 16_000_000;
 /** How far the newest final block is behind the head. */
 const DEPTH = 4;
 const MAX_BUNDLE_BLOCKS = 48;
@@ -43,26 +47,28 @@ const POLL_MS = 50;
  */
 export async function runKillTest(options: KillTestOptions): Promise<KillReport> {
   const { kills, seed, say = () => undefined } = options;
-  const length = options.blocks ?? Math.max(400, kills * 40);
+  const length = options.blocks ?? Math.max(400, kills * 60);
   const startedAt = Date.now();
   const chain = makeChain(length, seed);
   const ledger = createFetchLedger();
   const grown = chain.firstNumber + Math.floor(length * (1 - HELD_BACK)) - 1;
-  let head = chain.firstNumber + Math.floor(length * 0.6);
+  let head = Math.min(grown, chain.firstNumber + BACKLOG);
   const node = await createReplayNode({
     blocks: chain,
     head,
     finalized: { depth: DEPTH },
+    bytesPerSecond: BYTES_PER_SECOND,
     observe({ method, params, block }) {
       // Only with its transactions is a block fetched; otherwise it is looked at.
       if (method === 'eth_getBlockByNumber' && params[1] === true && /^0x/.test(String(params[0])))
         ledger.note(block as number, Date.now());
     },
   });
-  const growing = setInterval(() => {
-    head = Math.min(grown, head + 1);
+  const grow = (to: number): void => {
+    head = Math.min(grown, Math.max(head, to));
     node.setHead(head);
-  }, BLOCK_MS);
+  };
+  const growing = setInterval(() => grow(head + 1), BLOCK_MS);
   const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-kill-'));
   // Ours, so it may be opened: root's Postgres runs under another account.
   await chmod(directory, 0o755);
@@ -164,8 +170,9 @@ export async function runKillTest(options: KillTestOptions): Promise<KillReport>
   }
 
   async function untilItsMoment({ moment, delayMs }: PlannedKill, at: number): Promise<void> {
+    const share = Math.floor(((grown - chain.firstNumber) * at) / kills);
+    grow(chain.firstNumber + share + BACKLOG);
     if (moment === 'working') {
-      const share = Math.floor(((grown - chain.firstNumber) * at) / kills);
       await until(`${share} blocks to be fetched`, () => ledger.blocks() >= share);
     }
     await delay(delayMs);
