@@ -1,6 +1,7 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
+import { createQueueReader } from '@packhouse/queue';
 import { runProcess } from '@packhouse/runtime';
 import { createGateway } from './create-gateway.js';
 import { connectRedis } from './limits/connect-redis.js';
@@ -26,6 +27,10 @@ await runProcess(process, {
       settings.REDIS_URL === undefined
         ? createLocalRateLimiter(context.clock)
         : createSharedRateLimiter(connectRedis(settings.REDIS_URL, context));
+    const queue = createQueueReader({
+      ...{ context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL },
+    });
+    shutdown.add('queue reader', () => queue.close());
     const gateway = await createGateway({
       context,
       database,
@@ -33,6 +38,7 @@ await runProcess(process, {
       networks,
       publicUrl: settings.PUBLIC_URL,
       rateLimiter,
+      queue,
       rangeCacheBytes: settings.RANGE_CACHE,
       fileCacheBytes: settings.FILE_CACHE,
     });

@@ -7,6 +7,7 @@ export {
   type HolesPage,
   type KindHoles,
   type KindStanding,
+  type OldestQuarantine,
   type QueueHints,
   type Standing,
 } from './coverage/holes.js';

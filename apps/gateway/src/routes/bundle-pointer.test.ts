@@ -115,6 +115,9 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
       below: expect.stringMatching(/^2000-2005$|^1000-1019$/),
       above: null,
     });
+    await at.database.wanted.add({
+      ...{ network: 'ethereum', kinds: ['blocks'], start: 1_600, end: 1_600, priority: 1 },
+    });
     await at.database.quarantine.put({
       network: 'ethereum',
       number: 1_600,
@@ -126,7 +129,7 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     });
     const answer = await pointer(1_600);
     expect(answer.json()).toMatchObject({ status: 404, reason: 'not-covered', quarantined: true });
-    expect(answer.json().detail).toContain('held back');
+    expect(answer.json().detail).toContain('(quarantined: it failed once with PROOF_FAILED');
   });
 
   it('answers 404 for a kind that does not exist or that the network does not have', async () => {

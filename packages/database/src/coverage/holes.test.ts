@@ -325,6 +325,7 @@ describe('a page', () => {
     );
     expect(await open.database.holes.standing('nowhere')).toEqual({
       ...{ head: null, finalized: null, firstWanted: null, lastWanted: null, completeTo: null, kinds: [] },
+      oldestQuarantine: null,
     });
   });
 

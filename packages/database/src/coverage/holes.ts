@@ -86,6 +86,17 @@ export interface Standing {
   completeTo: number | null;
   /** Kinds that are wanted, or of which something is published. */
   kinds: KindStanding[];
+  /** What has been in quarantine for the longest time. */
+  oldestQuarantine: OldestQuarantine | null;
+}
+
+/** A row of the quarantine, as far as it interests people who look at coverage. */
+export interface OldestQuarantine extends BlockRange {
+  /** Error code. */
+  cause: string;
+  attempts: number;
+  firstSeen: Date;
+  nextTry: Date;
 }
 
 /** What is not published, and why. */
