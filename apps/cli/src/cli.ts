@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAlarmsCommand } from './commands/alarms.js';
+import { addAuditCommand } from './commands/audit.js';
 import { addBackfillCommand } from './commands/backfill.js';
 import { addKeysCommand } from './commands/keys.js';
 import { addLocalCommand } from './commands/local.js';
@@ -30,6 +31,7 @@ export function createProgram(io: CliIo): Command {
   addBackfillCommand(program, io);
   addAlarmsCommand(program, io);
   addQuarantineCommand(program, io);
+  addAuditCommand(program, io);
   addKeysCommand(program, io);
   addMigrateCommand(program, io);
   addProcessCommands(program, io);

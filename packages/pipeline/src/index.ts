@@ -10,6 +10,18 @@ export { deleteOrphans, type Orphan } from './audit/delete-orphans.js';
 export type { Finding, FindingCause } from './audit/finding.js';
 export type { OpenRepair, Repair } from './audit/repair-network.js';
 export { type AuditOutcome, type RunAuditOptions, runAudit } from './audit/run-audit.js';
+export type {
+  AuditEvents,
+  AuditParts,
+  AuditRequest,
+  AuditSummary,
+} from './audit/audit.js';
+export type { AuditCounts, Unchecked } from './audit/audit-report.js';
+export type { DamagedBundle } from './audit/damage.js';
+export { deleteOrphans, type Orphan } from './audit/delete-orphans.js';
+export type { Finding, FindingCause } from './audit/finding.js';
+export type { OpenRepair, Repair } from './audit/repair-network.js';
+export { type AuditOutcome, type RunAuditOptions, runAudit } from './audit/run-audit.js';
 export { type BackPressure, createBackPressure, type PressureState } from './back-pressure.js';
 export {
   type CoveragePage,
