@@ -1,7 +1,9 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
+import { createObserver } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
+import { observeLoop } from './observe-loop.js';
 import { ingesterSettings } from './settings.js';
 import { startNetworks } from './start-networks.js';
 
@@ -35,6 +37,12 @@ await runProcess(process, {
       stagingMaxBytes: settings.STAGING_MAX_BYTES,
       notify,
     });
+    const observing = observeLoop({
+      context,
+      database,
+      observer: createObserver({ context, database, queues }),
+    });
+    shutdown.add('observing', () => observing);
     const jobs = await queues.work('ingest', ingest, { concurrency: settings.INGEST_CONCURRENCY });
     shutdown.add('ingest jobs', () => jobs.close());
   },

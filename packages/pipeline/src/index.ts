@@ -10,18 +10,6 @@ export { deleteOrphans, type Orphan } from './audit/delete-orphans.js';
 export type { Finding, FindingCause } from './audit/finding.js';
 export type { OpenRepair, Repair } from './audit/repair-network.js';
 export { type AuditOutcome, type RunAuditOptions, runAudit } from './audit/run-audit.js';
-export type {
-  AuditEvents,
-  AuditParts,
-  AuditRequest,
-  AuditSummary,
-} from './audit/audit.js';
-export type { AuditCounts, Unchecked } from './audit/audit-report.js';
-export type { DamagedBundle } from './audit/damage.js';
-export { deleteOrphans, type Orphan } from './audit/delete-orphans.js';
-export type { Finding, FindingCause } from './audit/finding.js';
-export type { OpenRepair, Repair } from './audit/repair-network.js';
-export { type AuditOutcome, type RunAuditOptions, runAudit } from './audit/run-audit.js';
 export { type BackPressure, createBackPressure, type PressureState } from './back-pressure.js';
 export {
   type CoveragePage,
@@ -36,6 +24,7 @@ export { type Extracted, type ExtractFailure, type ExtractParts, extract, fetchW
 export { type FollowReport, follow } from './follow.js';
 export { ingest } from './ingest.js';
 export type { IngestParts } from './ingest-piece.js';
+export { createObserver, type ObserveParts, type Observer } from './observe.js';
 export {
   currentKey,
   makeKeyFile,
@@ -44,7 +33,6 @@ export {
   readKeyFile,
   type SignerParts,
 } from './open-signers.js';
-export { createObserver, type ObserveParts, type Observer } from './observe.js';
 export { type PackParts, pack } from './pack.js';
 export { type PlanParts, type PlanReport, plan } from './plan.js';
 export { FORMAT_VERSION, type PublishParts, publish } from './publish.js';

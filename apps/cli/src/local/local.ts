@@ -9,6 +9,7 @@ import { type CliIo, print } from '../io.js';
 import { createRates } from '../rates.js';
 import { addressesOf, curlLines } from './announce.js';
 import { localApiKey } from './api-key.js';
+import { capLogs } from './cap-logs.js';
 import { DATA_DIRECTORY, openDataDirectory } from './data-directory.js';
 import { finishOnce } from './finish-once.js';
 import { endLeftovers } from './leftovers.js';
@@ -60,6 +61,7 @@ async function run(
   const startedAt = context.clock.now();
   const directory = openDataDirectory(path.resolve(io.cwd, options.dataDir ?? DATA_DIRECTORY), io.pid);
   onClose(() => directory.close());
+  onClose(capLogs([directory.in('logs'), directory.in('postgres')]));
 
   await endLeftovers(context, directory, reporter.say);
   const port = await gatewayPort(options.port, reporter);
@@ -109,9 +111,10 @@ async function run(
   await Promise.race([processes.ready, failed, aborted(io.signal)]);
   if (io.signal.aborted) return;
   const addresses = addressesOf(processes.port(), network.id);
+  const metrics = processes.metrics();
   reporter.event(
-    { event: 'ready', ...addresses, apiKey },
-    `Gateway: ${addresses.gateway}  data: ${directory.path}`,
+    { event: 'ready', ...addresses, apiKey, metrics },
+    `Gateway: ${addresses.gateway}  data: ${directory.path}\nMetrics: ${Object.values(metrics).join('  ')}`,
   );
 
   const rates = createRates();

@@ -3,8 +3,12 @@ import type { CliIo } from '../io.js';
 import type { DataDirectory } from './data-directory.js';
 import { nextFreePort } from './free-port.js';
 import { noteChild } from './leftovers.js';
+import { createMetricsAddresses } from './metrics-addresses.js';
 import type { Reporter } from './report.js';
 import { type Supervised, supervise } from './supervise.js';
+
+/** Exit code where a process had to cut something off to end in time: nothing is lost, it is done at the next start. */
+const NOT_DRAINED = 75;
 
 /** The running gateway, ingester and packer. */
 export interface LocalProcesses {
@@ -13,6 +17,8 @@ export interface LocalProcesses {
   failed: Promise<never>;
   /** The gateway's port; final once all are ready. */
   port(): number;
+  /** Where each one's metrics are, by name; complete once all are ready. */
+  metrics(): Record<string, string>;
 }
 
 /** A free port for the gateway, from `wanted` on; said where it is another one. Throws PORT_IN_USE. */
@@ -46,9 +52,12 @@ export function startProcesses(parts: {
 }): LocalProcesses {
   const { io, directory, reporter } = parts;
   let port = parts.port;
-  const env = () => ({
+  const metrics = createMetricsAddresses(io, reporter);
+  const workers = ['ingester', 'packer'];
+  const env = (name: string) => ({
     ...io.env,
     ...parts.env,
+    ...metrics.env(Math.max(0, workers.indexOf(name))),
     OBJECT_STORE: io.env.OBJECT_STORE ?? directory.in('objects'),
     PORT: String(port),
     HOST: io.env.HOST ?? '127.0.0.1',
@@ -60,11 +69,12 @@ export function startProcesses(parts: {
   failed.catch(() => undefined);
   const onMessage = (name: string, message: ProcessMessage): void => {
     if (message.type === 'problem') reporter.problem(name, message.message);
+    if (message.type === 'metrics') metrics.heard(name, message.port);
   };
   const start = (name: string): Supervised =>
     supervise({
       name,
-      env,
+      env: () => env(name),
       logFile: directory.in('logs', `${name}.log`),
       onMessage,
       onGone: fail,
@@ -79,7 +89,20 @@ export function startProcesses(parts: {
         return true;
       },
     });
-  const children = ['gateway', 'ingester', 'packer'].map(start);
-  parts.onClose(() => Promise.all(children.map((child) => child.stop())));
-  return { ready: Promise.all(children.map((child) => child.ready)), failed, port: () => port };
+  const children = ['gateway', ...workers].map(start);
+  // Told twice: nobody waits any more.
+  const killAll = (): void => {
+    for (const child of children) child.kill();
+  };
+  io.hurry?.addEventListener('abort', killAll, { once: true });
+  parts.onClose(async () => {
+    const ends = await Promise.all(children.map((child) => child.stop()));
+    if (io.exitCode === 0 && ends.some(({ clean }) => !clean)) io.exitCode = NOT_DRAINED;
+  });
+  return {
+    ready: Promise.all(children.map((child) => child.ready)),
+    failed,
+    port: () => port,
+    metrics: () => metrics.all(port),
+  };
 }
