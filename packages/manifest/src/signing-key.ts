@@ -32,7 +32,8 @@ export function readSigningKey(pem: string, name: string): KeyObject {
 
 /** The 32 raw bytes of the public half of a key. */
 export function rawPublicKey(key: KeyObject): Buffer {
-  const { x } = createPublicKey(key).export({ format: 'jwk' });
+  // A private key gives its public half; a public one is taken as it is.
+  const { x } = (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'jwk' });
   return Buffer.from(x as string, 'base64url');
 }
 
