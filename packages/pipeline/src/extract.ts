@@ -3,7 +3,7 @@ import { createPieceWriter, type Piece } from '@packhouse/bundle';
 import type { BlockRange, Kind, ProvedBlock, Prover } from '@packhouse/chain';
 import type { QuarantineTry, StagedBlock, StageRequest } from '@packhouse/database';
 import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
-import { type Context, isPackhouseError } from '@packhouse/runtime';
+import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { createFragmentWriter, type ProvedRecord } from './fragment-writer.js';
 import { payloadDigest } from './payload-digest.js';
 
@@ -138,12 +138,13 @@ function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly
 
 /** Proves what was fetched; on a failed proof asks the other upstreams in turn. */
 async function prove(
-  { source, prover, context }: ExtractParts,
+  parts: ExtractParts,
   fetched: FetchedBlock | FailedBlock,
   wish: FetchWish,
   signal: AbortSignal,
 ): Promise<NamedRecord | ExtractFailure> {
   if ('error' in fetched) return neverHad(fetched);
+  const { source, prover, context } = parts;
   const { number } = fetched;
   const lied: string[] = [];
   const tried: QuarantineTry[] = [];
@@ -159,6 +160,7 @@ async function prove(
       tried.push(tryOf(upstream, failure, payloadDigest(candidate)));
       if (isPackhouseError(error, 'PROOF_FAILED') || isPackhouseError(error, 'RECORD_INVALID')) {
         source.reportLie(upstream);
+        countFailedProof(parts, error);
       }
       context.logger.warn({ block: number, upstream, err: error }, 'block failed its proofs');
     }
@@ -179,6 +181,17 @@ async function prove(
       return failed();
     }
   }
+}
+
+/** A record without the form that it must have is counted as one that failed the proof `form`. */
+function countFailedProof({ context, network }: ExtractParts, error: PackhouseError): void {
+  const { proof } = error.data;
+  context.metrics
+    .counter('packhouse_failed_proofs_total', 'Blocks whose data failed a proof, each upstream by itself', [
+      'network',
+      'proof',
+    ])
+    .inc({ network, proof: typeof proof === 'string' ? proof : 'form' });
 }
 
 /** A block that no upstream gave. */

@@ -62,6 +62,8 @@ export async function compareStaged(
   return { is: 'same' };
 }
 
+const DEPTHS = [1, 2, 3, 5, 8, 16, 32, 64, 128] as const;
+
 /** Drops all that is staged from a block up, in one transaction, and remembers it as abandoned. */
 export async function dropAbandoned(parts: ReorganiseParts, from: number): Promise<number> {
   const { context, database, network } = parts;
@@ -73,6 +75,14 @@ export async function dropAbandoned(parts: ReorganiseParts, from: number): Promi
   context.metrics
     .counter('packhouse_abandoned_blocks_total', 'Staged blocks that reorganisations removed', ['network'])
     .inc({ network }, abandoned);
+  context.metrics
+    .histogram(
+      'packhouse_reorganisation_depth_blocks',
+      'Staged blocks that one reorganisation removed',
+      ['network'],
+      DEPTHS,
+    )
+    .observe({ network }, abandoned);
   return abandoned;
 }
 
