@@ -7,6 +7,7 @@ import {
   type Context,
   describeError,
   isPackhouseError,
+  openScope,
   PackhouseError,
   type ProcessMessage,
 } from '@packhouse/runtime';
@@ -39,19 +40,19 @@ export async function handlePack(
       hint: 'Give all packers the same networks file.',
     });
   }
-  const ending = AbortSignal.any([signal, context.signal]);
-  const finishing = AbortSignal.any([signal, cut]);
+  const ending = openScope(signal, context.signal);
+  const finishing = openScope(signal, cut);
   try {
-    await sealPending({ context, database, signers, network: network.id }, payload.kind, ending);
+    await sealPending({ context, database, signers, network: network.id }, payload.kind, ending.signal);
     await pack(
       {
         context,
         database,
         network,
-        publish: (request) => publish({ context, database, objectStore, signers }, request, finishing),
+        publish: (request) => publish({ context, database, objectStore, signers }, request, finishing.signal),
       },
       payload.kind,
-      ending,
+      ending.signal,
     );
   } catch (error) {
     if (!context.signal.aborted) {
@@ -62,5 +63,8 @@ export async function handlePack(
       });
     }
     throw error;
+  } finally {
+    ending.close();
+    finishing.close();
   }
 }

@@ -4,6 +4,8 @@ import { openObjectStore } from '@packhouse/object-store';
 import { openSigners } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
+import { auditLoop } from './audit-loop.js';
+import { createDiskGauge } from './disk-gauge.js';
 import { handlePack } from './handle-pack.js';
 import { reclaimLoop } from './reclaimer.js';
 import { packerSettings } from './settings.js';
@@ -24,6 +26,7 @@ await runProcess(process, {
     const signers = await openSigners({ context, database, file: settings.SIGNING_KEY_FILE });
     const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
     shutdown.add('object store', () => objectStore.close());
+    createDiskGauge(context, settings.OBJECT_STORE);
     const queues = await createQueues({
       redisUrl: settings.REDIS_URL,
       databaseUrl: settings.DATABASE_URL,
@@ -41,5 +44,15 @@ await runProcess(process, {
       networks.map((network) => network.id),
     );
     shutdown.add('reclaiming', () => reclaiming);
+    const auditing = auditLoop({
+      context,
+      database,
+      objectStore,
+      networks,
+      share: settings.AUDIT_SAMPLE,
+      everyMs: settings.AUDIT_EVERY,
+      bytesPerSecond: settings.AUDIT_BYTES_PER_SECOND,
+    });
+    shutdown.add('auditing', () => auditing);
   },
 });

@@ -1,6 +1,8 @@
 import {
+  bytesSetting,
   databaseUrlSetting,
   drainLimitSetting,
+  durationSetting,
   integerSetting,
   logLevelSetting,
   metricsHostSetting,
@@ -22,6 +24,22 @@ export const packerSettings = z.object({
   S3_ENDPOINT: s3EndpointSetting(),
   SIGNING_KEY_FILE: signingKeyFileSetting(),
   PACK_CONCURRENCY: integerSetting('kinds packed at a time, 1 to 64 (default 3)', 1, 64).default(3),
+  AUDIT_SAMPLE: z
+    .string()
+    .regex(/^\d*\.?\d+$/)
+    .transform(Number)
+    .refine((share) => share <= 1)
+    .describe(
+      'the share of the published bundles that each scheduled audit reads back, 0 to 1 (default 0.001)',
+    )
+    .default(0.001),
+  AUDIT_EVERY: durationSetting(
+    'the time between scheduled audits, e.g. 1h (the default), 1s at least',
+    1_000,
+  ).default(3_600_000),
+  AUDIT_BYTES_PER_SECOND: bytesSetting(
+    'how fast a scheduled audit reads the object store on average, e.g. 2MiB (the default)',
+  ).default(2_097_152),
   METRICS_PORT: metricsPortSetting(),
   METRICS_HOST: metricsHostSetting(),
   DRAIN_LIMIT_MS: drainLimitSetting(),
