@@ -10,6 +10,7 @@ export { deleteOrphans, type Orphan } from './audit/delete-orphans.js';
 export type { Finding, FindingCause } from './audit/finding.js';
 export type { OpenRepair, Repair } from './audit/repair-network.js';
 export { type AuditOutcome, type RunAuditOptions, runAudit } from './audit/run-audit.js';
+export { type ScheduledAuditRequest, scheduledAudit } from './audit/scheduled-audit.js';
 export { type BackPressure, createBackPressure, type PressureState } from './back-pressure.js';
 export {
   type CoveragePage,
@@ -20,6 +21,7 @@ export {
   type KindCoverage,
 } from './coverage.js';
 export { HOLE_NEEDS, holeNeeds } from './coverage-reasons.js';
+export { type CoverageSummary, coverageSummary } from './coverage-summary.js';
 export { type Extracted, type ExtractFailure, type ExtractParts, extract, fetchWish } from './extract.js';
 export { type FollowReport, follow } from './follow.js';
 export { ingest } from './ingest.js';
