@@ -70,9 +70,10 @@ function withNames(network: ParsedNetwork): Network {
     ...(downloadUrl === undefined ? {} : { downloadUrl }),
     // In the order of the codes, whatever the order of the file, and each once.
     bundles: { ...bundles, kinds: KINDS.filter((kind) => bundles.kinds.includes(kind)) },
-    upstreams: upstreams.map(({ requestsPerSecond, name, ...upstream }, index) => ({
+    upstreams: upstreams.map(({ requestsPerSecond, name, ws, ...upstream }, index) => ({
       ...upstream,
       name: name ?? `upstream-${index + 1}`,
+      ...(ws === undefined ? {} : { ws }),
       ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
     })),
   };

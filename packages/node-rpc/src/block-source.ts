@@ -63,6 +63,8 @@ export interface UpstreamStatus {
   /** What it calls itself (web3_clientVersion), one line of at most 128 characters; null where it does not say. */
   client: string | null;
   healthy: boolean;
+  /** Whether it tells of new heads over WebSocket; null where it has no address for that. */
+  subscribed: boolean | null;
   head: number | null;
   latencyMs: number | null;
   errors: number;
@@ -109,6 +111,13 @@ export interface BlockSource {
   ): Promise<FetchedBlock>;
   /** The hash that the chain has now under this number, or null beyond the head. */
   blockHash(number: number, signal?: AbortSignal): Promise<string | null>;
+  /**
+   * Subscribes to new heads where the networks file names a WebSocket address, and calls back when one is told of.
+   * Gives how to stop; the connections end with the last listener.
+   */
+  onHead(listener: (number: number) => void): () => void;
+  /** What is known by subscription: whether any delivers, and the highest block told of. */
+  subscription(): { delivering: boolean; announced: number | null };
   /** Reports that data of this upstream failed a proof: it is asked last for a while, and counted. */
   reportLie(upstream: string): void;
   status(): UpstreamStatus[];

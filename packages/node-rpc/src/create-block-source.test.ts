@@ -122,7 +122,7 @@ describe('a block source', () => {
       `packhouse_node_calls_total{${labels},method="eth_getBlockByNumber",outcome="NODE_ERROR"} 3`,
     );
     expect(text).toMatch(/packhouse_node_request_seconds_count\{[^}]*\} 4/);
-    expect(text).toMatch(/packhouse_node_received_bytes\{[^}]*\} [1-9]/);
+    expect(text).toMatch(/packhouse_node_received_bytes_total\{[^}]*\} [1-9]/);
     expect(text).toMatch(/packhouse_node_in_flight_limit\{[^}]*\} [1-9]/);
     expect(source.status()[0]).toMatchObject({ requests: 4, errors: 3 });
   });

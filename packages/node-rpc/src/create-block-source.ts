@@ -1,16 +1,16 @@
 import type { Network } from '@packhouse/networks';
-import { type Context, PackhouseError } from '@packhouse/runtime';
+import { type Context, openScope, PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
 import { askHeaders } from './ask-headers.js';
 import type { BlockHeader, BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
 import { createByteBudget } from './byte-budget.js';
 import { chooseNode } from './choose-node.js';
 import { fetchRange } from './fetch-blocks.js';
 import { fetchWithFailover } from './fetch-with-failover.js';
+import { createHeadSubscriptions } from './head-subscriptions.js';
 import { createNodeMetrics } from './node-metrics.js';
 import { createPoolHead } from './pool-head.js';
 import { probeNodes } from './probe-nodes.js';
-import { openScope, type Scope, untilAborted } from './scope.js';
-import { createUpstreamNode, type UpstreamNode } from './upstream-node.js';
+import { createUpstreamNode, isHealthy, type UpstreamNode } from './upstream-node.js';
 
 export interface BlockSourceOptions {
   network: Network;
@@ -66,8 +66,9 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     }
   };
 
+  const subscriptions = createHeadSubscriptions({ network, nodes, context, metrics });
   const nobody = (): Error => noUpstream(network, nodes);
-  const head = createPoolHead({ nodes, network, context, nobody });
+  const head = createPoolHead({ nodes, network, context, metrics, nobody });
 
   /** From the one that is asked for first, else from whoever answers. */
   const headers = async (
@@ -132,6 +133,8 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
       }),
     blockHash: (number, signal) =>
       scoped(signal, async (scope) => (await headers([number], undefined, scope))[0]?.hash ?? null),
+    onHead: subscriptions.onHead,
+    subscription: subscriptions.state,
     reportLie: (upstream) => {
       const node = nodes.find((candidate) => candidate.name === upstream);
       if (node === undefined) return;
@@ -143,26 +146,23 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
         'data of this node failed a proof: asking it last',
       );
     },
-    status: () => nodes.map((node) => describeNode(node, clock.now())),
+    status: () => nodes.map((node) => describeNode(node, clock.now(), subscriptions.isDelivering(node.name))),
     close: async () => {
       closing.abort(
         new PackhouseError({ code: 'NODE_UNREACHABLE', message: `The nodes of ${network.id} were let go.` }),
       );
-      await Promise.all(nodes.map((node) => node.destroy()));
+      await Promise.all([subscriptions.close(), ...nodes.map((node) => node.destroy())]);
     },
   };
 }
 
-function describeNode(node: UpstreamNode, now: number): UpstreamStatus {
+function describeNode(node: UpstreamNode, now: number, subscribed: boolean | null): UpstreamStatus {
   const { finalizedTag, receipts, traces } = node.capabilities;
   return {
     name: node.name,
     client: node.client,
-    healthy:
-      node.excluded === null &&
-      !node.offChain &&
-      node.circuit.state === 'closed' &&
-      node.distrustedUntil <= now,
+    healthy: isHealthy(node, now),
+    subscribed,
     head: node.head,
     latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs),
     errors: node.errors,

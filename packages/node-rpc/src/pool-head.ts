@@ -1,11 +1,11 @@
 import type { Network } from '@packhouse/networks';
-import { type Context, PackhouseError } from '@packhouse/runtime';
+import { type Context, PackhouseError, type Scope } from '@packhouse/runtime';
 import { askHead, type NodeHead } from './ask-head.js';
 import type { BlockAnchor, ChainHead } from './block-source.js';
 import { chooseHead, type FoundHead } from './choose-head.js';
 import { type Branch, judgeBranch } from './judge-branch.js';
-import type { Scope } from './scope.js';
-import type { UpstreamNode } from './upstream-node.js';
+import type { NodeMetrics } from './node-metrics.js';
+import { isHealthy, type UpstreamNode } from './upstream-node.js';
 
 /** What the other upstreams get to tell their head once the first has. */
 const HEAD_GRACE_MS = 250;
@@ -32,9 +32,10 @@ export function createPoolHead(parts: {
   nodes: readonly UpstreamNode[];
   network: Network;
   context: Context;
+  metrics: NodeMetrics;
   nobody: () => Error;
 }): (scope: Scope, anchor: BlockAnchor | null) => Promise<ChainHead> {
-  const { context, network, nodes } = parts;
+  const { context, metrics, network, nodes } = parts;
   const { clock, logger } = context;
   const told = new Map<UpstreamNode, Told>();
   const pending = new Map<UpstreamNode, Promise<void>>();
@@ -101,6 +102,10 @@ export function createPoolHead(parts: {
       }),
     );
     await untilFirstAndGrace(work, enough, clock, scope.signal);
+    for (const node of nodes) {
+      metrics.healthy(node.name, isHealthy(node, clock.now()));
+      if (node.head !== null) metrics.head(node.name, node.head);
+    }
 
     const fresh = asked.flatMap((node) => {
       const one = told.get(node);

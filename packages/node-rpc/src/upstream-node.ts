@@ -1,5 +1,5 @@
 import type { Network, Upstream } from '@packhouse/networks';
-import type { Context, PackhouseError } from '@packhouse/runtime';
+import { type Context, type PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
 import { CHAIN_ID_CALL, checkChainId, exclusion } from './ask-identity.js';
 import { type BatchSizes, createBatchSizes } from './batch-sizes.js';
 import type { ByteLease } from './byte-budget.js';
@@ -13,7 +13,6 @@ import type { NodeMetrics } from './node-metrics.js';
 import { createRateWindow } from './rate-window.js';
 import { writeRequest } from './read-answers.js';
 import { readHttpAnswer } from './read-http-answer.js';
-import { type Scope, untilAborted } from './scope.js';
 import { createTransport, type HttpAnswer } from './transport.js';
 import { transportFault } from './transport-fault.js';
 
@@ -66,6 +65,13 @@ export interface UpstreamNode {
   /** Calls of one method, in batches of a size that works here. Rejects only when aborted. */
   callAll(calls: readonly Call[], context: CallContext): Promise<Answer[]>;
   destroy(): Promise<void>;
+}
+
+/** Whether it is asked like any other. */
+export function isHealthy(node: UpstreamNode, now: number): boolean {
+  return (
+    node.excluded === null && !node.offChain && node.circuit.state === 'closed' && node.distrustedUntil <= now
+  );
 }
 
 export interface UpstreamNodeOptions {

@@ -2,7 +2,7 @@ import type { FragmentInfo } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
 import type { Database, NewBundle } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import type { Context } from '@packhouse/runtime';
+import { type Context, openScope } from '@packhouse/runtime';
 import { cutRun } from './cut-run.js';
 import { packableNow } from './wanted-blocks.js';
 
@@ -25,19 +25,21 @@ export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): P
   const { database, network } = parts;
   const lock = await database.tryLock(`pack:${network.id}:${kind}`);
   if (lock === null) return 0;
-  const stop = AbortSignal.any([signal, lock.lost]);
+  const stop = openScope(signal, lock.lost);
   let published = 0;
   try {
     // A round that publishes nothing ends it: somebody else is at the same blocks, and would be at the next look.
     for (let before = -1; published > before; ) {
       before = published;
       for (const fragments of await nextCuts(parts, kind)) {
-        stop.throwIfAborted();
-        if ((await parts.publish({ network: network.id, kind, fragments }, stop)) !== null) published++;
+        stop.signal.throwIfAborted();
+        if ((await parts.publish({ network: network.id, kind, fragments }, stop.signal)) !== null)
+          published++;
       }
     }
     return published;
   } finally {
+    stop.close();
     await lock.release();
   }
 }

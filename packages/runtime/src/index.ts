@@ -1,6 +1,7 @@
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 export { systemClock } from './clock.js';
 export type { Clock, Context } from './context.js';
+export { durationSetting } from './duration-setting.js';
 export { describeError, isPackhouseError, PackhouseError, type PackhouseErrorOptions } from './errors.js';
 export { createLogger, LOG_LEVELS, type Logger, type LogLevel } from './logger.js';
 export { createMetrics, type Metrics } from './metrics.js';
@@ -8,6 +9,7 @@ export { serveMetrics } from './metrics-server.js';
 export { createOnceAWhile, type OnceAWhile } from './once-a-while.js';
 export { redact } from './redact.js';
 export { type ProcessMessage, type ProcessParts, runProcess } from './run-process.js';
+export { openScope, type Scope, untilAborted } from './scope.js';
 export {
   databaseUrlSetting,
   drainLimitSetting,

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { createAnswering, type ObservedCall } from './answer-request.js';
 import { createFaultScript, type FaultRule, type FaultScript, type RandomFaults } from './faults.js';
+import { createHeadFeed, type HeadFeed } from './head-feed.js';
 import type { NodeCapabilities, NodeState } from './node-state.js';
 import { createLine, createRateLimit, createTimers } from './pacer.js';
 import type { RecordedBlock } from './recorded-block.js';
@@ -48,6 +49,9 @@ export interface ReplayNodeOptions {
 export interface ReplayNode {
   readonly url: string;
   readonly port: number;
+  /** The same node over WebSocket, for subscriptions to new heads. */
+  readonly wsUrl: string;
+  readonly feed: HeadFeed;
   readonly faults: FaultScript;
   /** Moves the head: blocks above it do not exist yet. */
   setHead(number: number): void;
@@ -99,6 +103,7 @@ export async function createReplayNode(options: ReplayNodeOptions): Promise<Repl
     // A client that went away in the middle is no error of the node.
     answer(request, response).catch(() => response.destroy());
   });
+  const feed = createHeadFeed(server, state);
   // Longer than any client keeps its side open: else a request could meet a connection that is just being closed.
   server.keepAliveTimeout = 600_000;
   server.requestTimeout = 0;
@@ -109,10 +114,13 @@ export async function createReplayNode(options: ReplayNodeOptions): Promise<Repl
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${host}:${port}`,
+    wsUrl: `ws://${host}:${port}`,
     port,
+    feed,
     faults,
     setHead(number) {
       state.head = Math.min(number, state.chain.lastNumber);
+      feed.tell();
     },
     setFinalized(finalized) {
       state.finalized = finalized;
@@ -123,11 +131,13 @@ export async function createReplayNode(options: ReplayNodeOptions): Promise<Repl
     setBlocks(blocks, head) {
       state.chain = asChain(blocks);
       state.head = head ?? state.chain.lastNumber;
+      feed.tell();
     },
     stats: () => statistics.read(),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       timers.close();
+      feed.drop(true);
       server.closeAllConnections();
       await closed;
     },
