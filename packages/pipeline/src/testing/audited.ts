@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { deflatePiece, type Fragment, fragmentOf, objectKey, spliceMember } from '@packhouse/bundle';
+import {
+  deflatePiece,
+  type Fragment,
+  fragmentOf,
+  objectKey,
+  readBundle,
+  spliceMember,
+} from '@packhouse/bundle';
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -59,8 +66,7 @@ export async function auditAndRepair(
 
 /** Writes an object as it is, whatever is wrong with it: what a disk or a producer that is broken would leave. */
 export async function putRaw(store: ObjectStore, key: string, body: Buffer): Promise<void> {
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  await store.put(key, body, { sha256, contentType: 'application/gzip', metadata: {} });
+  await store.put(key, body, { sha256: sha256Of(body), contentType: 'application/gzip', metadata: {} });
 }
 
 /** Fragments of the given records, a block each. */
@@ -82,31 +88,59 @@ export function bundleOf(fragments: readonly Fragment[]): Buffer {
   );
 }
 
+/** The records of a bundle, as texts. */
+export async function recordsOf(store: ObjectStore, row: BundleRow): Promise<string[]> {
+  const { records } = await readBundle(await store.read(row.objectKey));
+  return records.map((record) => record.toString('latin1'));
+}
+
 /**
  * Publishes other records in the place of a bundle, as a producer with a fault would: object and row agree, only the
- * content is wrong. `changes` overrides what the row says.
+ * content is wrong. `changes` overrides what the row says, `bytes` what the object
+ * holds, `table` how the row describes it. Gives a way back.
  */
 export async function republish(
-  world: Pick<World, 'database'> & { objectStore: ObjectStore; forget(row: BundleRow): Promise<void> },
+  world: Pick<World, 'database'> & { objectStore: ObjectStore },
   row: BundleRow,
   records: readonly string[],
-  changes: Partial<BundleRow> = {},
-): Promise<void> {
+  changes: Partial<BundleRow> & {
+    bytes?: (bundle: Buffer) => Buffer;
+    table?: (fragments: FragmentInfo[]) => FragmentInfo[];
+  } = {},
+): Promise<{ row: BundleRow; undo(): Promise<void> }> {
+  const { bytes, table = (same) => same, ...columns } = changes;
   const fragments = await fragmentsFrom(row.start, records);
-  const body = bundleOf(fragments);
-  await world.forget(row);
-  const { publishedAt: _, version: __, ...same } = row;
+  const sound = bundleOf(fragments);
+  const body = bytes === undefined ? sound : bytes(sound);
+  const { publishedAt: _, version, ...same } = row;
   const altered = {
     ...same,
-    objectKey: objectKey(row),
     byteLength: body.length,
-    rawLength: fragments.reduce((sum, { rawLength }) => sum + rawLength, fragments.length + 1),
-    sha256: createHash('sha256').update(body).digest('hex'),
-    fragments: fragments.map(({ body: ___, ...info }) => info),
-    ...changes,
+    rawLength: fragments.reduce((sum, { rawLength }) => sum + rawLength + 1, 1),
+    sha256: sha256Of(body),
+    fragments: table(fragments.map(({ body: __, ...info }) => info)),
+    ...columns,
+    objectKey: objectKey({ ...row, version: version + 1 }),
   };
-  await putRaw(world.objectStore, altered.objectKey, body);
-  await world.database.bundles.publish(altered);
+  const { database, objectStore } = world;
+  await putRaw(objectStore, altered.objectKey, body);
+  const published = await database.bundles.supersede(altered, {
+    replaces: row.sha256,
+    reason: 'a faulty producer',
+  });
+  return {
+    row: published,
+    undo: async () => {
+      const key = objectKey({ ...row, version: version + 2 });
+      await putRaw(objectStore, key, await objectStore.read(row.objectKey));
+      const current = { ...same, objectKey: key };
+      await database.bundles.supersede(current, { replaces: published.sha256, reason: 'the test is over' });
+    },
+  };
+}
+
+function sha256Of(body: Buffer): string {
+  return createHash('sha256').update(body).digest('hex');
 }
 
 /** The row of the bundle that holds a block. */
