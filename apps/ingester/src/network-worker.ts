@@ -2,9 +2,11 @@ import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
-import { createBackPressure, follow, ingest, plan } from '@packhouse/pipeline';
+import { createBackPressure, ingest, plan } from '@packhouse/pipeline';
 import type { JobPayloads, Queues } from '@packhouse/queue';
-import { type Context, isPackhouseError, type ProcessMessage } from '@packhouse/runtime';
+import { type Context, isPackhouseError, openScope, type ProcessMessage } from '@packhouse/runtime';
+import { createHeadFollower } from './follow-head.js';
+import { createWake } from './wake.js';
 
 export interface NetworkWorkerParts {
   context: Context;
@@ -87,13 +89,15 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
 
   return {
     async ingest(job, signal, attempt) {
+      const scope = openScope(signal, context.signal);
       try {
         await probeOnce();
-        await ingest(ingestParts, job, AbortSignal.any([signal, context.signal]), attempt);
+        await ingest(ingestParts, job, scope.signal, attempt);
       } catch (error) {
         report(error, `ingesting ${job.start} to ${job.end}`);
         throw error;
       } finally {
+        scope.close();
         wake.ring();
       }
     },
@@ -102,7 +106,8 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       await repeat('leading', context.signal, async () => {
         const lock = await database.tryLock(`lead:${network.id}`);
         if (lock === null) return context.clock.sleep(RETRY_LEAD_MS, context.signal);
-        const signal = AbortSignal.any([context.signal, lock.lost]);
+        const scope = openScope(context.signal, lock.lost);
+        const { signal } = scope;
         const pressure = createBackPressure({
           context,
           database,
@@ -114,13 +119,20 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           probed = undefined;
           let registered = false;
           let severe = false;
-          const following = { ...ingestParts, mayStage: () => !severe };
+          const follower = createHeadFollower({
+            context,
+            network,
+            parts: { ...ingestParts, mayStage: () => !severe },
+            notify,
+            moved: wake.ring,
+          });
+          signal.addEventListener('abort', follower.close, { once: true });
           await Promise.all([
             repeat('following the head', signal, async () => {
               await probeOnce();
               if (!registered) await database.networks.register({ id: network.id, chainId: network.chainId });
               registered = true;
-              await followOnce(parts, following, signal, wake.ring);
+              await follower.step(signal);
             }),
             // Nodes that are gone keep nothing from being packed.
             repeat('planning', signal, async () => {
@@ -129,6 +141,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
             }),
           ]);
         } finally {
+          scope.close();
           pressure.close();
           await lock.release();
         }
@@ -139,57 +152,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   };
 }
 
-async function followOnce(
-  { context, network, notify }: NetworkWorkerParts,
-  ingestParts: Parameters<typeof follow>[0],
-  signal: AbortSignal,
-  moved: () => void,
-): Promise<void> {
-  const { behind, failures, staged } = await follow(ingestParts, signal);
-  if (staged > 0) moved();
-  for (const { number, error } of failures) {
-    context.logger.warn(
-      { network: network.id, block: number, err: error },
-      'block at the head could not be staged yet',
-    );
-    notify({
-      type: 'problem',
-      code: isPackhouseError(error) ? error.code : 'INTERNAL',
-      message: error.message,
-    });
-  }
-  if (!behind) await context.clock.sleep(network.pollIntervalMs, signal);
-}
-
 function wishOf(network: Network): { receipts: boolean; traces: boolean } {
   const { kinds } = network.bundles;
   return { receipts: kinds.includes('receipts') || kinds.includes('logs'), traces: kinds.includes('traces') };
-}
-
-/** A bell that a waiting loop hears at once, or at its next wait. */
-function createWake(): { ring(): void; wait(ms: number, signal: AbortSignal): Promise<void> } {
-  let rung = false;
-  let hear: (() => void) | undefined;
-  return {
-    ring() {
-      rung = true;
-      hear?.();
-    },
-    async wait(ms, signal) {
-      if (!rung && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(() => done(), ms);
-          const done = (): void => {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', done);
-            resolve();
-          };
-          hear = done;
-          signal.addEventListener('abort', done, { once: true });
-        });
-      }
-      hear = undefined;
-      rung = false;
-    },
-  };
 }
