@@ -21,6 +21,7 @@ export {
   type KindCoverage,
 } from './coverage.js';
 export { HOLE_NEEDS, holeNeeds } from './coverage-reasons.js';
+export { type CoverageSummary, coverageSummary } from './coverage-summary.js';
 export { type Extracted, type ExtractFailure, type ExtractParts, extract, fetchWish } from './extract.js';
 export { type FollowReport, follow } from './follow.js';
 export { ingest } from './ingest.js';
