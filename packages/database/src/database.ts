@@ -346,8 +346,8 @@ export interface Database {
 
   quarantine: {
     /**
-     * Adds or renews: attempts + 1, nextTry by back-off (1 min doubling to 1 day, and up to a tenth later). `end` is
-     * the last block where several fail alike; rows that overlap are taken into the new one.
+     * Adds or renews: attempts + 1 where its next try was due, nextTry by back-off (1 min doubling to 1 day, and up to
+     * a tenth later). `end` is the last block where several fail alike; rows that overlap are taken into the new one.
      */
     put(
       row: Omit<QuarantineRow, 'attempts' | 'firstSeen' | 'nextTry' | 'end' | 'tried'> & {

@@ -28,7 +28,8 @@ export function putQuarantine(
   return changing(connections, place, async (session, overlapping) => {
     const around = await overlapping({ start: Math.max(0, start - 1), end: end + 1 });
     const taken = around.filter((row) => row.number <= end && row.end >= start);
-    const attempts = Math.max(0, ...taken.map((row) => row.attempts)) + 1;
+    // What failed a moment ago and is not due yet failed in this very round: that is one try, not two.
+    const attempts = Math.max(1, ...taken.map((row) => row.attempts + (row.due ? 1 : 0)));
     const firstSeen = taken.reduce<Date | null>(
       (first, row) => (first === null || row.firstSeen < first ? row.firstSeen : first),
       null,
@@ -46,8 +47,10 @@ export function putQuarantine(
       firstSeen,
       nextTry: null,
     };
-    const joined = around.filter(
-      (row) => (row.end === start - 1 || row.number === end + 1) && failAlike(row, fresh),
+    const rests = taken.flatMap((row) => outside(row, start, end));
+    const besides = [...around.filter((row) => !taken.includes(row)), ...rests];
+    const joined = besides.filter(
+      (row) => (row.end === start - 1 || row.number === end + 1) && !row.due && failAlike(row, fresh),
     );
     for (const row of joined) {
       fresh.number = Math.min(fresh.number, row.number);
@@ -55,8 +58,7 @@ export function putQuarantine(
       fresh.firstSeen = row.firstSeen;
     }
     await remove(session, place, [...taken, ...joined]);
-    for (const rest of taken.flatMap((row) => outside(row, start, end)))
-      await insertRow(session, place, rest);
+    for (const rest of rests) if (!joined.includes(rest)) await insertRow(session, place, rest);
     return insertRow(session, place, fresh);
   });
 }
@@ -91,14 +93,14 @@ function changing<T>(
   { network, networkId }: QuarantinePlace,
   change: (
     session: Session,
-    overlapping: (range: { start: number; end: number }) => Promise<QuarantineRow[]>,
+    overlapping: (range: { start: number; end: number }) => Promise<(QuarantineRow & { due: boolean })[]>,
   ) => Promise<T>,
 ): Promise<T> {
   return connections.transaction(async (session) => {
     await session.query(lockQuarantine, [networkId]);
     return change(session, async ({ start, end }) => {
       const rows = await session.query<StoredQuarantine>(selectOverlapping, [networkId, start, end]);
-      return rows.map((row) => quarantineOf(network, row));
+      return rows.map((row) => ({ ...quarantineOf(network, row), due: row.due === true }));
     });
   });
 }
@@ -112,7 +114,7 @@ async function remove(
 }
 
 /** What of a row lies before and behind a range. */
-function outside(row: QuarantineRow, start: number, end: number): QuarantineRow[] {
+function outside<R extends QuarantineRow>(row: R, start: number, end: number): R[] {
   return [
     ...(row.number < start ? [{ ...row, end: start - 1 }] : []),
     ...(row.end > end ? [{ ...row, number: end + 1 }] : []),

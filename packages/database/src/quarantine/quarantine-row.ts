@@ -16,6 +16,8 @@ export interface StoredQuarantine {
   first_seen: Date;
   next_try: Date;
   tried: QuarantineTry[];
+  /** Where it was asked for: whether the next try is due. */
+  due?: boolean;
 }
 
 /** The row as the port gives it. */

@@ -23,6 +23,7 @@ it('tries again after 1, 2, 4 … minutes, and every day in the end', async () =
   const asked = async () => (await open.sql<{ at: Date }>('SELECT clock_timestamp() AS at'))[0]!.at.getTime();
   let attempts = 0;
   for (const _ of Array.from({ length: 14 })) {
+    await quarantine.retry('main', { start: 7, end: 7 });
     const before = await asked();
     const row = await put();
     attempts += 1;
@@ -101,6 +102,9 @@ it('holds a range as one row, splits it where a part is had or fails once more, 
   await quarantine.settle('ranges', { start: 0, end: 199 }, ['blocks', 'logs', 'traces']);
   expect(await ranges('ranges')).toEqual([[200, 299, 'logs,traces', 1]]);
 
+  await put(200, 231);
+  expect(await ranges('ranges')).toEqual([[200, 299, 'logs,traces', 1]]);
+  await quarantine.retry('ranges', { start: 200, end: 299 });
   await put(200, 231);
   expect(await ranges('ranges')).toEqual([
     [200, 231, 'logs,traces', 2],
