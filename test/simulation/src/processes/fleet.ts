@@ -139,13 +139,12 @@ export function createFleet(options: {
     const wasUp = member.up;
     const begun = Date.now();
     member.told = true;
-    let outcome = '';
-    child.once('exit', (code, signal) => {
-      outcome = signal ?? `code ${code}`;
+    const ended = new Promise<string>((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`));
     });
     child.kill('SIGTERM');
     const late = setTimeout(() => child.kill('SIGKILL'), DRAIN_MS);
-    await until(() => outcome !== '');
+    const outcome = await ended;
     clearTimeout(late);
     const drain = { process: name, outcome, ms: Date.now() - begun };
     // Before it is ready there is nobody yet who would listen to SIGTERM.
