@@ -269,8 +269,16 @@ export interface Database {
     newest(network: string): Promise<StagedBlock | null>;
     /** Fragments without bodies that overlap the range, ascending. */
     fragments(network: string, kind: Kind, range: BlockRange): Promise<FragmentInfo[]>;
-    /** The bodies of fragments by their start blocks, in that order; throws STAGE_CONFLICT if one is gone. */
-    bodies(network: string, kind: Kind, startBlocks: readonly number[]): Promise<Buffer[]>;
+    /**
+     * The bodies of fragments by their start blocks, in that order; with `crcs` only those that have these checksums,
+     * as another fragment may have come to begin there. Throws STAGE_CONFLICT if one is gone.
+     */
+    bodies(
+      network: string,
+      kind: Kind,
+      startBlocks: readonly number[],
+      crcs?: readonly number[],
+    ): Promise<Buffer[]>;
     /** Drops all staged data from `start` up (a reorganisation), remembers their hashes as abandoned. One transaction. */
     abandon(network: string, start: number): Promise<{ abandoned: number }>;
     /** Whether this block number was abandoned and nothing took its place since. */

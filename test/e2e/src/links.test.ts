@@ -111,7 +111,12 @@ test('a reorganisation: the link of a removed block says so until another block 
   await expect.poll(() => content(replaced), WAIT).toEqual([canonical(at(branch, 1_013), 'blocks')]);
   expect(await gateway.records(kept)).toEqual([canonical(at(trunk, 1_010), 'blocks')]);
   const beyond = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/1018`);
-  expect([beyond.status, await beyond.json()]).toMatchObject([404, { reason: 'beyond-head', head: 1_015 }]);
+  expect([beyond.status, await beyond.json()]).toMatchObject([
+    410,
+    { reason: 'reorganised', block: 1_018, hash: at(trunk, 1_018).block.hash },
+  ]);
+  const never = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/1020`);
+  expect([never.status, await never.json()]).toMatchObject([404, { reason: 'beyond-head', head: 1_015 }]);
 
   node.setHead(1_025);
   await expect.poll(() => content(removed), WAIT).toEqual([canonical(at(branch, 1_018), 'blocks')]);

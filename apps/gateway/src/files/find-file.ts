@@ -8,10 +8,14 @@ import { blockFile } from './block-file.js';
 import type { BodyCache } from './body-cache.js';
 import { BoundedLru } from './bounded-lru.js';
 import { type PublishedFacts, publishedFile } from './published-file.js';
+import { removedBlock } from './removed-block.js';
 import type { ServedFile } from './served-file.js';
 
 /** Rows of published bundles remembered, without their fragment tables: some 400 bytes each. */
 const MAX_FACTS = 20_000;
+
+/** Times that a block is looked for: a reorganisation a look is already more than any chain has. */
+const LOOKS = 4;
 
 /** Finds the file behind a name. */
 export interface FileFinder {
@@ -76,7 +80,12 @@ export function createFileFinder(parts: {
         block,
         fragment,
         read: async () => {
-          const [body] = await database.staging.bodies(network, kind, [fragment.startBlock]);
+          const [body] = await database.staging.bodies(
+            network,
+            kind,
+            [fragment.startBlock],
+            [fragment.crc32],
+          );
           return body as Buffer;
         },
         immutable: false,
@@ -99,24 +108,20 @@ export function createFileFinder(parts: {
         if (row !== null && row.start === start && row.end === end) return published(name, row, memory);
         throw unknown();
       }
-      try {
-        return await single(network, kind, start, name);
-      } catch (error) {
-        // Packed and reclaimed between the look-up and the read: it is published now, so once more finds it.
-        if (!isPackhouseError(error, 'STAGE_CONFLICT')) throw error;
-        return single(network, kind, start, name);
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await single(network, kind, start, name);
+        } catch (error) {
+          // Packed and reclaimed, or replaced by a reorganisation, between the look-up and the read: once more finds it.
+          if (!isPackhouseError(error, 'STAGE_CONFLICT') || tries === LOOKS) throw error;
+        }
       }
     },
   };
 }
 
 async function absent(database: Database, network: string, kind: Kind, block: number): Promise<Problem> {
-  const abandoned = await database.staging.abandonedAt(network, block);
-  if (abandoned === null) return unknown();
-  return new Problem('reorganised', {
-    detail: `Block ${block} with hash ${abandoned.hash} was removed by a reorganisation of the chain; ask for the pointer of block ${block} again.`,
-    members: { kind, block, hash: abandoned.hash, abandonedAt: abandoned.at.toISOString() },
-  });
+  return (await removedBlock(database, network, kind, block)) ?? unknown();
 }
 
 function unknown(): Problem {

@@ -1,10 +1,11 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/pipeline';
+import { removedBlock } from '../files/removed-block.js';
 import { Problem } from '../http/problem.js';
 
 /**
- * The refusal for a block that is neither published nor staged: beyond the head, or not covered, with the reason that
+ * The refusal for a block that is neither published nor staged: beyond the head, removed by a reorganisation, or not covered, with the reason that
  * coverage gives for it and what is around it; null where it is there by now.
  */
 export async function whyAbsent(
@@ -15,6 +16,8 @@ export async function whyAbsent(
 ): Promise<Problem | null> {
   const { head, hole } = await holeAt(parts.coverage, { network, kind, block });
   if (hole === null || hole.staged) return null;
+  const removed = await removedBlock(parts.database, network, kind, block);
+  if (removed !== null) return removed;
   if (head !== null && hole.reason === 'beyond-head') {
     return new Problem('beyond-head', {
       detail: `Block ${block} is beyond the head of ${network}, which is block ${head}.`,

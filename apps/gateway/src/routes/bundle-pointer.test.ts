@@ -54,6 +54,20 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     });
   });
 
+  it('answers 410 for a block that a reorganisation removed, until another takes its place', async () => {
+    await at.stage(42_000, 42_001);
+    await at.database.staging.abandon('ethereum', 42_001);
+    const gone = await pointer(42_001);
+    expect(gone.status).toBe(410);
+    expect(gone.json()).toMatchObject({
+      reason: 'reorganised',
+      block: 42_001,
+      hash: expect.stringMatching(/^0x/),
+    });
+    await at.stage(42_001, 42_001, { branch: 'b' });
+    expect((await pointer(42_001)).status).toBe(200);
+  });
+
   it('answers the new range as soon as a bundle is published', async () => {
     expect((await pointer(2_000)).status).toBe(404);
     await at.stage(2_000, 2_005, { group: 3 });

@@ -37,12 +37,13 @@ export function createStaging(connections: Connections, ids: NetworkIds): Databa
       const values = [id, kindCode(kind), start, end, segmentStart(start)];
       return (await connections.query<FragmentRow>(selectFragments, values)).map(fragmentInfo);
     },
-    bodies: async (network, kind, startBlocks) =>
+    bodies: async (network, kind, startBlocks, crcs) =>
       readBodies(connections, {
         network,
         networkId: await ids.get(network),
         kind: kindCode(kind),
         startBlocks,
+        crcs,
       }),
     abandon: async (network, start) =>
       abandon(connections, { network, networkId: await ids.get(network), start }),
