@@ -4,10 +4,12 @@ import { addAuditCommand } from './commands/audit.js';
 import { addBackfillCommand } from './commands/backfill.js';
 import { addKeysCommand } from './commands/keys.js';
 import { addLocalCommand } from './commands/local.js';
+import { addManifestCommand } from './commands/manifest.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addProcessCommands } from './commands/process.js';
 import { addQuarantineCommand } from './commands/quarantine.js';
 import { addStatusCommand } from './commands/status.js';
+import { addVerifyCommand } from './commands/verify.js';
 import type { CliIo } from './io.js';
 
 /** The exit code of a command line that does not parse. */
@@ -33,6 +35,8 @@ export function createProgram(io: CliIo): Command {
   addQuarantineCommand(program, io);
   addAuditCommand(program, io);
   addKeysCommand(program, io);
+  addManifestCommand(program, io);
+  addVerifyCommand(program, io);
   addMigrateCommand(program, io);
   addProcessCommands(program, io);
   return program;

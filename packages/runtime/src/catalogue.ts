@@ -202,6 +202,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 2,
     meaning: 'A manifest is damaged: an entry is not what it was, is missing, or carries no valid signature.',
   },
+  DOWNLOAD_FAILED: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'A manifest or its keys could not be downloaded.',
+  },
   SIGNING_KEY_INVALID: {
     retryable: false,
     exitCode: 78,
