@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { createFetchLedger } from './fetch-ledger.js';
 
+const NONE = { blocks: 0, jobs: 0, mostOfAJob: 0 };
+
 it('a block that is fetched again is blamed on the first kill behind the earlier time', () => {
   const ledger = createFetchLedger();
   ledger.note(1, 100);
@@ -14,7 +16,10 @@ it('a block that is fetched again is blamed on the first kill behind the earlier
     { role: 'postmaster', at: 250 },
     { role: 'supervisor', at: 400 },
   ] as const;
-  expect(ledger.blame(kills)).toEqual({ perKill: [0, 1, 0, 1], unexplained: [] });
+  expect(ledger.blame(kills, 10)).toEqual({
+    perKill: [NONE, { blocks: 1, jobs: 1, mostOfAJob: 1 }, NONE, { blocks: 1, jobs: 1, mostOfAJob: 1 }],
+    unexplained: [],
+  });
 });
 
 it('a gateway and a packer hold no blocks: nothing is fetched again because of them', () => {
@@ -25,8 +30,16 @@ it('a gateway and a packer hold no blocks: nothing is fetched again because of t
     { role: 'gateway', at: 150 },
     { role: 'packer', at: 200 },
   ] as const;
-  expect(ledger.blame(kills)).toEqual({
-    perKill: [0, 0],
+  expect(ledger.blame(kills, 10)).toEqual({
+    perKill: [NONE, NONE],
     unexplained: [{ block: 7, first: 100, again: 300 }],
   });
+});
+
+it('what is redone is told by job', () => {
+  const ledger = createFetchLedger();
+  for (const at of [100, 300]) for (const block of [8, 9, 10, 11, 12, 35]) ledger.note(block, at);
+  expect(ledger.blame([{ role: 'supervisor', at: 200 }], 10).perKill).toEqual([
+    { blocks: 6, jobs: 3, mostOfAJob: 3 },
+  ]);
 });

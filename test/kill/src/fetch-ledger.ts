@@ -15,14 +15,26 @@ export interface Unexplained {
   again: number;
 }
 
+/** What one kill had fetched once more. */
+export interface Redone {
+  blocks: number;
+  /** Jobs that these belong to. */
+  jobs: number;
+  /** The most of one job. */
+  mostOfAJob: number;
+}
+
 /** Every time a block was asked of the node, in order. */
 export interface FetchLedger {
   note(block: number, at: number): void;
   /** Blocks that were asked for at least once. */
   blocks(): number;
   fetches(): number;
-  /** For each kill, how many blocks were asked for once more because of it; and those that no kill explains. */
-  blame(kills: readonly KillAt[]): { perKill: number[]; unexplained: Unexplained[] };
+  /**
+   * For each kill, how many blocks were asked for once more because of it, by the job that they belong to (the windows
+   * of `jobBlocks` on their grid); and those that no kill explains.
+   */
+  blame(kills: readonly KillAt[], jobBlocks: number): { perKill: Redone[]; unexplained: Unexplained[] };
 }
 
 /** Only these hold blocks that are fetched and not yet staged, or what they are staged in. */
@@ -39,8 +51,8 @@ export function createFetchLedger(): FetchLedger {
     },
     blocks: () => times.size,
     fetches: () => [...times.values()].reduce((sum, each) => sum + each.length, 0),
-    blame(kills) {
-      const perKill = kills.map(() => 0);
+    blame(kills, jobBlocks) {
+      const jobs = kills.map(() => new Map<number, number>());
       const unexplained: Unexplained[] = [];
       for (const [block, asked] of times) {
         for (let next = 1; next < asked.length; next++) {
@@ -50,9 +62,18 @@ export function createFetchLedger(): FetchLedger {
             ({ role, at }) => HOLDS_WORK.has(role) && at >= first && at <= again,
           );
           if (guilty === -1) unexplained.push({ block, first, again });
-          else perKill[guilty] = (perKill[guilty] as number) + 1;
+          else {
+            const job = Math.floor(block / jobBlocks);
+            const counts = jobs[guilty] as Map<number, number>;
+            counts.set(job, (counts.get(job) ?? 0) + 1);
+          }
         }
       }
+      const perKill = jobs.map((counts) => ({
+        blocks: [...counts.values()].reduce((sum, count) => sum + count, 0),
+        jobs: counts.size,
+        mostOfAJob: Math.max(0, ...counts.values()),
+      }));
       return { perKill, unexplained };
     },
   };

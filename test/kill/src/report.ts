@@ -33,7 +33,13 @@ export interface KillReport {
   refetched: number;
   /** By kill, in order. */
   refetchedPerKill: number[];
+  /** The most because of one kill. */
   mostRefetched: number;
+  /** Blocks of one job (an ingest window), and how many jobs run at a time. */
+  job: { blocks: number; atATime: number };
+  /** The most blocks of one job, and the most jobs, that one kill had redone. */
+  mostRefetchedOfAJob: number;
+  mostJobsRedone: number;
   published: { bundles: number; records: number; bytes: number };
   client: { requests: number; failed: number; pointers: number; downloads: number; links: number };
   longestOutageSeconds: number;
@@ -52,10 +58,13 @@ export function reportOf(parts: {
   published: PublishedFigures;
   starts: number;
   violations: readonly string[];
+  job: KillReport['job'];
   seconds: KillReport['seconds'];
 }): KillReport {
   const { made, ledger, client, options } = parts;
-  const { perKill, unexplained } = ledger.blame(made);
+  const { job } = parts;
+  const { perKill: redone, unexplained } = ledger.blame(made, job.blocks);
+  const perKill = redone.map(({ blocks }) => blocks);
   const outages = client.outages();
   const seconds = ({ from, to }: { from: number; to: number }): number => (to - from) / 1_000;
   const byRole = Object.fromEntries(
@@ -88,6 +97,14 @@ export function reportOf(parts: {
         .join(', ')}`,
     );
   }
+  for (const [at, { jobs, mostOfAJob }] of redone.entries()) {
+    const name = `kill ${at + 1} (${made[at]?.role})`;
+    if (mostOfAJob > job.blocks)
+      violations.push(`${name} had more than a job of ${job.blocks} blocks redone: ${mostOfAJob}`);
+    // Beside the jobs, the head is followed.
+    if (jobs > job.atATime + 1)
+      violations.push(`${name} had ${jobs} jobs redone, of ${job.atATime} at a time`);
+  }
   return {
     ...options,
     machine: { cores: cpus().length, cpu: cpus()[0]?.model ?? 'unknown', node: process.version },
@@ -97,6 +114,9 @@ export function reportOf(parts: {
     refetched: ledger.fetches() - ledger.blocks(),
     refetchedPerKill: perKill,
     mostRefetched: Math.max(0, ...perKill),
+    job,
+    mostRefetchedOfAJob: Math.max(0, ...redone.map(({ mostOfAJob }) => mostOfAJob)),
+    mostJobsRedone: Math.max(0, ...redone.map(({ jobs }) => jobs)),
     published: {
       bundles: parts.published.bundles,
       records: parts.published.records,

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { removePostgres, startPostgres } from '@packhouse/local';
-import { createReplayNode } from '@packhouse/replay-node';
+import { createReplayNode, type ServedChain } from '@packhouse/replay-node';
 import { checkPublished } from './check-published.js';
 import { createFetchLedger } from './fetch-ledger.js';
 import { freePort } from './free-port.js';
 import { createGatewayClient } from './gateway-client.js';
 import { createKillSession, type MadeKill } from './kill-session.js';
-import { makeChain } from './make-chain.js';
+import { expectedRecord, makeChain } from './make-chain.js';
 import { type PlannedKill, planKills } from './plan-kills.js';
 import { processesAround } from './processes.js';
 import { type KillReport, reportOf } from './report.js';
@@ -36,6 +36,9 @@ const BYTES_PER_SECOND = 16_000_000;
 /** How far the newest final block is behind the head. */
 const DEPTH = 4;
 const MAX_BUNDLE_BLOCKS = 48;
+/** Ingest jobs that run at a time, and what one may hold: as the ingester and the planner have it. */
+const JOBS_AT_A_TIME = 3;
+const JOB_RAW_BYTES = 8_000_000;
 /** How long a share of the range, or the end of it, may take to come. */
 const PATIENCE_MS = 300_000;
 const POLL_MS = 50;
@@ -91,7 +94,7 @@ export async function runKillTest(options: KillTestOptions): Promise<KillReport>
   const session = createKillSession({
     directory: data,
     args: [...range, '--data-dir', data, '--port', String(await freePort())],
-    env: { NETWORKS_FILE: networks },
+    env: { NETWORKS_FILE: networks, INGEST_CONCURRENCY: String(JOBS_AT_A_TIME) },
     onAccess(access) {
       keys.add(access.apiKey);
       client.open(access);
@@ -151,6 +154,7 @@ export async function runKillTest(options: KillTestOptions): Promise<KillReport>
         published,
         starts: session.starts(),
         violations,
+        job: { blocks: jobBlocks(chain), atATime: JOBS_AT_A_TIME },
         seconds: {
           whole: (Date.now() - startedAt) / 1_000,
           underKills: (killedAt - startedAt) / 1_000,
@@ -177,6 +181,16 @@ export async function runKillTest(options: KillTestOptions): Promise<KillReport>
     }
     await delay(delayMs);
   }
+}
+
+/** Blocks of an ingest window on this chain, a power of two. */
+function jobBlocks(chain: ServedChain): number {
+  const numbers = [0, 5, 10, 15, 20].map((at) => chain.firstNumber + at);
+  const raw = numbers.reduce((sum, number) => {
+    const block = chain.block(number);
+    return sum + (block === undefined ? 0 : expectedRecord(block, 'blocks').length);
+  }, 0);
+  return 2 ** Math.floor(Math.log2(JOB_RAW_BYTES / (raw / numbers.length)));
 }
 
 /** Keys and passwords in whatever was written for people to read. */
