@@ -12,11 +12,11 @@ export interface Sighting {
   finalized: number;
 }
 
-/** Staged blocks that were gone at a look. */
+/** Final blocks of the chain that were staged at one look and not at the next. */
 export interface Vanished {
   kind: Kind;
   blocks: number;
-  /** Those that were final and in no readable object with the right sha256; null: all was well. */
+  /** Why one of them is in no readable object with the right sha256; null: all was well. */
   problem: string | null;
 }
 
@@ -31,6 +31,7 @@ export interface Watcher {
 }
 
 const EVERY_MS = 250;
+const EVERYTHING: BlockRange = { start: 0, end: 2 ** 40 };
 const MOST_ROWS = 100_000;
 
 /** Starts to watch. `database` goes past all faults. */
@@ -43,7 +44,9 @@ export function startWatcher(options: {
   const { database, network, chain, readObject } = options;
   const sightings = new Map<string, Sighting>();
   const vanished: Vanished[] = [];
-  const staged = new Map<Kind, { numbers: Set<number>; finalized: number }>();
+  const staged = new Map<Kind, Set<number>>();
+  let hashes = new Map<number, string>();
+  let finalizedBefore = -1;
   let looks = 0;
   let stopped = false;
 
@@ -63,24 +66,31 @@ export function startWatcher(options: {
     }
     const now = numbersOf(ranges);
     const before = staged.get(kind);
-    staged.set(kind, { numbers: now, finalized });
-    const gone = [...(before?.numbers ?? [])].filter((number) => !now.has(number));
-    if (before === undefined || gone.length === 0) return;
-    const problems = gone.map((number) => whyLost(number, before.finalized, rows));
+    staged.set(kind, now);
+    // A reorganisation drops what the chain has left, and with it what stands above.
+    const gone = [...(before ?? [])].filter(
+      (number) =>
+        !now.has(number) &&
+        number <= finalizedBefore &&
+        hashes.get(number) === chain.block(number)?.block.hash,
+    );
+    if (gone.length === 0) return;
+    const problems = gone.map((number) => whyLost(number, rows));
     vanished.push({ kind, blocks: gone.length, problem: problems.find((each) => each !== null) ?? null });
   };
-  const whyLost = (number: number, finalizedBefore: number, rows: readonly BundleRow[]): string | null => {
+  const whyLost = (number: number, rows: readonly BundleRow[]): string | null => {
     const row = rows.find(({ start, end }) => start <= number && number <= end);
-    if (row === undefined) {
-      // What was not final may have been abandoned by a reorganisation.
-      return number <= finalizedBefore ? `block ${number} left staging and no bundle holds it` : null;
-    }
+    if (row === undefined) return `block ${number} left staging and no bundle holds it`;
     const sha256 = sha256Of(row.objectKey);
     if (sha256 === row.sha256) return null;
     return `block ${number} left staging while ${row.objectKey} was ${sha256 === null ? 'absent' : `of sha256 ${sha256}`}, expected ${row.sha256}`;
   };
   const look = async (): Promise<void> => {
+    const finalized = chain.finalized();
     for (const kind of KINDS) await lookAt(kind);
+    finalizedBefore = finalized;
+    const blocks = await database.staging.blocks(network, EVERYTHING);
+    hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
     looks += 1;
   };
   const watching = (async () => {

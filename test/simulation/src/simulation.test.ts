@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { redisInstalled } from './ports/redis.js';
+import { simulate } from './run/simulate.js';
+
+// Real processes on a real Postgres: a run takes half a minute, and several times that on a busy machine.
+const RUN_MS = 400_000;
+
+describe('invariants 1, 2, 3, 4, 5, 6, 7, 8 and 9 hold after faults at every port', () => {
+  test.each([
+    { seed: 4, steps: 16, shows: 'connections cut, statements that fail, a node that lies' },
+    { seed: 16, steps: 16, shows: 'the queue taken away and workers killed' },
+  ])('seed $seed: $shows', { timeout: RUN_MS }, async ({ seed, steps }) => {
+    await expectWell(seed, steps, 'postgres');
+  });
+
+  test.skipIf(!redisInstalled())(
+    'seed 9: queues on Redis (needs redis-server)',
+    { timeout: RUN_MS },
+    async () => {
+      await expectWell(9, 16, 'redis');
+    },
+  );
+});
+
+async function expectWell(seed: number, steps: number, queue: 'postgres' | 'redis'): Promise<void> {
+  const { verdicts, bundles, downloads, directory } = await simulate({ seed, steps, queue });
+  const violated = verdicts.filter(({ violations }) => violations.length > 0);
+  expect(
+    violated,
+    `logs in ${directory}; repeat with npm run simulate -- --seed ${seed} --steps ${steps}`,
+  ).toEqual([]);
+  expect(verdicts.map(({ invariant }) => invariant)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 0]);
+  expect(bundles).toBeGreaterThan(0);
+  expect(downloads.files).toBeGreaterThan(0);
+}
