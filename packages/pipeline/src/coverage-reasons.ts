@@ -7,6 +7,8 @@ export const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
   paused: 'its backfill is paused and has to be resumed',
   waiting: 'it is wanted, and its turn to be fetched comes',
   'held-back': 'it is wanted, and fetched when packing has made room in the full staging area',
+  halted:
+    'it is wanted, and nothing is fetched until the alarm about a reorganisation below finality is settled',
   queued: 'it waits for a worker to fetch it',
   fetching: 'a worker is fetching it',
   quarantined: 'it failed its checks or no node gives it, and is tried again by itself',

@@ -7,6 +7,8 @@
  * What is published is left out because it may be hundreds of thousands of ranges, everything else is few: who asks
  * takes the published blocks off piece by piece, through the index.
  *
+ * While a chain differs below finality (the one alarm that halts a network), nothing is planned for it.
+ *
  * The first that holds is the reason: staged, beyond the head, quarantined (while wanted), active, paused,
  * cancelled, never asked for. The steps are materialized: Postgres would write each into the next otherwise, and
  * calculate the first dozens of times.
@@ -14,7 +16,11 @@
 export const WITH_REASONS = `
   known AS MATERIALIZED (
     SELECT coalesce(h.block, -1) AS head, coalesce(h.finalized, -1) AS finalized,
-      EXISTS (SELECT FROM packhouse.back_pressure WHERE network_id = $1) AS full
+      EXISTS (SELECT FROM packhouse.back_pressure WHERE network_id = $1) AS full,
+      EXISTS (
+        SELECT FROM packhouse.alarm
+        WHERE network_id = $1 AND name = 'REORG_BELOW_FINALITY' AND cleared_at IS NULL
+      ) AS halted
     FROM (SELECT $1::int4 AS id) AS n LEFT JOIN packhouse.head AS h ON h.network_id = n.id
   ),
   part AS MATERIALIZED (
@@ -67,7 +73,8 @@ export const WITH_REASONS = `
       ('not-finalized', false, (d.here - d.quarantine) * d.active * d.open),
       ('fetching', false, d.live * d.fetching),
       ('queued', false, d.live * d.queued - d.fetching),
-      (CASE WHEN k.full THEN 'held-back' ELSE 'waiting' END, false, d.live - d.queued),
+      (CASE WHEN k.halted THEN 'halted' WHEN k.full THEN 'held-back' ELSE 'waiting' END, false,
+        d.live - d.queued),
       ('paused', false, d.idle * d.paused),
       ('cancelled', false, d.idle * d.cancelled - d.paused),
       ('not-wanted', false, d.idle - d.paused - d.cancelled)

@@ -13,7 +13,7 @@ afterAll(() => open.close());
 
 const clear = async () => {
   await open.sql(`TRUNCATE packhouse.staged_block, packhouse.fragment, packhouse.bundle, packhouse.wanted_range,
-    packhouse.quarantine, packhouse.head, packhouse.back_pressure`);
+    packhouse.quarantine, packhouse.head, packhouse.back_pressure, packhouse.alarm`);
 };
 beforeEach(clear);
 
@@ -41,6 +41,7 @@ interface World {
   head: number;
   finalized: number;
   full: boolean;
+  halted: boolean;
   hints: QueueHints;
 }
 
@@ -62,6 +63,7 @@ function reasonOf(world: World, kind: Kind, block: number): HoleReason | null {
     );
     if (windows.some(({ running }) => running)) return 'fetching';
     if (windows.length > 0) return 'queued';
+    if (world.halted) return 'halted';
     return world.full ? 'held-back' : 'waiting';
   }
   if (wanted('paused')) return 'paused';
@@ -88,6 +90,7 @@ const scene = fc.record({
   steps: fc.array(step, { maxLength: 14 }),
   head: fc.option(fc.tuple(fc.integer({ min: FIRST - 1, max: LAST + 5 }), fc.integer({ min: 0, max: 30 }))),
   full: fc.boolean(),
+  halted: fc.boolean(),
   windows: fc.array(
     range.chain((at) =>
       fc.record({ start: fc.constant(at.start), end: fc.constant(at.end), kinds, running: fc.boolean() }),
@@ -101,18 +104,22 @@ const scene = fc.record({
 type Scene = typeof scene extends fc.Arbitrary<infer S> ? S : never;
 
 /** Makes it so in the database and in the model. */
-async function play({ steps, head, full, windows, packing }: Scene): Promise<World> {
+async function play({ steps, head, full, halted, windows, packing }: Scene): Promise<World> {
   const { database } = open;
   const world: World = {
     kinds: new Map(ASKED.map((kind) => [kind, new KindModel()])),
     head: head === null ? -1 : head[0],
     finalized: head === null ? -1 : head[0] - head[1],
     full,
+    halted,
     hints: { windows, packing },
   };
   if (head !== null) {
     const [number, depth] = head;
     await database.head.set({ network: 'main', number, hash: hashAt(number), finalized: number - depth });
+  }
+  if (halted) {
+    await database.alarms.raise({ network: 'main', name: 'REORG_BELOW_FINALITY', message: '', data: {} });
   }
   if (full) await database.pressure.note('main', { stagedBytes: 2, limitBytes: 1 });
   for (const one of steps) {
@@ -287,6 +294,7 @@ describe('a page', () => {
     };
     await database.quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
     const second = await database.quarantine.put({ ...row, number: 1_006, cause: 'PROOF_FAILED' });
+    await database.quarantine.retry('main', { start: 1_005, end: 1_005 });
     await database.quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
     await database.quarantine.put({ ...row, number: 1_007, cause: 'RECORD_INVALID' });
     const page = await database.holes.page({

@@ -7,6 +7,7 @@ export const HOLE_REASONS = [
   'paused',
   'waiting',
   'held-back',
+  'halted',
   'queued',
   'fetching',
   'quarantined',
