@@ -31,6 +31,8 @@ export interface World {
   queues: Queues;
   network: Network;
   nodes: ReplayNode[];
+  /** Where its Postgres is, for other processes' views of it. */
+  databaseUrl: string;
   /** What ingest, follow and stage take. */
   parts: IngestParts;
   /** Wants a range of all kinds; end null follows the head. */
@@ -112,6 +114,7 @@ export async function makeWorld(
     queues,
     network,
     nodes: running,
+    databaseUrl: fresh.url,
     parts,
     async want(start, end) {
       await database.wanted.add({ network: 'main', kinds: [...KINDS], start, end, priority: 1 });
