@@ -62,4 +62,6 @@ export const MAX_LINES = 300;
 export const MAX_TEST_LINES = 500;
 
 /** Longer files, each with its reason. */
-export const LONG_FILES: Readonly<Record<string, string>> = {};
+export const LONG_FILES: Readonly<Record<string, string>> = {
+  'packages/database/src/database.ts': 'the port as one interface: types and sentences, no code',
+};
