@@ -66,6 +66,7 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     });
     await at.stage(42_001, 42_001, { branch: 'b' });
     expect((await pointer(42_001)).status).toBe(200);
+    await at.database.staging.abandon('ethereum', 42_000);
   });
 
   it('answers the new range as soon as a bundle is published', async () => {
