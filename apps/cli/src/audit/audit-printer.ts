@@ -43,7 +43,8 @@ export function createAuditPrinter(io: CliIo, json: boolean, now: () => number):
     done({ summary, standing, repairs }) {
       const repaired = repairs.filter(({ state }) => state === 'repaired').length;
       if (json) {
-        print(io, { event: 'done', ...summary, repaired, standing });
+        const bytesPerSecond = Math.round(summary.bytesPerSecond);
+        print(io, { event: 'done', ...summary, bytesPerSecond, repaired, standing });
         return;
       }
       for (const { network, kind, blocks, why } of summary.unchecked) {
