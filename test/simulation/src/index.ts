@@ -10,7 +10,14 @@ export { pointersResolve } from './invariants/6-pointers-resolve.js';
 export { reclaimedAfterReadable } from './invariants/7-reclaimed-after-readable.js';
 export { noSecrets, type PublicText } from './invariants/8-no-secrets.js';
 export { memoryBounded } from './invariants/9-memory-bounded.js';
+export { auditIsClean } from './invariants/audit-is-clean.js';
+export {
+  type CoverageAnswer,
+  checkCoverageAnswer,
+  coverageRouteIsTrue,
+} from './invariants/coverage-route.js';
 export type { Evidence } from './invariants/evidence.js';
+export { manifestVerifies } from './invariants/manifest-verifies.js';
 export { createFindings, type Findings, type Verdict } from './invariants/verdict.js';
 export { type MemorySamples, sampleMemory } from './processes/sample-memory.js';
 export { checkFile, type Downloader, type HandedOut, startDownloader } from './watch/downloader.js';

@@ -10,9 +10,13 @@ import { pointersResolve } from '../invariants/6-pointers-resolve.js';
 import { reclaimedAfterReadable } from '../invariants/7-reclaimed-after-readable.js';
 import { noSecrets, type PublicText } from '../invariants/8-no-secrets.js';
 import { memoryBounded } from '../invariants/9-memory-bounded.js';
+import { auditIsClean } from '../invariants/audit-is-clean.js';
+import { type CoverageAnswer, coverageRouteIsTrue } from '../invariants/coverage-route.js';
 import type { Evidence } from '../invariants/evidence.js';
+import { manifestVerifies } from '../invariants/manifest-verifies.js';
 import { createFindings, type Verdict } from '../invariants/verdict.js';
 import type { Healing } from './heal.js';
+import { runAudit } from './run-audit.js';
 import { INGEST_CONCURRENCY, MEMORY_LIMIT, NETWORK } from './settings.js';
 import type { World } from './world.js';
 
@@ -52,7 +56,26 @@ export async function judge(world: World, healing: Healing): Promise<Verdict[]> 
     noSecrets(await publicTexts(world), world.secrets),
     memoryBounded(memory.most(), () => MEMORY_LIMIT),
     noCrash(world),
+    await coverageRouteIsTrue(evidence, expected, (cursor) =>
+      textOf(world, `coverage${cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`}`).then(
+        (text) => JSON.parse(text) as CoverageAnswer,
+      ),
+    ),
+    await manifestVerifies(
+      evidence,
+      await (await fetch(`${world.gatewayUrl}/.well-known/packhouse-manifest-keys.json`)).text(),
+      (kind) => textOf(world, `manifest?kind=${kind}`),
+    ),
+    auditIsClean(await runAudit(world.environmentOf('audit'))),
   ];
+}
+
+/** What an address under `bundle-api` answers. */
+async function textOf({ baseUrl, apiKey }: World, rest: string): Promise<string> {
+  const response = await fetch(`${baseUrl}${apiKey}/bundle-api/${rest}`);
+  const text = await response.text();
+  if (response.status === 200) return text;
+  throw new Error(`bundle-api/${rest} answers ${response.status}: ${text}`);
 }
 
 /** Blocks that were given whole more than once, and what may have made a job begin again. */

@@ -56,6 +56,8 @@ export interface World {
   baseUrl: string;
   apiKey: string;
   metricsPorts: ReadonlyMap<string, number>;
+  /** The environment of a process, past all proxies. */
+  environmentOf(name: string): Record<string, string>;
   /** Never to be read anywhere, by name. */
   secrets: Record<string, string>;
   /** Ends everything; the folder stays where it is asked for. */
@@ -107,7 +109,11 @@ async function build(
     if (fleet?.kill(name) === true) tally.add(`process: SIGKILL at ${port}`);
   };
 
-  const chain = createHonestChain({ seed: options.seed, first: FIRST_BLOCK, length: FIRST_LENGTH });
+  const chain = createHonestChain({
+    seed: options.seed,
+    first: FIRST_BLOCK,
+    length: FIRST_LENGTH + options.steps,
+  });
   const nodes = await startNodes(chain, {
     chainId: CHAIN_ID,
     onCall({ path: asked }) {
@@ -202,25 +208,29 @@ async function build(
   const metricsPorts = new Map<string, number>();
   for (const name of NAMES) if (name !== 'gateway-1') metricsPorts.set(name, await freePort());
   const { PATH = '' } = process.env;
+  const environmentOf = (name: string): Record<string, string> => ({
+    PATH,
+    HOME: directory,
+    PROCESS_NAME: name,
+    NODE_KEY: secrets['the node key in an address'] as string,
+    NODE_HEADER: secrets['the node key in a header'] as string,
+    DATABASE_URL: postgres.url,
+    ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+    NETWORKS_FILE: file,
+    ...store.env(name, secrets['the S3 secret'] as string),
+    HOST: '127.0.0.1',
+    PORT: String(gatewayPort),
+    METRICS_PORT: String(metricsPorts.get(name) ?? 0),
+    INGEST_CONCURRENCY: String(INGEST_CONCURRENCY),
+    NODE_TIMEOUT_MS: '2000',
+    LOG_LEVEL: 'debug',
+  });
   const running = createFleet({
     counts: { gateway: 1, ingester: 2, packer: 2 },
     logs: path.join(directory, 'logs'),
     environment: (name) => ({
-      PATH,
-      HOME: directory,
-      PROCESS_NAME: name,
-      NODE_KEY: secrets['the node key in an address'] as string,
-      NODE_HEADER: secrets['the node key in a header'] as string,
+      ...environmentOf(name),
       DATABASE_URL: throughProxy(postgres.url, proxies.get(name)?.port as number),
-      ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
-      NETWORKS_FILE: file,
-      ...store.env(name, secrets['the S3 secret'] as string),
-      HOST: '127.0.0.1',
-      PORT: String(gatewayPort),
-      METRICS_PORT: String(metricsPorts.get(name) ?? 0),
-      INGEST_CONCURRENCY: String(INGEST_CONCURRENCY),
-      NODE_TIMEOUT_MS: '2000',
-      LOG_LEVEL: 'debug',
     }),
   });
   fleet = running;
@@ -257,6 +267,7 @@ async function build(
     baseUrl,
     apiKey,
     metricsPorts,
+    environmentOf,
     secrets,
     close,
   };

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { KINDS, type Kind } from '@packhouse/chain';
 import { canonicalText } from '../chain/canonical.js';
 import type { HonestChain } from '../chain/honest-chain.js';
+import { type CoverageAnswer, checkCoverageAnswer } from '../invariants/coverage-route.js';
 import type { Random } from '../random.js';
 
 /** A pointer that was handed out. */
@@ -53,7 +54,14 @@ export function startDownloader(options: {
     statuses[name] = (statuses[name] ?? 0) + 1;
     return response;
   };
+  const lookAtCoverage = async (): Promise<void> => {
+    const answer = await ask(`${baseUrl}${apiKey}/bundle-api/coverage`);
+    if (answer.status !== 200) return void refusals.add(await answer.text());
+    const problem = checkCoverageAnswer((await answer.json()) as CoverageAnswer);
+    if (problem !== null) wrong.push(`coverage: ${problem}`);
+  };
   const once = async (): Promise<void> => {
+    if (random.int(20) === 0) return lookAtCoverage();
     const kind = random.pick(KINDS);
     const block = random.between(chain.first, chain.head());
     const answer = await ask(`${baseUrl}${apiKey}/bundle-api/${kind}/${block}`);
