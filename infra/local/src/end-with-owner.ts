@@ -8,7 +8,7 @@ const STARTING_S = 5;
 const MAX_KEEPERS = 100;
 
 /** For a process that has nothing to finish. */
-const AT_ONCE = 'cat >/dev/null; kill -TERM "$1"';
+const AT_ONCE = 'while read -r _; do :; done; kill -TERM "$1"';
 
 /**
  * For a Postgres. $1: the server's number, $2: its data folder. The end of stdin is the end of whoever holds the other side.
@@ -17,7 +17,7 @@ const AT_ONCE = 'cat >/dev/null; kill -TERM "$1"';
  * file that says whether the server is still there.
  */
 const WHEN_LEFT = `
-cat >/dev/null
+while read -r _; do :; done
 there() { [ "$(head -n 1 "$2/postmaster.pid" 2>/dev/null)" = "$1" ] && kill -0 "$1" 2>/dev/null; }
 left=${STARTING_S}
 while [ "$left" -gt 0 ] && kill -0 "$1" 2>/dev/null && ! there "$1" "$2"; do sleep 1; left=$((left - 1)); done
@@ -53,6 +53,7 @@ export function endWithOwner(server: { pid: number; dataFolder?: string }): () =
     child.on('error', () => undefined);
     child.stdin.on('error', () => undefined);
     child.on('exit', () => {
+      child.stdin.destroy();
       if (!released && keepers < MAX_KEEPERS) keep();
     });
     // Neither may keep this process alive.
