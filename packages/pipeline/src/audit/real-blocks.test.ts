@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { KINDS } from '@packhouse/chain';
+import { KINDS, type Kind } from '@packhouse/chain';
 import { chainDataDirectory, loadRecording, type RecordedBlock } from '@packhouse/replay-node';
 import { describe, expect, inject, test } from 'vitest';
 import { auditWorld } from '../testing/audited.js';
@@ -8,7 +8,10 @@ import { makeWorld } from '../testing/world.js';
 const directory = chainDataDirectory();
 
 /** Publishes these blocks and audits them. */
-async function auditOf(blocks: RecordedBlock[], kinds = KINDS): Promise<ReturnType<typeof auditWorld>> {
+async function auditOf(
+  blocks: RecordedBlock[],
+  kinds: readonly Kind[] = KINDS,
+): Promise<ReturnType<typeof auditWorld>> {
   const world = await makeWorld(inject('postgresUrl'), [{ blocks }], { kinds });
   try {
     for (const { number } of blocks.filter(({ number }, i) => blocks[i - 1]?.number !== number - 1)) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   deflatePiece,
   type Fragment,
+  type FragmentInfo,
   fragmentOf,
   objectKey,
   readBundle,
