@@ -10,8 +10,17 @@ it('makes no tables where there are none, says that the queue is away, and finds
   const { url, drop } = await freshDatabase(inject('postgresUrl'));
   let now = 0;
   const clock = { ...context.clock, now: () => now };
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on('warning', note);
   const reader = createQueueReader({ databaseUrl: url, context: { ...context, clock }, timeoutMs: 60_000 });
   await expect(reader.look('ingest', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
+  // Looking again and again leaves nothing behind.
+  for (let again = 0; again < 12; again++) {
+    now += 2_000;
+    await expect(reader.look('pack', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
+  }
+  expect(warnings).toEqual([]);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query(`SELECT nspname FROM pg_namespace WHERE nspname = 'bullmq'`);
@@ -29,6 +38,7 @@ it('makes no tables where there are none, says that the queue is away, and finds
   await expect(reader.look('ingest', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
   await queues.close();
   await drop();
+  process.off('warning', note);
 });
 
 it('waits for a server that does not answer no longer than it was told', async () => {

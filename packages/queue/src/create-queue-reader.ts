@@ -23,17 +23,22 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
   const { context, timeoutMs = 500, ...where } = options;
   let open: Promise<Queues> | undefined;
   let away: { until: number; error: unknown } | undefined;
+  const dropped = new Set<Promise<void>>();
   let closed = false;
 
   const connected = (): Promise<Queues> => {
-    if (open === undefined) {
-      const opening = createQueues({ ...where, context, readOnly: true });
-      open = opening;
-      opening.catch(() => {
-        if (open === opening) open = undefined;
-      });
-    }
+    open ??= createQueues({ ...where, context, readOnly: true });
     return open;
+  };
+
+  /** What failed is not used again: a queue that is not there would leave something behind at every look. */
+  const drop = (): void => {
+    const broken = open;
+    open = undefined;
+    if (broken === undefined) return;
+    const gone = broken.then((queues) => queues.close()).catch(() => undefined);
+    dropped.add(gone);
+    void gone.then(() => dropped.delete(gone));
   };
 
   return {
@@ -46,16 +51,15 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
         away = undefined;
         return look;
       } catch (error) {
+        drop();
         away = { until: context.clock.now() + AWAY_MS, error };
         throw error;
       }
     },
     close: async () => {
       closed = true;
-      await open?.then(
-        (queues) => queues.close(),
-        () => undefined,
-      );
+      drop();
+      await Promise.all(dropped);
     },
   };
 }
