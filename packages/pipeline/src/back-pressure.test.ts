@@ -2,6 +2,7 @@ import { KINDS } from '@packhouse/chain';
 import { type Context, createLogger, createMetrics } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
 import { type BackPressure, createBackPressure } from './back-pressure.js';
+import { follow } from './follow.js';
 import { ingest } from './ingest.js';
 import { pack } from './pack.js';
 import { type PlanReport, plan } from './plan.js';
@@ -71,10 +72,10 @@ const isDone = async (length: number): Promise<boolean> => {
 };
 
 test('while nobody packs staging stays bounded; once somebody does, everything is fetched and published', async () => {
-  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 1_600) }], { maxBlocks: 64 });
-  await world.want(FIRST, FIRST + 1_599);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 800) }], { maxBlocks: 64 });
+  await world.want(FIRST, FIRST + 799);
   await world.noteHead();
-  const { pressure, lines, context } = watch(600_000);
+  const { pressure, lines, context } = watch(400_000);
   const backPressure = async (): Promise<string> =>
     (await context.metrics.render()).match(/packhouse_backpressure\{network="main"\} (\d)/)?.[1] ?? '';
 
@@ -84,22 +85,22 @@ test('while nobody packs staging stays bounded; once somebody does, everything i
   expect(report.pressed).toBe(true);
   const held = await stagedBlocks();
   const bytes = await world.database.staging.diskBytes();
-  expect(held).toBeLessThan(1_600);
+  expect(held).toBeLessThan(800);
   for (let round = 0; round < 5; round++) {
     expect(await planAndIngest(pressure)).toMatchObject({ pressed: true, ingestJobs: 0 });
   }
   expect(await stagedBlocks()).toBe(held);
   expect(await world.database.staging.diskBytes()).toBe(bytes);
   expect(await backPressure()).toBe('1');
-  expect(await world.database.pressure.get('main')).toMatchObject({ limitBytes: 600_000 });
-  expect(await context.metrics.render()).toMatch(/packhouse_staging_limit_bytes 600000/);
+  expect(await world.database.pressure.get('main')).toMatchObject({ limitBytes: 400_000 });
+  expect(await context.metrics.render()).toMatch(/packhouse_staging_limit_bytes 400000/);
 
-  for (let round = 0; round < 200 && !(await isDone(1_600)); round++) {
+  for (let round = 0; round < 200 && !(await isDone(800)); round++) {
     await packAndReclaim();
     await planAndIngest(pressure);
   }
   await packAndReclaim();
-  expect(await isDone(1_600)).toBe(true);
+  expect(await isDone(800)).toBe(true);
   await plan({ ...world, pressure });
   expect(await backPressure()).toBe('0');
   expect(await world.database.pressure.get('main')).toBeNull();
@@ -155,4 +156,13 @@ test('windows that wait when staging becomes full are taken back, and fetching g
   const resumed = await look();
   expect(resumed.pressed).toBe(false);
   expect(resumed.ingestJobs).toBeGreaterThan(1);
+});
+
+test('far beyond the limit the head is noted and not staged', async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 12), finalized: { depth: 8 } }]);
+  await world.want(FIRST, null);
+  const { signal } = world.context;
+  expect((await follow({ ...world.parts, mayStage: () => false }, signal)).staged).toBe(0);
+  expect(await world.database.head.get('main')).toMatchObject({ number: FIRST + 11 });
+  expect((await follow({ ...world.parts, mayStage: () => true }, signal)).staged).toBe(8);
 });

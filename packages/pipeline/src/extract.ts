@@ -4,6 +4,7 @@ import type { BlockRange, Kind, ProvedBlock, Prover } from '@packhouse/chain';
 import type { QuarantineTry, StagedBlock, StageRequest } from '@packhouse/database';
 import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import { dropTraces } from './drop-traces.js';
 import { createFragmentWriter, type ProvedRecord } from './fragment-writer.js';
 import { payloadDigest } from './payload-digest.js';
 
@@ -222,12 +223,6 @@ async function proveRecord(prover: Prover, fetched: FetchedBlock): Promise<Prove
   if (fetched.traces === undefined) return { block };
   if (Array.isArray(fetched.traces)) return { block, traces: prover.proveTraces(block, fetched.traces) };
   return { block, traces: await deflateTraces(prover, block, fetched.traces) };
-}
-
-/** Lets go of traces that nobody will read: they may be an answer that is still coming in on a connection of its own. */
-function dropTraces({ traces }: FetchedBlock): void {
-  if (traces === undefined || Array.isArray(traces)) return;
-  void traces[Symbol.asyncIterator]().return?.();
 }
 
 /** Proves and deflates traces as they come in, so that an answer of any size passes through bounded memory. */

@@ -1,4 +1,5 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
+import { dropTraces } from './drop-traces.js';
 import { fetchWish } from './extract.js';
 import type { IngestParts } from './ingest-piece.js';
 import { isNotKept } from './node-faults.js';
@@ -62,8 +63,7 @@ async function isUnkept(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const { traces } = await source.fetchBlock(number, fetchWish(kinds), { signal });
-    if (traces !== undefined && !Array.isArray(traces)) void traces[Symbol.asyncIterator]().return?.();
+    dropTraces(await source.fetchBlock(number, fetchWish(kinds), { signal }));
     return false;
   } catch (error) {
     signal.throwIfAborted();

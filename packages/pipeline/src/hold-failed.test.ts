@@ -57,11 +57,11 @@ test('a block without traces keeps back its traces and nothing else, and is whol
 });
 
 test('a part of the chain of which no node keeps the state is one row, found without asking for each block', async () => {
-  const kept = FIRST + 700;
+  const kept = FIRST + 350;
   world = await makeWorld(inject('postgresUrl'), [
-    { blocks: chainFrom(FIRST, 800), faults: withoutState(FIRST, kept - 1) },
+    { blocks: chainFrom(FIRST, 400), faults: withoutState(FIRST, kept - 1) },
   ]);
-  await world.want(FIRST, FIRST + 799);
+  await world.want(FIRST, FIRST + 399);
   await world.noteHead();
   const window = { start: FIRST, end: FIRST + 31, kinds: KINDS };
   const { signal } = world.context;
@@ -69,7 +69,7 @@ test('a part of the chain of which no node keeps the state is one row, found wit
   expect(await rows()).toEqual([[FIRST, kept - 1, 'traces', 'BLOCKS_UNAVAILABLE']]);
   const [row] = await world.database.quarantine.list('main');
   expect(row?.message).toMatch(
-    /^No upstream of main keeps traces of blocks 1024 to 1723: .*missing trie node/,
+    /^No upstream of main keeps traces of blocks 1024 to 1373: .*missing trie node/,
   );
   expect(row?.tried).toMatchObject([{ upstream: 'node-1', cause: 'NODE_ERROR' }]);
   // Everything else of the window is there, and the traces behind the range are planned.
@@ -78,8 +78,8 @@ test('a part of the chain of which no node keeps the state is one row, found wit
   ]);
   await world.settle();
   expect(await rows()).toEqual([[FIRST, kept - 1, 'traces', 'BLOCKS_UNAVAILABLE']]);
-  expect((await world.published('logs')).size).toBe(800);
-  expect((await world.published('traces')).size).toBe(100);
+  expect((await world.published('logs')).size).toBe(400);
+  expect((await world.published('traces')).size).toBe(50);
 });
 
 test('a range that fails again waits longer as one row, and is had once a node has it', async () => {

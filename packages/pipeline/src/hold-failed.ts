@@ -1,5 +1,6 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { dropTraces } from './drop-traces.js';
 import { fetchWish } from './extract.js';
 import { findUnkeptEnd } from './find-unkept-end.js';
 import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
@@ -77,8 +78,7 @@ async function isFetchable(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const { traces } = await source.fetchBlock(number, fetchWish(kinds), { signal });
-    if (traces !== undefined && !Array.isArray(traces)) void traces[Symbol.asyncIterator]().return?.();
+    dropTraces(await source.fetchBlock(number, fetchWish(kinds), { signal }));
     return true;
   } catch {
     signal.throwIfAborted();
