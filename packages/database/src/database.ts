@@ -392,6 +392,8 @@ export interface Database {
   audit: {
     /** The keys of all objects, superseded ones too, of the bundles that start at one of these blocks. */
     knownKeys(network: string, kind: Kind, starts: readonly number[]): Promise<Set<string>>;
+    /** How many bundles of each kind were superseded; kinds without any are left out. */
+    superseded(network: string): Promise<{ kind: Kind; count: number }[]>;
     /** Notes that a network was audited by itself. Throws NETWORK_UNKNOWN. */
     note(run: AuditRun): Promise<void>;
     /** The audit that was noted last, or null. */

@@ -7,6 +7,7 @@ import {
 } from '@packhouse/pipeline';
 import { PackhouseError, systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
+import { type AuditStanding, auditStanding, describeAudit } from '../audit/describe-audit.js';
 import { withDatabase } from '../connect.js';
 import { describeOldest, describeReasons, describeStanding } from '../coverage/describe-summary.js';
 import { formatBytes, formatCount, formatDuration } from '../format.js';
@@ -72,9 +73,12 @@ export function addStatusCommand(program: Command, io: CliIo): void {
         const summaries = await withQueueReader(io, options, (queue) =>
           Promise.all(networks.map((id) => coverageSummary({ database, queue }, id))),
         );
+        const audits = await Promise.all(networks.map((id) => auditStanding(database, id)));
         if (options.json) {
           for (const [at, status] of statuses.entries()) {
-            print(io, asJson(status, summaries[at] as CoverageSummary, rates));
+            const { last, superseded } = audits[at] as AuditStanding;
+            const json = asJson(status, summaries[at] as CoverageSummary, rates);
+            print(io, { ...json, lastAudit: last, superseded });
           }
           return;
         }
@@ -88,6 +92,8 @@ export function addStatusCommand(program: Command, io: CliIo): void {
         for (const { network, backPressure } of statuses) {
           if (backPressure !== null) print(io, `\n${pressureLine(network, backPressure)}`);
         }
+        const audited = audits.map(describeAudit).filter((line) => line !== null);
+        if (audited.length > 0) print(io, `\n${audited.join('\n')}`);
         const alarms = statuses.flatMap((status) => status.alarms);
         if (alarms.length > 0) print(io, `\n${alarmTable(alarms)}`);
       });

@@ -22,6 +22,8 @@ it('knows the objects of bundles and of those that were superseded', async () =>
   expect(await audit.knownKeys('main', 'logs', [10])).toEqual(new Set([second.objectKey]));
   expect(await audit.knownKeys('main', 'traces', [0])).toEqual(new Set());
   expect(await audit.knownKeys('nowhere', 'logs', [0])).toEqual(new Set());
+  expect(await audit.superseded('main')).toEqual([{ kind: 'logs', count: 1 }]);
+  expect(await audit.superseded('nowhere')).toEqual([]);
 });
 
 it('remembers the last audit of a network, and of no other', async () => {
