@@ -26,7 +26,7 @@ export function createBundles(
   ids: NetworkIds,
   origins: OriginIds,
 ): Database['bundles'] {
-  const tools = { connections, origins };
+  const tools = { connections, origins, tips: new Map() };
   return {
     publish: async (bundle, sealing) => publish(tools, await ids.get(bundle.network), bundle, sealing),
     supersede: async (bundle, options) => supersede(tools, await ids.get(bundle.network), bundle, options),

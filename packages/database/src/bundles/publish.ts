@@ -3,51 +3,28 @@ import pg from 'pg';
 import { kindCode } from '../connection/codes.js';
 import type { Connections } from '../connection/connections.js';
 import type { NewBundle, Sealing } from '../database.js';
-import { appendEntry, readTip } from '../manifest/append-entry.js';
-import type { OriginIds } from '../manifest/origins.js';
 import { bundleValues, insertBundle } from './insert-bundle.js';
-import { lockKind } from './lock-kind.js';
+import { publishSealed } from './publish-sealed.js';
+import type { PublishTools } from './publish-tools.js';
 import { selectRanges } from './select-ranges.js';
 
 const EXCLUSION_VIOLATION = '23P01';
 const UNIQUE_VIOLATION = '23505';
-
-/** What publishing works with. */
-export interface PublishTools {
-  connections: Connections;
-  origins: OriginIds;
-}
+const UNSEALED = { version: 1, publishedAt: null };
 
 /** Inserts the index row of a bundle (see Database.bundles.publish). Throws BUNDLE_OVERLAP, BUNDLE_INVALID. */
 export async function publish(
-  { connections, origins }: PublishTools,
+  tools: PublishTools,
   networkId: number,
   bundle: NewBundle,
   sealing?: Sealing,
 ): Promise<void> {
   checkCover(bundle);
-  const kind = kindCode(bundle.kind);
   try {
-    if (sealing === undefined) {
-      await connections.query(
-        insertBundle,
-        bundleValues(networkId, bundle, { version: 1, publishedAt: null }),
-      );
-      return;
-    }
-    const origin = await origins.get(sealing.signer.producer, sealing.clients);
-    await connections.transaction(async (session) => {
-      await session.query(lockKind, [networkId, kind, 'yes']);
-      const tip = await readTip(session, { networkId, kind }, sealing.signer);
-      const first = { version: 1, publishedAt: tip.now };
-      await session.query(insertBundle, bundleValues(networkId, bundle, first));
-      await appendEntry(session, tip, {
-        ...{ networkId, signer: sealing.signer, origin },
-        row: { ...bundle, ...first, supersedes: null },
-      });
-    });
+    if (sealing !== undefined) await publishSealed(tools, networkId, bundle, sealing);
+    else await tools.connections.query(insertBundle, bundleValues(networkId, bundle, UNSEALED));
   } catch (error) {
-    throw await overlapOf(error, connections, networkId, bundle);
+    throw await overlapOf(error, tools.connections, networkId, bundle);
   }
 }
 

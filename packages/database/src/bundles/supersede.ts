@@ -9,7 +9,8 @@ import { deleteBundle } from './delete-bundle.js';
 import { bundleValues, insertBundle } from './insert-bundle.js';
 import { insertSuperseded } from './insert-superseded.js';
 import { lockKind } from './lock-kind.js';
-import { checkCover, type PublishTools } from './publish.js';
+import { checkCover } from './publish.js';
+import type { PublishTools } from './publish-tools.js';
 import { selectBundleAt } from './select-bundle-at.js';
 import { updateSuperseded } from './update-superseded.js';
 

@@ -1,5 +1,5 @@
 import { type ManifestEntry, NO_ENTRY, type Signer } from '@packhouse/manifest';
-import { hashBytes, hashText, kindCode, kindOf, proofsMask, proofsOf } from '../connection/codes.js';
+import { hashBytes, hashText, kindCode, proofsMask, proofsOf } from '../connection/codes.js';
 import type { Session } from '../connection/connections.js';
 import type { BundleRow } from '../database.js';
 import { insertEntry } from './insert-entry.js';
@@ -51,39 +51,32 @@ export async function readClock(session: Session): Promise<Date> {
   return (row as { now: Date }).now;
 }
 
-/**
- * Appends the entry of a bundle behind `tip` and gives the new tip; the kind's lock must be held.
- *
- * What is signed is made of the values as they are stored, so that the row gives the same text again.
- */
-export async function appendEntry(
-  session: Session,
-  tip: Tip,
-  { networkId, signer, origin, row }: Appended,
-): Promise<Tip> {
-  const kind = kindCode(row.kind);
-  const proofs = proofsMask(row.proofs);
-  const hashes = [row.firstHash, row.firstParentHash, row.lastHash].map(hashBytes) as [
-    Buffer,
-    Buffer,
-    Buffer,
-  ];
-  const sha256 = Buffer.from(row.sha256, 'hex');
+/** An entry that was sealed to stand behind a tip. */
+export interface SealedBehind {
+  sequence: number;
+  hash: Buffer;
+  signature: Buffer;
+  /** Hex sha256 of the version before as bytes; empty: none. */
+  supersedes: Buffer;
+}
+
+/** Seals the entry of a bundle behind `tip`: of the values as they are stored, so that the row gives the same text again. */
+export function sealBehind(tip: Tip, { signer, origin, row }: Omit<Appended, 'networkId'>): SealedBehind {
   const supersedes = Buffer.from(row.supersedes ?? '', 'hex');
   const entry: ManifestEntry = {
     network: row.network,
     chainId: tip.chainId,
-    kind: kindOf(kind),
+    kind: row.kind,
     sequence: tip.sequence + 1,
     start: row.start,
     end: row.end,
-    sha256: sha256.toString('hex'),
+    sha256: Buffer.from(row.sha256, 'hex').toString('hex'),
     bytes: row.byteLength,
     rawBytes: row.rawLength,
-    firstHash: hashText(hashes[0]),
-    firstParentHash: hashText(hashes[1]),
-    lastHash: hashText(hashes[2]),
-    proofs: proofsOf(proofs),
+    firstHash: hashText(hashBytes(row.firstHash)),
+    firstParentHash: hashText(hashBytes(row.firstParentHash)),
+    lastHash: hashText(hashBytes(row.lastHash)),
+    proofs: proofsOf(proofsMask(row.proofs)),
     clients: origin.clients,
     producer: origin.producer,
     version: row.version,
@@ -92,11 +85,30 @@ export async function appendEntry(
     previous: tip.hash,
     keyId: signer.keyId,
   };
-  const sealed = signer.seal(entry);
+  const { hash, signature } = signer.seal(entry);
+  return {
+    sequence: entry.sequence,
+    hash: Buffer.from(hash, 'hex'),
+    signature: Buffer.from(signature, 'base64'),
+    supersedes,
+  };
+}
+
+/** The tip behind an entry that was appended. */
+export function tipBehind(tip: Tip, { sequence, hash }: SealedBehind): Tip {
+  return { ...tip, sequence, hash: hash.toString('hex') };
+}
+
+/** Appends the entry of a bundle behind `tip` and gives the new tip; the kind's lock must be held. */
+export async function appendEntry(session: Session, tip: Tip, appended: Appended): Promise<Tip> {
+  const { networkId, origin, row } = appended;
+  const sealed = sealBehind(tip, appended);
   await session.query(insertEntry, [
-    ...[networkId, kind, entry.sequence, row.start, row.end, row.byteLength, row.rawLength],
-    ...[row.publishedAt, proofs, origin.id, row.version, tip.key, sha256, ...hashes],
-    ...[Buffer.from(sealed.hash, 'hex'), Buffer.from(sealed.signature, 'base64'), supersedes],
+    ...[networkId, kindCode(row.kind), sealed.sequence, row.start, row.end, row.byteLength, row.rawLength],
+    ...[row.publishedAt, proofsMask(row.proofs), origin.id, row.version, tip.key],
+    Buffer.from(row.sha256, 'hex'),
+    ...[hashBytes(row.firstHash), hashBytes(row.firstParentHash), hashBytes(row.lastHash)],
+    ...[sealed.hash, sealed.signature, sealed.supersedes],
   ]);
-  return { ...tip, sequence: entry.sequence, hash: sealed.hash };
+  return tipBehind(tip, sealed);
 }

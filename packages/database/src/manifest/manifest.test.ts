@@ -83,6 +83,31 @@ it('counts without a gap and chains without a fork though ten publish at once', 
   }
 });
 
+it('goes on behind whatever was appended meanwhile, with the times of the database', async () => {
+  const { manifest } = open.database;
+  const [one, two] = [open.another(), open.another()];
+  const before = (await manifest.tip('main', 'blocks'))?.sequence ?? -1;
+  for (let round = 0; round < 5; round += 1) {
+    // The first remembers where the log ended; the second moves it on.
+    for (const database of [one, one, two]) {
+      const { start, end } = fresh();
+      await database.bundles.publish(makeBundle('blocks', start, end), sealing);
+    }
+  }
+  const entries = await manifest.entries('main', 'blocks', before, 100);
+  expect(entries).toHaveLength(15);
+  for (const [i, entry] of entries.entries()) {
+    expect(entry.sequence).toBe(before + 1 + i);
+    if (i > 0) expect(entry.previous).toBe(entries[i - 1]?.hash);
+    expect(sealing.signer.seal(entry)).toEqual(entry);
+    const bundle = await open.database.bundles.covering('main', 'blocks', entry.start);
+    expect(bundle?.publishedAt.toISOString()).toBe(entry.publishedAt);
+  }
+  const [clock] = await open.sql<{ now: Date }>('SELECT clock_timestamp() AS now');
+  const last = new Date(entries.at(-1)?.publishedAt as string);
+  expect(Math.abs((clock?.now.getTime() as number) - last.getTime())).toBeLessThan(60_000);
+});
+
 it('leaves no entry and no bundle of a publication that fails', async () => {
   const { bundles, manifest } = open.database;
   const { start, end } = fresh();
