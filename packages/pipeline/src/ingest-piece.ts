@@ -3,7 +3,8 @@ import { type ExtractFailure, type ExtractParts, extract } from './extract.js';
 import type { Piece } from './missing-pieces.js';
 import { isDatabaseFault } from './node-faults.js';
 import { intersectRanges } from './ranges.js';
-import { type StageParts, stage } from './stage.js';
+import type { StageParts } from './stage.js';
+import { stagePatiently } from './stage-patiently.js';
 
 export type IngestParts = ExtractParts & StageParts;
 
@@ -38,7 +39,7 @@ export async function ingestPiece(
     const first = run.blocks[0]?.number ?? range.start;
     const held = { start: first, end: run.blocks.at(-1)?.number ?? first };
     try {
-      await stage(parts, run, signal);
+      await stagePatiently(parts, run, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (isDatabaseFault(error)) throw error;
