@@ -43,3 +43,14 @@ it('what is redone is told by job', () => {
     { blocks: 6, jobs: 3, mostOfAJob: 3 },
   ]);
 });
+
+it('what was fetched while Postgres recovered is blamed on the kill that it recovered from', () => {
+  const ledger = createFetchLedger();
+  ledger.note(4, 2_000);
+  ledger.note(4, 9_000);
+  ledger.note(5, 40_000);
+  ledger.note(5, 50_000);
+  const { perKill, unexplained } = ledger.blame([{ role: 'backend', at: 1_500 }], 10);
+  expect(perKill).toEqual([{ blocks: 1, jobs: 1, mostOfAJob: 1 }]);
+  expect(unexplained).toEqual([{ block: 5, first: 40_000, again: 50_000 }]);
+});

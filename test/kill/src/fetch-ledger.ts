@@ -40,6 +40,10 @@ export interface FetchLedger {
 /** Only these hold blocks that are fetched and not yet staged, or what they are staged in. */
 const HOLDS_WORK: ReadonlySet<Role> = new Set(['ingester', 'supervisor', 'postmaster', 'backend']);
 
+const POSTGRES: ReadonlySet<Role> = new Set(['supervisor', 'postmaster', 'backend']);
+/** How long a Postgres may take until it is there again and its clients know it. */
+const RECOVERY_MS = 30_000;
+
 /** Makes an empty ledger. */
 export function createFetchLedger(): FetchLedger {
   const times = new Map<number, number[]>();
@@ -57,10 +61,14 @@ export function createFetchLedger(): FetchLedger {
       for (const [block, asked] of times) {
         for (let next = 1; next < asked.length; next++) {
           const [first, again] = asked.slice(next - 1) as [number, number];
-          // The first kill behind the earlier request took what it had brought.
-          const guilty = kills.findIndex(
-            ({ role, at }) => HOLDS_WORK.has(role) && at >= first && at <= again,
-          );
+          // The first kill behind the earlier request took what it had brought; where there is none, Postgres was
+          // still away because of one before it, and what was brought could not be staged.
+          let guilty = kills.findIndex(({ role, at }) => HOLDS_WORK.has(role) && at >= first && at <= again);
+          if (guilty === -1) {
+            guilty = kills.findLastIndex(
+              ({ role, at }) => POSTGRES.has(role) && at < first && at >= first - RECOVERY_MS,
+            );
+          }
           if (guilty === -1) unexplained.push({ block, first, again });
           else {
             const job = Math.floor(block / jobBlocks);
