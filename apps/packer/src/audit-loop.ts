@@ -2,7 +2,7 @@ import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
 import { scheduledAudit } from '@packhouse/pipeline';
-import type { Context } from '@packhouse/runtime';
+import { type Context, openScope } from '@packhouse/runtime';
 
 export interface AuditLoopParts {
   context: Context;
@@ -58,11 +58,12 @@ export async function auditLoop(parts: AuditLoopParts): Promise<void> {
     { id, proofs }: Network,
     lost: AbortSignal,
   ): Promise<void> {
+    const scope = openScope(context.signal, lost);
     const run = await scheduledAudit(
       { context, database, objectStore, policyOf: () => proofs },
       { network: id, share, bytesPerSecond, seed: String(context.clock.now()) },
-      AbortSignal.any([context.signal, lost]),
-    );
+      scope.signal,
+    ).finally(() => scope.close());
     if (run === null) return;
     lastRun.set({ network: id }, run.finishedAt.getTime() / 1_000);
     context.logger.info({ ...run }, 'a sample of what is published was audited');

@@ -4,7 +4,7 @@ import { type Kind, PROOFS, type Proof, type Prover } from '@packhouse/chain';
 import type { BundleRow, Database, NewBundle, StagedBlock, StageRequest } from '@packhouse/database';
 import type { BlockSource } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
-import { type Context, PackhouseError } from '@packhouse/runtime';
+import { type Context, openScope, PackhouseError } from '@packhouse/runtime';
 import { extract } from '../extract.js';
 import { putVerified } from '../put-verified.js';
 import { relevantProofs } from '../relevant-proofs.js';
@@ -37,7 +37,8 @@ export async function repairBundle(
   const { network, kind, start } = damaged;
   const lock = await database.tryLock(`repair:${network}:${kind}`);
   if (lock === null) throw busy(damaged);
-  const stop = AbortSignal.any([signal, lock.lost]);
+  const scope = openScope(signal, lock.lost);
+  const stop = scope.signal;
   try {
     const row = await database.bundles.covering(network, kind, start);
     if (row === null || row.start !== start) throw gone(damaged);
@@ -56,6 +57,7 @@ export async function repairBundle(
       }),
     );
   } finally {
+    scope.close();
     await lock.release();
   }
 }

@@ -46,11 +46,12 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** Makes a world with one replay node per entry of `nodes`. */
+/** Makes a world with one replay node per entry of `nodes`, each asked for `timeoutMs` at most. */
 export async function makeWorld(
   postgresUrl: string,
   nodes: ReplayNodeOptions[],
   bundles: object = {},
+  timeoutMs = 2_000,
 ): Promise<World> {
   const stop = new AbortController();
   const context: Context = {
@@ -78,7 +79,7 @@ export async function makeWorld(
     ],
   };
   const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
-  const source = createBlockSource({ network, context, timeoutMs: 2_000 });
+  const source = createBlockSource({ network, context, timeoutMs });
   const prover = await createProver(network.proofs);
   const parts = {
     context,
