@@ -96,8 +96,17 @@ async function migrate(pool: pg.Pool, address: string): Promise<void> {
   }
 }
 
-/** BullMQ takes all listeners off a connection before it ends it; an error in that moment would kill the process. */
+/**
+ * A connection that breaks while somebody has it, as BullMQ does while it makes its tables, is an event without a
+ * listener, which would end the process; who uses it gets the error anyway. BullMQ also takes all listeners off a
+ * connection before it ends it.
+ */
 class GuardedClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on('error', () => undefined);
+  }
+
   override removeAllListeners(event?: string | symbol): this {
     super.removeAllListeners(event);
     if (event === undefined || event === 'error') this.on('error', () => undefined);
