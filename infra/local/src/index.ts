@@ -5,3 +5,4 @@ export { type FreshDatabase, freshDatabase } from './fresh-database.js';
 export { type LocalPostgres, type StartPostgresOptions, startPostgres } from './postgres.js';
 export { processStart } from './process-start.js';
 export { removePostgres } from './remove-postgres.js';
+export { runSql } from './run-sql.js';

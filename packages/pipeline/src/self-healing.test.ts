@@ -1,9 +1,9 @@
 import { canonicalRecord, KINDS, type Kind } from '@packhouse/chain';
 import { createDatabase, type Database } from '@packhouse/database';
+import { runSql } from '@packhouse/local';
 import { createQueues, type Queues, type Worker } from '@packhouse/queue';
 import type { RecordedBlock } from '@packhouse/replay-node';
 import { isPackhouseError, systemClock } from '@packhouse/runtime';
-import pg from 'pg';
 import { afterEach, expect, inject, test, vi } from 'vitest';
 import { ingest } from './ingest.js';
 import { pack } from './pack.js';
@@ -158,14 +158,11 @@ test('two planners and any number of workers get everything published exactly on
   timeout: 600_000,
 }, async () => {
   await begin(4);
-  const sql = new pg.Client({ connectionString: world.databaseUrl });
-  await sql.connect();
-  closers.push(() => sql.end());
   await survives(
     () =>
       createQueues({ databaseUrl: world.databaseUrl, context: world.context, lockMs: 2_000, backoffMs: 50 }),
     async (round, queues) => {
-      if (round % 3 === 0) await sql.query('DROP SCHEMA IF EXISTS bullmq CASCADE');
+      if (round % 3 === 0) await runSql(world.databaseUrl, 'DROP SCHEMA IF EXISTS bullmq CASCADE');
       else if (round % 3 === 1) await deleteSome(queues, round);
       else await queues.wipe('ingest');
     },
