@@ -233,4 +233,27 @@ describe('hashes that do not fit', () => {
     expect(findings.map(({ cause }) => cause).sort()).toEqual(['blockHash', 'parentLink']);
     expect(findings.every(({ kind, start }) => kind === 'logs' && start === row.start)).toBe(true);
   });
+
+  test('of two bundles that do not follow each other the one is named that the nodes do not have', async () => {
+    const row = await rowAt(world, 'logs', FIRST);
+    const next = await rowAt(world, 'logs', row.end + 1);
+    ({ undo } = await republish(world, row, await recordsOf(world.objectStore, row), { lastHash: wrong }));
+    const { findings } = await auditWorld(world);
+    expect(findings).toHaveLength(2);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ cause: 'blockHash', start: row.start, got: wrong }),
+    );
+    expect(findings).toContainEqual(
+      expect.objectContaining({ cause: 'parentLink', start: next.start, expected: wrong }),
+    );
+    const { outcome } = await auditAndRepair(world);
+    expect(outcome.repairs.map(({ state }) => state)).toEqual(['refused', 'refused']);
+    const blamed = outcome.repairs.find(({ bundle }) => bundle.start === next.start)?.message;
+    expect(blamed).toMatch(
+      new RegExp(
+        `does not follow .*the nodes give 0x.* as block ${row.end}, the index row of ${row.start}-${row.end} ${wrong}\\. Nothing was changed\\.$`,
+      ),
+    );
+    expect(await rowAt(world, 'logs', next.start)).toEqual(next);
+  });
 });
