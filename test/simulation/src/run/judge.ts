@@ -53,7 +53,7 @@ export async function judge(world: World, healing: Healing): Promise<Verdict[]> 
     await nothingLostOrDoubled(evidence, expected, redone(world)),
     await pointersResolve(downloader.pointers(), chain, download),
     reclaimedAfterReadable(watcher.vanished()),
-    noSecrets(await publicTexts(world), world.secrets),
+    noSecrets(await publicTexts(world), { ...world.secrets, 'the signing key': await signingKey(world) }),
     memoryBounded(memory.most(), () => MEMORY_LIMIT),
     noCrash(world),
     await coverageRouteIsTrue(evidence, expected, (cursor) =>
@@ -88,6 +88,12 @@ function redone({ nodes, tally, chain }: World): Parameters<typeof nothingLostOr
     disturbances: disturbances + struck,
     blocksEach: INGEST_CONCURRENCY * (chain.head() - chain.first + 1),
   };
+}
+
+/** The key itself, without the lines around it. */
+async function signingKey({ environmentOf }: World): Promise<string> {
+  const pem = await readFile(environmentOf('packer-1').SIGNING_KEY_FILE as string, 'utf8');
+  return pem.split('\n')[1] ?? pem;
 }
 
 async function publicTexts(world: World): Promise<PublicText[]> {

@@ -220,6 +220,7 @@ async function build(
     ...store.env(name, secrets['the S3 secret'] as string),
     HOST: '127.0.0.1',
     PORT: String(gatewayPort),
+    SIGNING_KEY_FILE: path.join(directory, 'signing-key.pem'),
     METRICS_PORT: String(metricsPorts.get(name) ?? 0),
     INGEST_CONCURRENCY: String(INGEST_CONCURRENCY),
     NODE_TIMEOUT_MS: '2000',
