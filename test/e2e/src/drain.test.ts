@@ -126,7 +126,7 @@ async function checkAll(): Promise<void> {
 describe('an ingester', () => {
   test('whose node hangs gives its windows back: another one leads at once and does them, and nothing counts as failed', async () => {
     await want();
-    node.faults.add({ do: 'hang', when: { method: 'eth_getBlockReceipts', times: 8 } });
+    node.faults.add({ do: 'hang', when: { method: 'eth_getBlockReceipts', block: FIRST + 5, nth: 1 } });
     const first = await start('ingester', { ...LONG, NODE_TIMEOUT_MS: '600000' });
     await expect.poll(() => node.faults.hits().hang ?? 0, WAIT).toBeGreaterThan(0);
     await expect.poll(activeJobs, WAIT).toBeGreaterThan(0);
