@@ -31,8 +31,8 @@ export interface KindCoverage {
   kind: Kind;
   /** Published from the network's first wanted block up to here without a hole. */
   completeTo: number | null;
-  /** Blocks of the whole range asked for, not of this page. */
-  counts: Omit<HoleCounts, 'kind'>;
+  /** Blocks of the whole range asked for, not of this page; only the first page has them. */
+  counts: Omit<HoleCounts, 'kind'> | null;
   published: BlockRange[];
   holes: Hole[];
 }
@@ -78,20 +78,23 @@ export async function coverage(parts: CoverageParts, request: CoverageRequest): 
   }
   const [page, counts] = await Promise.all([
     holes.page({ ...asked, range: { start, end: to }, limit }),
-    holes.count({ ...asked, range: { start: from, end: to } }),
+    // Counting costs what all holes cost, a page what it shows.
+    request.start === undefined ? holes.count({ ...asked, range: { start: from, end: to } }) : null,
   ]);
   return {
     network,
-    head: page.head,
-    finalized: page.finalized,
+    // As the page saw them, so that its reasons fit; a page of no kinds saw nothing.
+    ...(kinds.length === 0
+      ? { head: standing.head, finalized: standing.finalized }
+      : { head: page.head, finalized: page.finalized }),
     completeTo: standing.completeTo,
     ...{ from, to, range: page.range, next: page.next, queueSeen: hints !== null },
     kinds: page.kinds.map(({ kind, published, holes: found }, at) => {
-      const { published: blocks = 0, missing = {} } = counts[at] ?? {};
+      const counted = counts?.[at];
       return {
         kind,
         completeTo: standing.kinds.find((each) => each.kind === kind)?.completeTo ?? null,
-        counts: { published: blocks, missing },
+        counts: counted === undefined ? null : { published: counted.published, missing: counted.missing },
         published,
         holes: found,
       };

@@ -35,27 +35,32 @@ export async function showHoles(
         ? JSON_LIMIT
         : SCREEN_LIMIT
       : parseInteger(options.limit, '--limit', 1, MAX_LIMIT);
+  let queueSeen = true;
   for (const [at, network] of parts.networks.entries()) {
     if (!options.json && at > 0) print(io, '');
     const { firstWanted } = await parts.database.holes.standing(network);
     let start: number | undefined;
+    // The end of the first page's range holds for all of them, however the head moves.
+    let { to } = asked;
     do {
-      const page = await coverage(parts, { network, ...asked, limit, start });
+      const page = await coverage(parts, { network, ...asked, to, limit, start });
+      to = page.to;
       if (options.json) print(io, page);
       else {
         print(io, describeStanding({ ...page, firstWanted }));
         print(io, page.kinds.length === 0 ? 'Nothing is wanted or published.' : describePage(page));
-        if (!page.queueSeen) {
-          print(io, 'The queue cannot be read: queued and fetching show as waiting, packing as staged.');
-        }
+        queueSeen &&= page.queueSeen;
         if (page.next !== null) {
-          const to = options.to === undefined ? '' : ` --to ${page.to}`;
-          print(io, `There is more: add --network ${network} --from ${page.next}${to}.`);
+          const end = options.to === undefined ? '' : ` --to ${page.to}`;
+          print(io, `There is more: add --network ${network} --from ${page.next}${end}.`);
         }
       }
       // What a reader may still want is never more than a page away; a program wants all of it.
       start = options.json && !io.signal.aborted ? (page.next ?? undefined) : undefined;
     } while (start !== undefined);
+  }
+  if (!options.json && !queueSeen) {
+    print(io, '\nThe queue cannot be read: queued and fetching show as waiting, packing as staged.');
   }
 }
 

@@ -29,6 +29,7 @@ beforeAll(async () => {
   await database.networks.register({ id: 'main', chainId: 1 });
   await database.networks.register({ id: 'quiet', chainId: 2 });
   await database.head.set({ network: 'main', number: 99, hash: hash(99), finalized: 79 });
+  await database.head.set({ network: 'quiet', number: 7, hash: hash(7), finalized: 5 });
   await database.wanted.add({
     network: 'main',
     kinds: ['logs', 'blocks'],
@@ -126,13 +127,15 @@ describe('status --holes', () => {
       main.slice(1).map((page) => (page.range as { start: number }).start),
     );
     expect(main.at(-1)).toMatchObject({ next: null, range: { end: 99 } });
-    expect(pages.filter((page) => page.network === 'quiet')).toMatchObject([{ head: null, next: null }]);
+    expect(pages.filter((page) => page.network === 'quiet')).toMatchObject([{ head: 7, next: null }]);
   });
 
   test('of several networks: one after the other, also where nothing is there', async () => {
     const { out } = await packhouse('--holes');
     expect(out).toMatch(/^main: head 99/);
-    expect(out).toMatch(/\n\nquiet: no head seen yet, nothing wanted\.\nNothing is wanted or published\.\n$/);
+    expect(out).toMatch(
+      /\n\nquiet: head 7, final up to 5, nothing wanted\.\nNothing is wanted or published\.\n$/,
+    );
   });
 
   test('says that the queue cannot be read where it is away', async () => {
@@ -166,7 +169,7 @@ describe('status', () => {
   test('sums up several networks: how far each is, holes by reason, the oldest quarantine', async () => {
     const { out } = await packhouse();
     expect(out).toMatch(/^main: head 99, final up to 79, complete in all kinds from 10 up to 19\.$/m);
-    expect(out).toMatch(/^quiet: no head seen yet, nothing wanted\.$/m);
+    expect(out).toMatch(/^quiet: head 7, final up to 5, nothing wanted\.$/m);
     expect(out).toMatch(/^NETWORK +HOLES +BLOCKS +LOGS$/m);
     expect(out).toMatch(/^main +waiting +40 +49$/m);
     expect(out).toMatch(/^main +queued +10 +10$/m);

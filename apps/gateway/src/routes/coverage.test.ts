@@ -11,7 +11,7 @@ interface Body {
   kinds: {
     kind: string;
     completeTo: number | null;
-    counts: { published: number; missing: Record<string, number> };
+    counts: { published: number; missing: Record<string, number> } | null;
     published: string[];
     holes: Record<string, unknown>[];
   }[];
@@ -156,8 +156,9 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
     expect(parts.flatMap(({ kinds }) => kinds[0]?.holes)).toEqual(whole.kinds[0]?.holes);
     for (const [before, page] of parts.slice(1).map((page, i) => [parts[i] as Body, page] as const)) {
       expect(page.page.split('-')[0]).toBe(before.next);
-      expect(page.kinds[0]?.counts).toEqual(whole.kinds[0]?.counts);
+      expect(page.kinds[0]?.counts).toBeNull();
     }
+    expect(parts[0]?.kinds[0]?.counts).toEqual(whole.kinds[0]?.counts);
     // Of all kinds: a page ends in every kind where the first of them is full.
     const all = await pages('?limit=1');
     expect(new Set(all.flatMap(({ kinds }) => kinds.map(({ holes }) => holes.length <= 1)))).toEqual(

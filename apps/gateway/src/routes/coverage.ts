@@ -43,8 +43,8 @@ const kindCoverage = {
       description: "Published from the network's first wanted block up to here without a hole.",
     },
     counts: {
-      type: 'object',
-      description: 'Blocks of the whole range, not of this page alone.',
+      type: ['object', 'null'],
+      description: 'Blocks of the whole range, not of this page alone; null where there is a cursor.',
       required: ['published', 'missing'],
       properties: {
         published: blocks,
