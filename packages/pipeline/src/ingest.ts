@@ -1,4 +1,6 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import { dropTraces } from './drop-traces.js';
+import { fetchWish } from './extract.js';
 import { isBelowFinality, openFinalityAlarm } from './finality-alarm.js';
 import { holdFailed } from './hold-failed.js';
 import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
@@ -8,6 +10,8 @@ import { subtractRanges, unionRanges } from './ranges.js';
 
 /** From this try of a job on, blocks that a living node cannot give are asked for one by one. */
 const PATIENT_ATTEMPTS = 3;
+/** From this try on, the last of a job, a whole window may be to blame where the node gives blocks elsewhere. */
+const LAST_ATTEMPTS = 5;
 /** Blocks that one try may blame like that; where more fail it is the node. */
 const MAX_BLAMED = 4;
 
@@ -45,6 +49,11 @@ export async function ingest(
     staged += alone.staged;
     blamed.push(...alone.blamed);
     held = alone.held;
+  }
+  const all = !few && attempt >= LAST_ATTEMPTS && held.every(({ failure }) => mayBlameBlock(failure.error));
+  if (held.length > 0 && all && (await givesOthers(parts, window, signal))) {
+    blamed.push(...held);
+    held = [];
   }
   staged += await holdFailed(parts, blamed, quarantined, signal);
   const [first] = held;
@@ -92,6 +101,27 @@ async function askAlone(
 async function answers({ source }: IngestParts, signal: AbortSignal): Promise<boolean> {
   try {
     await source.head(signal);
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
+
+/**
+ * Whether the nodes give the same of a block far away: then it is the window that they cannot give, such as blocks that
+ * take too long to trace, one after the other. Windows like that would take all places of the queue in the end.
+ */
+async function givesOthers(
+  { database, network, source }: IngestParts,
+  window: BlockRange & { kinds: readonly Kind[] },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const head = await database.head.get(network);
+  if (head === null || head.finalized < 0) return false;
+  if (head.finalized >= window.start && head.finalized <= window.end) return false;
+  try {
+    dropTraces(await source.fetchBlock(head.finalized, fetchWish(window.kinds), { signal }));
     return true;
   } catch {
     signal.throwIfAborted();
