@@ -14,6 +14,8 @@ export interface MadeKill {
   pid: number;
   /** How old the process was, in milliseconds. */
   ageMs: number;
+  /** Whether it was still starting: of the supervisor, whether not everything was ready since its start. */
+  starting: boolean;
   /** What it called itself: of a backend, also what it was doing. */
   command: string;
   /** Of the supervisor: how it was started again. */
@@ -39,6 +41,8 @@ export interface KillSession {
   survivors(): Part[];
 }
 
+/** A process younger than this is starting; the supervisor says itself when it is not. */
+const YOUNG_MS = 1_500;
 /** A condition that has not come by then never comes, however slow the machine is. */
 const PATIENCE_MS = 180_000;
 const POLL_MS = 15;
@@ -57,6 +61,7 @@ export function createKillSession(request: {
   let current: LocalProcess | undefined;
   let published = 0;
   let starts = 0;
+  let ready = false;
   /** Ends that we brought about ourselves are none of its own. */
   let expected = false;
 
@@ -72,12 +77,16 @@ export function createKillSession(request: {
   };
 
   const onEvent = (event: LocalEvent): void => {
-    if (event.event === 'ready') request.onAccess(event as unknown as Access);
+    if (event.event === 'ready') {
+      ready = true;
+      request.onAccess(event as unknown as Access);
+    }
     if (event.event === 'progress') published = Math.max(published, event.published as number);
   };
 
   const start = (): void => {
     expected = false;
+    ready = false;
     starts++;
     const process = startLocal(request.args, request.env, onEvent);
     current = process;
@@ -139,6 +148,7 @@ export function createKillSession(request: {
           at: Date.now(),
           pid: victim.pid,
           ageMs: Math.round(age),
+          starting: planned.role === 'supervisor' ? !ready : age < YOUNG_MS,
           command: victim.command.slice(0, 90),
         };
         if (planned.role !== 'supervisor') return made;

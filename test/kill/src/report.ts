@@ -5,9 +5,6 @@ import type { GatewayClient } from './gateway-client.js';
 import type { MadeKill } from './kill-session.js';
 import { ROLES, type Role } from './plan-kills.js';
 
-/** A process younger than this was starting when it was hit. */
-const YOUNG_MS = 1_500;
-
 /** Figures of one kind of process. */
 export interface RoleFigures {
   kills: number;
@@ -73,7 +70,7 @@ export function reportOf(parts: {
         .map((kill, at) => ({ ...kill, refetched: perKill[at] as number }))
         .filter((kill) => kill.role === role);
       const blamed = outages.filter(({ from, to }) => {
-        // The last kill before the end began it; several at once are told as the first of them.
+        // The first kill within it began it.
         const first = made.find(({ at }) => at >= from - 100 && at <= to);
         return first?.role === role;
       });
@@ -81,7 +78,7 @@ export function reportOf(parts: {
         role,
         {
           kills: own.length,
-          starting: own.filter((kill) => kill.ageMs < YOUNG_MS).length,
+          starting: own.filter((kill) => kill.starting).length,
           mostRefetched: Math.max(0, ...own.map((kill) => kill.refetched)),
           longestOutageSeconds: Math.max(0, ...blamed.map(seconds)),
         },
