@@ -38,8 +38,10 @@ export const packerSettings = z.object({
     1_000,
   ).default(3_600_000),
   AUDIT_BYTES_PER_SECOND: bytesSetting(
-    'how fast a scheduled audit reads the object store on average, e.g. 2MiB (the default)',
-  ).default(2_097_152),
+    'how fast a scheduled audit reads the object store on average, 1KiB at least, e.g. 2MiB (the default)',
+  )
+    .refine((bytes) => bytes >= 1_024)
+    .default(2_097_152),
   METRICS_PORT: metricsPortSetting(),
   METRICS_HOST: metricsHostSetting(),
   DRAIN_LIMIT_MS: drainLimitSetting(),

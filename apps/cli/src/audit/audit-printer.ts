@@ -12,15 +12,19 @@ export interface AuditPrinter {
   repair(repair: Repair): void;
   deleted(keys: readonly string[]): void;
   done(outcome: AuditOutcome): void;
+  /** It was told to end before it was done. */
+  stopped(): void;
 }
 
 /** Makes a printer; `now` gives milliseconds. */
 export function createAuditPrinter(io: CliIo, json: boolean, now: () => number): AuditPrinter {
   const startedAt = now();
   let toldAt = startedAt;
+  let last: AuditCounts = { bundles: 0, blocks: 0, bytesRead: 0, findings: 0, harmless: 0 };
   return {
     finding: (finding) => print(io, json ? { event: 'finding', ...finding } : finding.message),
     checked(counts) {
+      last = { ...counts };
       if (now() - toldAt < PROGRESS_MS) return;
       toldAt = now();
       const seconds = (toldAt - startedAt) / 1_000;
@@ -39,6 +43,10 @@ export function createAuditPrinter(io: CliIo, json: boolean, now: () => number):
     deleted(keys) {
       for (const key of keys)
         print(io, json ? { event: 'deleted', key } : `The orphaned object ${key} is deleted.`);
+    },
+    stopped() {
+      const said = `The audit was stopped: ${formatCount(last.bundles)} bundles were checked by then, ${formatCount(last.findings)} findings.`;
+      print(io, json ? { event: 'stopped', ...last } : said);
     },
     done({ summary, standing, repairs }) {
       const repaired = repairs.filter(({ state }) => state === 'repaired').length;
@@ -59,7 +67,7 @@ export function createAuditPrinter(io: CliIo, json: boolean, now: () => number):
       const named = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
       print(
         io,
-        `Audited ${formatCount(summary.bundles)} bundles, ${formatCount(summary.blocks)} blocks, ${formatBytes(summary.bytesRead)} in ${formatDuration(summary.seconds)} (${formatBytes(summary.bytesPerSecond)}/s): ${found}${named}${after}.`,
+        `Audited ${formatCount(summary.bundles)} ${summary.bundles === 1 ? 'bundle' : 'bundles'}, ${formatCount(summary.blocks)} blocks, ${formatBytes(summary.bytesRead)} in ${formatDuration(summary.seconds)} (${formatBytes(summary.bytesPerSecond)}/s): ${found}${named}${after}.`,
       );
     },
   };

@@ -1,14 +1,17 @@
 import { KINDS, type ProofPolicy } from '@packhouse/chain';
 import { deleteOrphans, type Orphan, runAudit } from '@packhouse/pipeline';
+import type { Context } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { type AuditFlags, auditedNetworks, auditRequest } from '../audit/audit-options.js';
-import { createAuditPrinter } from '../audit/audit-printer.js';
+import { type AuditPrinter, createAuditPrinter } from '../audit/audit-printer.js';
 import { findNetworks, openStore, repairFrom } from '../audit/open-places.js';
 import { commandContext, withDatabase } from '../connect.js';
 import type { CliIo } from '../io.js';
 
 /** What an audit with damage left exits with. */
 const DAMAGE_EXIT = 2;
+/** And one that Ctrl-C ended, as shells have it. */
+const STOPPED_EXIT = 130;
 
 /** `packhouse audit`. */
 export function addAuditCommand(program: Command, io: CliIo): void {
@@ -43,13 +46,29 @@ Example:
 async function runCommand(io: CliIo, flags: AuditFlags): Promise<void> {
   const context = commandContext(io);
   const request = auditRequest(flags, new Date(context.clock.now()));
+  const printer = createAuditPrinter(io, flags.json === true, () => context.clock.now());
+  try {
+    await auditWith(io, context, flags, request, printer);
+  } catch (error) {
+    if (!io.signal.aborted) throw error;
+    printer.stopped();
+    io.exitCode = STOPPED_EXIT;
+  }
+}
+
+async function auditWith(
+  io: CliIo,
+  context: Context,
+  flags: AuditFlags,
+  request: ReturnType<typeof auditRequest>,
+  printer: AuditPrinter,
+): Promise<void> {
   await withDatabase(io, flags, async (database) => {
     const networks = await auditedNetworks(database, flags.network);
     const known = await findNetworks(io, flags.dataDir);
     const policyOf = (id: string): ProofPolicy | undefined => known.find((each) => each.id === id)?.proofs;
     const objectStore = await openStore(io, context, flags.dataDir);
     try {
-      const printer = createAuditPrinter(io, flags.json === true, () => context.clock.now());
       const orphans: Orphan[] = [];
       const parts = { context, database, objectStore };
       const outcome = await runAudit(
