@@ -55,6 +55,13 @@ export function roomFor(nodes: readonly UpstreamNode[], need: Need, clock: Clock
     .reduce((sum, node) => sum + node.limit.limit, 0);
 }
 
+/** Whether it is asked like any other. */
+export function isHealthy(node: UpstreamNode, now: number): boolean {
+  return (
+    node.excluded === null && !node.offChain && node.circuit.state === 'closed' && node.distrustedUntil <= now
+  );
+}
+
 /** Whether an upstream offers, as far as is known, what a wish needs. */
 export function offers(node: UpstreamNode, wish: FetchWish): boolean {
   return (

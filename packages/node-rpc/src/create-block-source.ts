@@ -3,14 +3,14 @@ import { type Context, openScope, PackhouseError, type Scope, untilAborted } fro
 import { askHeaders } from './ask-headers.js';
 import type { BlockHeader, BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
 import { createByteBudget } from './byte-budget.js';
-import { chooseNode } from './choose-node.js';
+import { chooseNode, isHealthy } from './choose-node.js';
 import { fetchRange } from './fetch-blocks.js';
 import { fetchWithFailover } from './fetch-with-failover.js';
 import { createHeadSubscriptions } from './head-subscriptions.js';
 import { createNodeMetrics } from './node-metrics.js';
 import { createPoolHead } from './pool-head.js';
 import { probeNodes } from './probe-nodes.js';
-import { createUpstreamNode, isHealthy, type UpstreamNode } from './upstream-node.js';
+import { createUpstreamNode, type UpstreamNode } from './upstream-node.js';
 
 export interface BlockSourceOptions {
   network: Network;

@@ -3,9 +3,10 @@ import { type Context, PackhouseError, type Scope } from '@packhouse/runtime';
 import { askHead, type NodeHead } from './ask-head.js';
 import type { BlockAnchor, ChainHead } from './block-source.js';
 import { chooseHead, type FoundHead } from './choose-head.js';
+import { isHealthy } from './choose-node.js';
 import { type Branch, judgeBranch } from './judge-branch.js';
 import type { NodeMetrics } from './node-metrics.js';
-import { isHealthy, type UpstreamNode } from './upstream-node.js';
+import type { UpstreamNode } from './upstream-node.js';
 
 /** What the other upstreams get to tell their head once the first has. */
 const HEAD_GRACE_MS = 250;

@@ -13,6 +13,7 @@ import type { NodeMetrics } from './node-metrics.js';
 import { createRateWindow } from './rate-window.js';
 import { writeRequest } from './read-answers.js';
 import { readHttpAnswer } from './read-http-answer.js';
+import { shareQuestion } from './share-question.js';
 import { createTransport, type HttpAnswer } from './transport.js';
 import { transportFault } from './transport-fault.js';
 
@@ -65,13 +66,6 @@ export interface UpstreamNode {
   /** Calls of one method, in batches of a size that works here. Rejects only when aborted. */
   callAll(calls: readonly Call[], context: CallContext): Promise<Answer[]>;
   destroy(): Promise<void>;
-}
-
-/** Whether it is asked like any other. */
-export function isHealthy(node: UpstreamNode, now: number): boolean {
-  return (
-    node.excluded === null && !node.offChain && node.circuit.state === 'closed' && node.distrustedUntil <= now
-  );
 }
 
 export interface UpstreamNodeOptions {
@@ -235,8 +229,6 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     node.chainDoubtful = fault !== null;
     return fault;
   };
-  let asking: Promise<Fault | null> | undefined;
-
   const node: UpstreamNode = {
     name,
     priority: upstream.priority,
@@ -262,16 +254,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       if (node.excluded !== null) return Number.POSITIVE_INFINITY;
       return Math.max(circuit.waitMs(), node.pausedUntil - clock.now(), 0);
     },
-    askChain: (scope) => {
-      asking ??= askChain(scope).finally(() => {
-        asking = undefined;
-      });
-      // Whoever asked first may have been let go: that is no answer to the others.
-      return asking.catch(() => {
-        scope.signal.throwIfAborted();
-        return node.askChain(scope);
-      });
-    },
+    askChain: shareQuestion(askChain),
     callAll: async (calls, callContext) => {
       const { signal } = callContext.scope;
       if (node.chainDoubtful && calls[0] !== CHAIN_ID_CALL) {

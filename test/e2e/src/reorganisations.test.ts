@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { KINDS, type Kind } from '@packhouse/chain';
 import { type Anvil, startAnvil } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, expect, inject, test } from 'vitest';
+import { afterEach, expect, inject, test, vi } from 'vitest';
 import { type CliProcess, startCli } from './cli-process.js';
 import { startDownloads } from './download-loop.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
@@ -16,6 +16,7 @@ import { end, makeWorkspace, type Workspace } from './workspace.js';
 const FIRST = 1_000;
 const OPTIONS = { txsPerBlock: 4, logsPerTx: 2, tracesPerTx: 3 };
 const WAIT = { timeout: 120_000, interval: 50 };
+vi.setConfig({ testTimeout: 400_000 });
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -83,7 +84,7 @@ test('a new block answers as soon as its subscription tells of it, long before t
   }
 });
 
-test('reorganisations while downloads run: every answer is the right block, or says what became of it', async () => {
+test('invariant 6: reorganisations while downloads run: every answer is the right block, or says what became of it', async () => {
   const trunk = generateChain({ ...OPTIONS, length: 30, seed: 41, startNumber: FIRST });
   const node = await replayNode({ blocks: trunk, head: FIRST + 24, finalized: FIRST + 7 });
   const nodes = [{ url: node.url, ws: node.wsUrl }];

@@ -68,7 +68,7 @@ export function startProcesses(parts: {
   });
   failed.catch(() => undefined);
   const onMessage = (name: string, message: ProcessMessage): void => {
-    if (message.type === 'problem') reporter.problem(name, message.message);
+    if (message.type === 'problem') reporter.problem(name, message.message, message.code);
     if (message.type === 'metrics') metrics.heard(name, message.port);
   };
   const start = (name: string): Supervised =>
