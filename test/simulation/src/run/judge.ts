@@ -55,7 +55,7 @@ export async function judge(world: World, healing: Healing): Promise<Verdict[]> 
     reclaimedAfterReadable(watcher.vanished()),
     noSecrets(await publicTexts(world), { ...world.secrets, 'the signing key': await signingKey(world) }),
     memoryBounded(memory.most(), () => MEMORY_LIMIT),
-    noCrash(world),
+    await noCrash(world),
     await coverageRouteIsTrue(evidence, expected, (cursor) =>
       textOf(world, `coverage${cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`}`).then(
         (text) => JSON.parse(text) as CoverageAnswer,
@@ -119,12 +119,20 @@ async function publicTexts(world: World): Promise<PublicText[]> {
   return texts;
 }
 
-function noCrash({ fleet }: World): Verdict {
-  const findings = createFindings(NO_CRASH, 'no error ends a process, and all drain in time');
+async function noCrash({ fleet, postgres }: World): Promise<Verdict> {
+  const findings = createFindings(
+    NO_CRASH,
+    'no process ends by itself, all drain in time, no alarm is false',
+  );
   findings.looked(fleet.names().length);
   for (const { process, outcome, lastWords } of fleet.crashes())
     findings.violated(`${process} ended by itself with ${outcome}: ${lastWords}`);
   for (const { process, outcome, ms } of fleet.drains())
     findings.violated(`${process} did not drain on SIGTERM: ${outcome} after ${ms} ms`);
+  // The honest chain never reorganises below finality, and no object is ever damaged.
+  const alarms = await postgres.sql<{ name: string; message: string }>(
+    'SELECT name, message FROM packhouse.alarm',
+  );
+  for (const { name, message } of alarms) findings.violated(`alarm ${name} was raised: ${message}`);
   return findings.verdict();
 }
