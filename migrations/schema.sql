@@ -10,6 +10,20 @@ CREATE TABLE packhouse.abandoned_block (
   CONSTRAINT abandoned_block_pkey PRIMARY KEY (network_id, block, hash)
 );
 
+CREATE TABLE packhouse.alarm (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  network_id smallint NOT NULL,
+  name text NOT NULL,
+  message text NOT NULL,
+  data jsonb NOT NULL DEFAULT '{}'::jsonb,
+  raised_at timestamp with time zone NOT NULL DEFAULT now(),
+  cleared_at timestamp with time zone,
+  cleared_by text,
+  CONSTRAINT alarm_pkey PRIMARY KEY (id),
+  CONSTRAINT alarm_cleared_by_check CHECK ((cleared_by = ANY (ARRAY['operator'::text, 'itself'::text]))),
+  CONSTRAINT alarm_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+);
+
 CREATE TABLE packhouse.api_key (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   application_id bigint NOT NULL,
@@ -35,6 +49,25 @@ CREATE TABLE packhouse.application (
   CONSTRAINT application_name_key UNIQUE (name)
 );
 
+CREATE TABLE packhouse.audit (
+  network_id smallint NOT NULL,
+  finished_at timestamp with time zone NOT NULL,
+  bundles bigint NOT NULL,
+  bytes_read bigint NOT NULL,
+  findings bigint NOT NULL,
+  CONSTRAINT audit_pkey PRIMARY KEY (network_id),
+  CONSTRAINT audit_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+) WITH (fillfactor=50);
+
+CREATE TABLE packhouse.back_pressure (
+  network_id smallint NOT NULL,
+  since timestamp with time zone NOT NULL DEFAULT now(),
+  staged_bytes bigint NOT NULL,
+  limit_bytes bigint NOT NULL,
+  CONSTRAINT back_pressure_pkey PRIMARY KEY (network_id),
+  CONSTRAINT back_pressure_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+);
+
 CREATE TABLE packhouse.bundle (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
@@ -51,11 +84,19 @@ CREATE TABLE packhouse.bundle (
   last_hash bytea NOT NULL,
   object_key text NOT NULL,
   fragments bytea NOT NULL,
+  version smallint NOT NULL DEFAULT 1,
   CONSTRAINT bundle_pkey PRIMARY KEY (network_id, kind, start_block) INCLUDE (end_block),
   CONSTRAINT bundle_overlap EXCLUDE USING gist (int8range((((((network_id)::bigint * 8) + kind) << 48) + start_block), (((((network_id)::bigint * 8) + kind) << 48) + end_block), '[]'::text) WITH &&),
   CONSTRAINT bundle_check CHECK (((end_block >= start_block) AND (end_block < '281474976710656'::bigint))),
   CONSTRAINT bundle_kind_check CHECK (((kind >= 0) AND (kind <= 7))),
   CONSTRAINT bundle_start_block_check CHECK ((start_block >= 0))
+);
+
+CREATE TABLE packhouse.compatibility (
+  migration text NOT NULL,
+  minimum integer NOT NULL,
+  CONSTRAINT compatibility_pkey PRIMARY KEY (migration),
+  CONSTRAINT compatibility_minimum_check CHECK ((minimum > 0))
 );
 
 CREATE TABLE packhouse.fragment (
@@ -75,9 +116,50 @@ CREATE TABLE packhouse.head (
   hash bytea NOT NULL,
   finalized bigint NOT NULL,
   observed_at timestamp with time zone NOT NULL,
+  anchor_block bigint,
+  anchor_hash bytea,
   CONSTRAINT head_pkey PRIMARY KEY (network_id),
   CONSTRAINT head_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 ) WITH (fillfactor=50);
+
+CREATE TABLE packhouse.manifest (
+  start_block bigint NOT NULL,
+  end_block bigint NOT NULL,
+  byte_length bigint NOT NULL,
+  raw_length bigint NOT NULL,
+  published_at timestamp with time zone NOT NULL,
+  sequence integer NOT NULL,
+  proofs integer NOT NULL,
+  origin_id integer NOT NULL,
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  version smallint NOT NULL,
+  key_id smallint NOT NULL,
+  sha256 bytea NOT NULL,
+  first_hash bytea NOT NULL,
+  first_parent_hash bytea NOT NULL,
+  last_hash bytea NOT NULL,
+  hash bytea NOT NULL,
+  signature bytea NOT NULL,
+  supersedes bytea NOT NULL DEFAULT '\x'::bytea,
+  CONSTRAINT manifest_pkey PRIMARY KEY (network_id, kind, sequence)
+);
+
+CREATE TABLE packhouse.manifest_origin (
+  id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  producer text NOT NULL,
+  clients text[] NOT NULL,
+  CONSTRAINT manifest_origin_pkey PRIMARY KEY (id),
+  CONSTRAINT manifest_origin_producer_clients_key UNIQUE (producer, clients)
+);
+
+CREATE TABLE packhouse.manifest_pending (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  start_block bigint NOT NULL,
+  version smallint NOT NULL,
+  CONSTRAINT manifest_pending_pkey PRIMARY KEY (network_id, kind, start_block, version)
+);
 
 CREATE TABLE packhouse.migration (
   id integer NOT NULL DEFAULT nextval('packhouse.migration_id_seq'::regclass),
@@ -93,6 +175,13 @@ CREATE TABLE packhouse.network (
   registered_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT network_pkey PRIMARY KEY (id),
   CONSTRAINT network_name_key UNIQUE (name)
+);
+
+CREATE TABLE packhouse.node_client (
+  id smallint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  name text NOT NULL,
+  CONSTRAINT node_client_pkey PRIMARY KEY (id),
+  CONSTRAINT node_client_name_key UNIQUE (name)
 );
 
 CREATE TABLE packhouse.pending_transaction (
@@ -122,7 +211,16 @@ CREATE TABLE packhouse.published (
   blocks bigint NOT NULL,
   bytes bigint NOT NULL,
   newest_at timestamp with time zone NOT NULL,
+  superseded bigint NOT NULL DEFAULT 0,
   CONSTRAINT published_pkey PRIMARY KEY (network_id, kind)
+) WITH (fillfactor=50);
+
+CREATE TABLE packhouse.published_run (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  start_block bigint NOT NULL,
+  end_block bigint NOT NULL,
+  CONSTRAINT published_run_pkey PRIMARY KEY (network_id, kind, start_block)
 ) WITH (fillfactor=50);
 
 CREATE TABLE packhouse.quarantine (
@@ -136,7 +234,10 @@ CREATE TABLE packhouse.quarantine (
   attempts integer NOT NULL,
   first_seen timestamp with time zone NOT NULL,
   next_try timestamp with time zone NOT NULL,
+  blocks bigint NOT NULL DEFAULT 1,
+  tried jsonb NOT NULL DEFAULT '[]'::jsonb,
   CONSTRAINT quarantine_pkey PRIMARY KEY (network_id, block),
+  CONSTRAINT quarantine_blocks_check CHECK ((blocks > 0)),
   CONSTRAINT quarantine_kinds_check CHECK ((kinds > 0)),
   CONSTRAINT quarantine_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
@@ -151,6 +252,18 @@ CREATE TABLE packhouse.rpc_filter (
   CONSTRAINT rpc_filter_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=60);
 
+CREATE TABLE packhouse.signing_key (
+  id smallint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  key_id text NOT NULL,
+  public_key bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  retired_at timestamp with time zone,
+  CONSTRAINT signing_key_pkey PRIMARY KEY (id),
+  CONSTRAINT signing_key_key_id_key UNIQUE (key_id),
+  CONSTRAINT signing_key_public_key_key UNIQUE (public_key),
+  CONSTRAINT signing_key_public_key_check CHECK ((octet_length(public_key) = 32))
+);
+
 CREATE TABLE packhouse.staged_block (
   network_id smallint NOT NULL,
   block bigint NOT NULL,
@@ -159,8 +272,31 @@ CREATE TABLE packhouse.staged_block (
   timestamp bigint NOT NULL,
   transaction_count integer NOT NULL,
   proofs integer NOT NULL,
+  client smallint,
   CONSTRAINT staged_block_pkey PRIMARY KEY (network_id, block)
 ) PARTITION BY RANGE (network_id, block);
+
+CREATE TABLE packhouse.superseded_bundle (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  start_block bigint NOT NULL,
+  end_block bigint NOT NULL,
+  version smallint NOT NULL,
+  byte_length bigint NOT NULL,
+  raw_length bigint NOT NULL,
+  proofs integer NOT NULL,
+  format_version smallint NOT NULL,
+  published_at timestamp with time zone NOT NULL,
+  sha256 bytea NOT NULL,
+  first_hash bytea NOT NULL,
+  first_parent_hash bytea NOT NULL,
+  last_hash bytea NOT NULL,
+  object_key text NOT NULL,
+  fragments bytea NOT NULL,
+  superseded_at timestamp with time zone NOT NULL DEFAULT now(),
+  reason text NOT NULL,
+  CONSTRAINT superseded_bundle_pkey PRIMARY KEY (network_id, kind, start_block, version)
+);
 
 CREATE TABLE packhouse.wanted_range (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -184,11 +320,21 @@ CREATE TABLE packhouse.wanted_range (
 
 CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (abandoned_at);
 
+CREATE INDEX alarm_network ON packhouse.alarm USING btree (network_id, name, raised_at);
+
+CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name) WHERE (cleared_at IS NULL);
+
 CREATE INDEX pending_transaction_age ON packhouse.pending_transaction USING btree (seen_at);
+
+CREATE INDEX quarantine_due ON packhouse.quarantine USING btree (network_id, next_try);
+
+CREATE INDEX quarantine_range ON packhouse.quarantine USING gist (int8range(block, (block + blocks)));
 
 CREATE INDEX rpc_filter_expiry ON packhouse.rpc_filter USING btree (expires_at);
 
 CREATE INDEX rpc_filter_key ON packhouse.rpc_filter USING btree (key_id);
+
+CREATE UNIQUE INDEX signing_key_current ON packhouse.signing_key USING btree (((retired_at IS NULL))) WHERE (retired_at IS NULL);
 
 CREATE INDEX wanted_range_network ON packhouse.wanted_range USING btree (network_id);
 
@@ -245,6 +391,83 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION packhouse.bundle_runs_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  gone record;
+  run record;
+BEGIN
+  FOR gone IN SELECT network_id, kind, start_block, end_block FROM deleted LOOP
+    DELETE FROM packhouse.published_run AS r
+    WHERE r.network_id = gone.network_id AND r.kind = gone.kind AND r.end_block >= gone.end_block
+      AND r.start_block = (
+        SELECT max(before.start_block) FROM packhouse.published_run AS before
+        WHERE before.network_id = gone.network_id AND before.kind = gone.kind
+          AND before.start_block <= gone.start_block
+      )
+    RETURNING r.start_block, r.end_block INTO run;
+    CONTINUE WHEN NOT FOUND;
+    IF run.start_block < gone.start_block THEN
+      INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
+      VALUES (gone.network_id, gone.kind, run.start_block, gone.start_block - 1);
+    END IF;
+    IF run.end_block > gone.end_block THEN
+      INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
+      VALUES (gone.network_id, gone.kind, gone.end_block + 1, run.end_block);
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.bundle_runs_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  added record;
+  after_end int8;
+BEGIN
+  FOR added IN
+    SELECT g.network_id, g.kind, lower(run) AS start_block, upper(run) - 1 AS end_block
+    FROM (
+      SELECT network_id, kind, range_agg(int8range(start_block, end_block, '[]')) AS ranges
+      FROM inserted
+      GROUP BY network_id, kind
+    ) AS g, unnest(g.ranges) AS run
+  LOOP
+    DELETE FROM packhouse.published_run AS r
+    WHERE r.network_id = added.network_id AND r.kind = added.kind AND r.start_block = added.end_block + 1
+    RETURNING r.end_block INTO after_end;
+    after_end := coalesce(after_end, added.end_block);
+    UPDATE packhouse.published_run AS r SET end_block = after_end
+    WHERE r.network_id = added.network_id AND r.kind = added.kind AND r.end_block = added.start_block - 1
+      AND r.start_block = (
+        SELECT max(before.start_block) FROM packhouse.published_run AS before
+        WHERE before.network_id = added.network_id AND before.kind = added.kind
+          AND before.start_block < added.start_block
+      );
+    IF NOT FOUND THEN
+      INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
+      VALUES (added.network_id, added.kind, added.start_block, after_end);
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.bundle_runs_truncated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  DELETE FROM packhouse.published_run;
+  RETURN NULL;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION packhouse.bundle_truncated()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -252,6 +475,29 @@ AS $function$
 BEGIN
   DELETE FROM packhouse.published;
   RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.bundle_unsealed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF current_setting('packhouse.sealed', true) IS DISTINCT FROM 'yes' THEN
+    INSERT INTO packhouse.manifest_pending (network_id, kind, start_block, version)
+    SELECT network_id, kind, start_block, version FROM inserted
+    ON CONFLICT DO NOTHING;
+  END IF;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.manifest_is_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'an entry of the manifest never changes' USING ERRCODE = 'restrict_violation';
 END
 $function$;
 
@@ -263,4 +509,14 @@ CREATE TRIGGER bundle_inserted AFTER INSERT ON packhouse.bundle REFERENCING NEW 
 
 CREATE TRIGGER bundle_is_immutable BEFORE UPDATE ON packhouse.bundle FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_is_immutable();
 
+CREATE TRIGGER bundle_runs_deleted AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_runs_deleted();
+
+CREATE TRIGGER bundle_runs_inserted AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_runs_inserted();
+
+CREATE TRIGGER bundle_runs_truncated AFTER TRUNCATE ON packhouse.bundle FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_runs_truncated();
+
 CREATE TRIGGER bundle_truncated AFTER TRUNCATE ON packhouse.bundle FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_truncated();
+
+CREATE TRIGGER bundle_unsealed AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_unsealed();
+
+CREATE TRIGGER manifest_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON packhouse.manifest FOR EACH STATEMENT EXECUTE FUNCTION packhouse.manifest_is_append_only();

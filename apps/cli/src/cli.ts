@@ -1,10 +1,15 @@
 import { Command, CommanderError } from 'commander';
+import { addAlarmsCommand } from './commands/alarms.js';
+import { addAuditCommand } from './commands/audit.js';
 import { addBackfillCommand } from './commands/backfill.js';
 import { addKeysCommand } from './commands/keys.js';
 import { addLocalCommand } from './commands/local.js';
+import { addManifestCommand } from './commands/manifest.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addProcessCommands } from './commands/process.js';
+import { addQuarantineCommand } from './commands/quarantine.js';
 import { addStatusCommand } from './commands/status.js';
+import { addVerifyCommand } from './commands/verify.js';
 import type { CliIo } from './io.js';
 
 /** The exit code of a command line that does not parse. */
@@ -26,7 +31,12 @@ export function createProgram(io: CliIo): Command {
   addLocalCommand(program, io);
   addStatusCommand(program, io);
   addBackfillCommand(program, io);
+  addAlarmsCommand(program, io);
+  addQuarantineCommand(program, io);
+  addAuditCommand(program, io);
   addKeysCommand(program, io);
+  addManifestCommand(program, io);
+  addVerifyCommand(program, io);
   addMigrateCommand(program, io);
   addProcessCommands(program, io);
   return program;

@@ -7,6 +7,8 @@ export interface CliIo {
   pid: number;
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal;
+  /** Aborted by the second one: whoever started processes ends them this instant. */
+  hurry?: AbortSignal;
   /** What the process exits with when all is done; commands set it, main.ts reads it. */
   exitCode: number;
 }

@@ -4,6 +4,7 @@ import { runCli } from './cli.js';
 import type { CliIo } from './io.js';
 
 const stop = new AbortController();
+const hurry = new AbortController();
 const io: CliIo = {
   env: process.env,
   stdout: process.stdout,
@@ -11,18 +12,22 @@ const io: CliIo = {
   cwd: process.cwd(),
   pid: process.pid,
   signal: stop.signal,
+  hurry: hurry.signal,
   exitCode: 0,
 };
 
-// The first Ctrl-C drains; a second one does not wait. npm passes on a SIGINT that the terminal has already sent, so
-// two in the same moment are one.
+// The first Ctrl-C or SIGTERM drains; a second one does not wait. npm passes on a signal that the terminal has already
+// sent, so two in the same moment are one.
 const SAME_MOMENT_MS = 1_000;
+const TOLD_TWICE = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 let firstAt: number | undefined;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => {
     firstAt ??= Date.now();
     stop.abort(new Error(name));
-    if (name === 'SIGINT' && Date.now() - firstAt > SAME_MOMENT_MS) process.exit(130);
+    if (Date.now() - firstAt <= SAME_MOMENT_MS) return;
+    hurry.abort(new Error(name));
+    process.exit(TOLD_TWICE[name]);
   });
 }
 // A reader that went away (`| head`) ends the run like Ctrl-C does.

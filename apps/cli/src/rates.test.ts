@@ -16,7 +16,14 @@ function kind(done: number, bytes: number, left = 0): KindStatus {
     newestAt: null,
   };
 }
-const status = (...kinds: KindStatus[]): NetworkStatus => ({ network: 'main', head: 0, finalized: 0, kinds });
+const status = (...kinds: KindStatus[]): NetworkStatus => ({
+  network: 'main',
+  head: 0,
+  finalized: 0,
+  alarms: [],
+  backPressure: null,
+  kinds,
+});
 
 describe('rates', () => {
   test('are nothing until there are two looks', () => {

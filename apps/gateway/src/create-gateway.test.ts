@@ -257,6 +257,54 @@ describe('the life of a gateway', () => {
   });
 });
 
+describe('a gateway that drains', () => {
+  it('says first that nothing more should be sent to it, and answers until the delay is over', async () => {
+    const at = await startTestGateway();
+    const delay = gate();
+    const { sleep } = at.context.clock;
+    at.context.clock.sleep = () => delay.opened;
+    const closing = at.gateway.close({ delayMs: 1_000 });
+    const ready = await ask(at.url, '/readyz');
+    expect(ready.status).toBe(503);
+    expect(ready.json()).toMatchObject({
+      status: 'not ready',
+      database: true,
+      objectStore: true,
+      draining: true,
+    });
+    expect((await ask(at.url, '/healthz')).status).toBe(200);
+    delay.open();
+    await closing;
+    await expect(ask(at.url, '/healthz')).rejects.toThrow(/ECONNREFUSED/);
+    at.context.clock.sleep = sleep;
+    await at.close();
+  });
+
+  it('cuts off what is still under way when its time is over', async () => {
+    const at = await startTestGateway();
+    const { key } = await at.makeKey();
+    await at.stage(0, 3);
+    const arrival = gate();
+    const never = gate();
+    const { locate } = at.database;
+    at.database.locate = async (...args) => {
+      arrival.open();
+      await never.opened;
+      return locate(...args);
+    };
+    const answer = ask(at.url, `/ethereum/v1/${key}/bundle-api/blocks/1`);
+    answer.catch(() => undefined);
+    await arrival.opened;
+    const cut = new AbortController();
+    const closing = at.gateway.close({ cut: cut.signal });
+    cut.abort();
+    await closing;
+    await expect(answer).rejects.toThrow();
+    never.open();
+    await at.close();
+  });
+});
+
 /** A promise that is resolved from outside. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open: () => void = () => undefined;

@@ -5,12 +5,15 @@ import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { createForwarder, type Forwarder } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
+import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import { type FastifyInstance, fastify } from 'fastify';
 import { createAdmission } from './auth/admission.js';
 import { createKeyCache } from './auth/key-cache.js';
+import { createSparingCoverage } from './coverage/sparing-coverage.js';
 import { createBodyCache } from './files/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
+import { watchSuperseded } from './files/watch-superseded.js';
 import { createPendingWatch, type PendingWatch } from './filters/pending-watch.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createOpenDoor } from './limits/open-door.js';
@@ -18,11 +21,14 @@ import type { RateLimiter } from './limits/rate-limiter.js';
 import { createPointerFinder } from './pointers/find-pointer.js';
 import { createRangeCache } from './ranges/range-cache.js';
 import { bundlePointerRoute } from './routes/bundle-pointer.js';
+import { coverageRoute } from './routes/coverage.js';
 import { downloadRoute } from './routes/download.js';
 import type { GatewayParts } from './routes/gateway-parts.js';
 import { healthzRoute } from './routes/healthz.js';
 import { indexPageRoute } from './routes/index-page.js';
 import { jsonRpcRoute } from './routes/json-rpc.js';
+import { manifestRoute } from './routes/manifest.js';
+import { manifestKeysRoute } from './routes/manifest-keys.js';
 import { metricsRoute } from './routes/metrics.js';
 import { describeRoutes, openapiRoute } from './routes/openapi.js';
 import { readyzRoute } from './routes/readyz.js';
@@ -47,6 +53,8 @@ export interface GatewayOptions {
   publicUrl?: string | undefined;
   /** Default: counted in this process. */
   rateLimiter?: RateLimiter;
+  /** For coverage, which cannot tell what is queued or being fetched without it; the gateway does not close it. */
+  queue?: QueueReader;
   /** Memory for the range index; 8 bytes a bundle. Default 128 MiB. */
   rangeCacheBytes?: number;
   /** Memory for files. Default 64 MiB. */
@@ -62,8 +70,13 @@ export interface Gateway {
   readonly server: FastifyInstance;
   /** Resolves with the port as soon as connections are taken; port 0 takes any. Throws PORT_IN_USE, SETTINGS_INVALID. */
   listen(port: number, host: string): Promise<number>;
-  /** Refuses new requests, lets those under way end, and closes. */
-  close(): Promise<void>;
+  /**
+   * Refuses new requests, lets those under way end, and closes.
+   *
+   * For `delayMs` (default 0) before that, all is answered as ever but /readyz, so that a load balancer notices and
+   * sends no more. What is still under way when `cut` is aborted is cut off.
+   */
+  close(how?: { delayMs?: number; cut?: AbortSignal }): Promise<void>;
 }
 
 /** Bodies of requests, in bytes. */
@@ -87,6 +100,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
   const sites = createSites(options.networks, options.publicUrl ?? 'http://localhost');
   const keys = createKeyCache({ find: database.keys.find, clock: context.clock });
+  let leaving = false;
+  const coverage = createSparingCoverage({ database, queue: options.queue, clock: context.clock });
+  const files = createFileFinder({ database, objectStore, bodies });
+  const superseded = watchSuperseded({
+    count: () => database.bundles.supersededCount(),
+    onChange: () => files.forget(),
+  });
   let draining = false;
   const parts: GatewayParts = {
     context,
@@ -95,9 +115,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     sites,
     admission: createAdmission({ keys, rateLimiter, clock: context.clock }),
     openDoor: createOpenDoor(),
-    pointers: createPointerFinder({ database, ranges }),
-    files: createFileFinder({ database, objectStore, bodies }),
+    pointers: createPointerFinder({ database, ranges, coverage }),
+    coverage,
+    files,
     draining: () => draining,
+    leaving: () => leaving,
     cacheBytes: () => ({ ranges: ranges.bytes, files: bodies.bytes }),
   };
 
@@ -121,8 +143,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const forwarders: Forwarder[] = [];
   const watches: PendingWatch[] = [];
   const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864);
+  manifestKeysRoute(app, parts);
   for (const site of sites) {
     bundlePointerRoute(app, parts, site);
+    manifestRoute(app, parts, site);
+    coverageRoute(app, parts, site);
     downloadRoute(app, parts, site);
     const forwarder = createForwarder({ network: site.network, context });
     forwarders.push(forwarder);
@@ -158,13 +183,20 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       for (const site of sites) Object.assign(site, siteUrls(site.network, publicUrl));
       return actual;
     },
-    async close() {
+    async close({ delayMs = 0, cut } = {}) {
+      leaving = true;
+      if (delayMs > 0) await context.clock.sleep(delayMs, cut).catch(() => undefined);
       draining = true;
       clearInterval(sweeping);
+      const cutOff = (): void => app.server.closeAllConnections();
+      cut?.addEventListener('abort', cutOff, { once: true });
+      if (cut?.aborted === true) cutOff();
       // A connection that was in use when the server closed would otherwise stay until its keep-alive time is over.
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await app.close();
       clearInterval(sweep);
+      superseded.close();
+      cut?.removeEventListener('abort', cutOff);
       ranges.close();
       await ranges.settled();
       await Promise.all(watches.map((watch) => watch.close()));

@@ -1,6 +1,7 @@
-import { createDatabase } from '@packhouse/database';
+import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
+import { createQueueReader } from '@packhouse/queue';
 import { runProcess } from '@packhouse/runtime';
 import { createGateway } from './create-gateway.js';
 import { connectRedis } from './limits/connect-redis.js';
@@ -19,13 +20,17 @@ await runProcess(process, {
       applicationName: 'packhouse gateway',
     });
     shutdown.add('database', () => database.close());
-    await database.checkSchema();
+    await waitForSchema(database, context);
     const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
     shutdown.add('object store', () => objectStore.close());
     const rateLimiter =
       settings.REDIS_URL === undefined
         ? createLocalRateLimiter(context.clock)
         : createSharedRateLimiter(connectRedis(settings.REDIS_URL, context));
+    const queue = createQueueReader({
+      ...{ context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL },
+    });
+    shutdown.add('queue reader', () => queue.close());
     const gateway = await createGateway({
       context,
       database,
@@ -33,10 +38,11 @@ await runProcess(process, {
       networks,
       publicUrl: settings.PUBLIC_URL,
       rateLimiter,
+      queue,
       rangeCacheBytes: settings.RANGE_CACHE,
       fileCacheBytes: settings.FILE_CACHE,
     });
-    shutdown.add('gateway', () => gateway.close());
+    shutdown.add('gateway', () => gateway.close({ delayMs: settings.DRAIN_DELAY_MS, cut: shutdown.cut }));
     const port = await gateway.listen(settings.PORT, settings.HOST);
     context.logger.info({ host: settings.HOST, port }, 'listening');
     notify({ type: 'listening', port });

@@ -1,4 +1,10 @@
-import { bytesSetting, integerSetting, logLevelSetting, s3EndpointSetting } from '@packhouse/runtime';
+import {
+  bytesSetting,
+  drainLimitSetting,
+  integerSetting,
+  logLevelSetting,
+  s3EndpointSetting,
+} from '@packhouse/runtime';
 import { z } from 'zod';
 
 /** The environment of a gateway. */
@@ -35,5 +41,11 @@ export const gatewaySettings = z.object({
     134_217_728,
   ),
   FILE_CACHE: bytesSetting('memory for files that are being sent (default 64MiB)').default(67_108_864),
+  DRAIN_DELAY_MS: integerSetting(
+    'milliseconds between /readyz saying no and requests being refused, 0 to 60000 (default 0), so that a load balancer notices',
+    0,
+    60_000,
+  ).default(0),
+  DRAIN_LIMIT_MS: drainLimitSetting(),
   LOG_LEVEL: logLevelSetting(),
 });

@@ -1,7 +1,9 @@
-import { createDatabase } from '@packhouse/database';
+import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
+import { createObserver } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
-import { runProcess, serveMetrics } from '@packhouse/runtime';
+import { runProcess, startMetrics } from '@packhouse/runtime';
+import { observeLoop } from './observe-loop.js';
 import { ingesterSettings } from './settings.js';
 import { startNetworks } from './start-networks.js';
 
@@ -10,13 +12,14 @@ await runProcess(process, {
   settings: ingesterSettings,
   async start({ settings, context, shutdown, notify }) {
     const networks = await loadNetworks(settings.NETWORKS_FILE, process.env);
+    await startMetrics({ context, shutdown, notify }, settings);
     const database = createDatabase({
       connectionString: settings.DATABASE_URL,
       context,
       applicationName: 'packhouse ingester',
     });
     shutdown.add('database', () => database.close());
-    await database.checkSchema();
+    await waitForSchema(database, context);
     const queues = await createQueues({
       redisUrl: settings.REDIS_URL,
       databaseUrl: settings.DATABASE_URL,
@@ -31,13 +34,16 @@ await runProcess(process, {
       networks,
       maxBodyBytes: settings.NODE_MAX_BODY,
       timeoutMs: settings.NODE_TIMEOUT_MS,
+      stagingMaxBytes: settings.STAGING_MAX_BYTES,
       notify,
     });
+    const observing = observeLoop({
+      context,
+      database,
+      observer: createObserver({ context, database, queues }),
+    });
+    shutdown.add('observing', () => observing);
     const jobs = await queues.work('ingest', ingest, { concurrency: settings.INGEST_CONCURRENCY });
     shutdown.add('ingest jobs', () => jobs.close());
-    if (settings.METRICS_PORT !== 0) {
-      const server = await serveMetrics(context.metrics, settings.METRICS_PORT);
-      shutdown.add('metrics', () => server.close());
-    }
   },
 });

@@ -16,11 +16,12 @@ afterEach(async () => {
 
 /** A worker of chain 1 with these nodes. */
 async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
+  const stop = new AbortController();
   const context: Context = {
     logger: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),
     clock: systemClock,
-    signal: new AbortController().signal,
+    signal: stop.signal,
   };
   const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
   closers.push(() => fresh.drop());
@@ -41,10 +42,18 @@ async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
     network,
     maxBodyBytes: 67_108_864,
     timeoutMs: 2_000,
+    stagingMaxBytes: 1_000_000_000,
     notify: () => undefined,
   });
   closers.push(() => worker.close());
-  return { worker, database, signal: context.signal };
+  return {
+    worker,
+    database,
+    queues,
+    signal: context.signal,
+    stop: () => stop.abort(),
+    gone: () => Promise.all(running.map((node) => node.close())),
+  };
 }
 
 const job = { network: 'main', start: 0, end: 7, kinds: [...KINDS] };
@@ -59,4 +68,19 @@ test('a job is done where one of the nodes is on the right chain', async () => {
   const { worker, database, signal } = await makeWorker({ chainId: 5 }, {});
   await worker.ingest(job, signal, 1);
   expect((await database.staging.newest('main'))?.number).toBe(7);
+});
+
+test('nodes that are gone keep nothing from being planned: what is staged is packed meanwhile', async () => {
+  const { worker, database, queues, signal, stop, gone } = await makeWorker({});
+  await database.head.set({ network: 'main', number: 7, hash: `0x${'ab'.repeat(32)}`, finalized: 7 });
+  await worker.ingest({ ...job, end: 3 }, signal, 1);
+  await database.wanted.add({ network: 'main', kinds: [...KINDS], start: 0, end: 7, priority: 1 });
+  await worker.ingest({ ...job, start: 4 }, signal, 1);
+  await gone();
+  const leading = worker.lead();
+  await expect
+    .poll(async () => (await queues.pendingIds('pack')).size, { timeout: 60_000 })
+    .toBe(KINDS.length);
+  stop();
+  await leading;
 });

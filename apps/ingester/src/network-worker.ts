@@ -1,10 +1,12 @@
-import { createProver, type Prover } from '@packhouse/chain';
+import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import { type BlockSource, createBlockSource } from '@packhouse/node-rpc';
-import { follow, ingest, plan } from '@packhouse/pipeline';
+import { createBlockSource } from '@packhouse/node-rpc';
+import { createBackPressure, ingest, plan } from '@packhouse/pipeline';
 import type { JobPayloads, Queues } from '@packhouse/queue';
-import { type Context, isPackhouseError, type ProcessMessage } from '@packhouse/runtime';
+import { type Context, isPackhouseError, openScope, type ProcessMessage } from '@packhouse/runtime';
+import { createHeadFollower } from './follow-head.js';
+import { createWake } from './wake.js';
 
 export interface NetworkWorkerParts {
   context: Context;
@@ -13,6 +15,8 @@ export interface NetworkWorkerParts {
   network: Network;
   maxBodyBytes: number;
   timeoutMs: number;
+  /** Bytes of staging, all networks together, from which on nothing new is fetched. */
+  stagingMaxBytes: number;
   notify(message: ProcessMessage): void;
 }
 
@@ -41,7 +45,14 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
     timeoutMs: parts.timeoutMs,
   });
   const prover = await createProver(network.proofs);
-  const ingestParts = { context, database, source, prover, network: network.id };
+  const ingestParts = {
+    context,
+    database,
+    source,
+    prover,
+    network: network.id,
+    maxFragmentBlocks: network.bundles.maxBlocks,
+  };
   const wake = createWake();
 
   let probed: Promise<void> | undefined;
@@ -78,13 +89,15 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
 
   return {
     async ingest(job, signal, attempt) {
+      const scope = openScope(signal, context.signal);
       try {
         await probeOnce();
-        await ingest(ingestParts, job, AbortSignal.any([signal, context.signal]), attempt);
+        await ingest(ingestParts, job, scope.signal, attempt);
       } catch (error) {
         report(error, `ingesting ${job.start} to ${job.end}`);
         throw error;
       } finally {
+        scope.close();
         wake.ring();
       }
     },
@@ -93,20 +106,43 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       await repeat('leading', context.signal, async () => {
         const lock = await database.tryLock(`lead:${network.id}`);
         if (lock === null) return context.clock.sleep(RETRY_LEAD_MS, context.signal);
-        const signal = AbortSignal.any([context.signal, lock.lost]);
+        const scope = openScope(context.signal, lock.lost);
+        const { signal } = scope;
+        const pressure = createBackPressure({
+          context,
+          database,
+          network: network.id,
+          limitBytes: parts.stagingMaxBytes,
+        });
         try {
           // Whoever begins to lead asks anew: the nodes may have changed.
           probed = undefined;
-          await probeOnce();
-          await database.networks.register({ id: network.id, chainId: network.chainId });
+          let registered = false;
+          let severe = false;
+          const follower = createHeadFollower({
+            context,
+            network,
+            parts: { ...ingestParts, mayStage: () => !severe },
+            notify,
+            moved: wake.ring,
+          });
+          signal.addEventListener('abort', follower.close, { once: true });
           await Promise.all([
-            repeat('following the head', signal, () => followOnce(parts, ingestParts, signal, wake.ring)),
+            repeat('following the head', signal, async () => {
+              await probeOnce();
+              if (!registered) await database.networks.register({ id: network.id, chainId: network.chainId });
+              registered = true;
+              await follower.step(signal);
+            }),
+            // Nodes that are gone keep nothing from being packed.
             repeat('planning', signal, async () => {
-              await plan({ context, database, queues, network });
+              ({ severe } = await plan({ context, database, queues, network, pressure }));
               await wake.wait(PLAN_EVERY_MS, signal);
             }),
           ]);
         } finally {
+          scope.close();
+          pressure.close();
           await lock.release();
         }
       });
@@ -116,57 +152,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   };
 }
 
-async function followOnce(
-  { context, network, notify }: NetworkWorkerParts,
-  ingestParts: { context: Context; database: Database; source: BlockSource; prover: Prover; network: string },
-  signal: AbortSignal,
-  moved: () => void,
-): Promise<void> {
-  const { behind, failures, staged } = await follow(ingestParts, signal);
-  if (staged > 0) moved();
-  for (const { number, error } of failures) {
-    context.logger.warn(
-      { network: network.id, block: number, err: error },
-      'block at the head could not be staged yet',
-    );
-    notify({
-      type: 'problem',
-      code: isPackhouseError(error) ? error.code : 'INTERNAL',
-      message: error.message,
-    });
-  }
-  if (!behind) await context.clock.sleep(network.pollIntervalMs, signal);
-}
-
 function wishOf(network: Network): { receipts: boolean; traces: boolean } {
   const { kinds } = network.bundles;
   return { receipts: kinds.includes('receipts') || kinds.includes('logs'), traces: kinds.includes('traces') };
-}
-
-/** A bell that a waiting loop hears at once, or at its next wait. */
-function createWake(): { ring(): void; wait(ms: number, signal: AbortSignal): Promise<void> } {
-  let rung = false;
-  let hear: (() => void) | undefined;
-  return {
-    ring() {
-      rung = true;
-      hear?.();
-    },
-    async wait(ms, signal) {
-      if (!rung && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(() => done(), ms);
-          const done = (): void => {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', done);
-            resolve();
-          };
-          hear = done;
-          signal.addEventListener('abort', done, { once: true });
-        });
-      }
-      hear = undefined;
-      rung = false;
-    },
-  };
 }

@@ -1,8 +1,11 @@
 import {
   bytesSetting,
   databaseUrlSetting,
+  drainLimitSetting,
   integerSetting,
   logLevelSetting,
+  metricsHostSetting,
+  metricsPortSetting,
   networksFileSetting,
   redisUrlSetting,
 } from '@packhouse/runtime';
@@ -22,10 +25,11 @@ export const ingesterSettings = z.object({
     100,
     600_000,
   ).default(30_000),
-  METRICS_PORT: integerSetting(
-    'the port of /metrics and /healthz, 0 for none (the default)',
-    0,
-    65_535,
-  ).default(0),
+  STAGING_MAX_BYTES: bytesSetting(
+    'the disk that staging may take, all networks together, e.g. 20GiB (the default); from then on nothing new is fetched until packing has made room',
+  ).default(21_474_836_480),
+  METRICS_PORT: metricsPortSetting(),
+  METRICS_HOST: metricsHostSetting(),
+  DRAIN_LIMIT_MS: drainLimitSetting(),
   LOG_LEVEL: logLevelSetting(),
 });

@@ -12,6 +12,7 @@ export interface StartNetworksParts {
   networks: readonly Network[];
   maxBodyBytes: number;
   timeoutMs: number;
+  stagingMaxBytes: number;
   notify(message: ProcessMessage): void;
 }
 

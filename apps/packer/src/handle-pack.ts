@@ -1,27 +1,35 @@
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
-import { pack, publish } from '@packhouse/pipeline';
+import { pack, publish, type SignerSource, sealPending } from '@packhouse/pipeline';
 import type { Job } from '@packhouse/queue';
 import {
   type Context,
   describeError,
   isPackhouseError,
+  openScope,
   PackhouseError,
   type ProcessMessage,
 } from '@packhouse/runtime';
 
 export interface HandlePackParts {
   context: Context;
+  /** Aborted when a bundle that was begun may not be finished any more. */
+  cut: AbortSignal;
   database: Database;
   objectStore: ObjectStore;
   networks: readonly Network[];
+  signers: SignerSource;
   notify(message: ProcessMessage): void;
 }
 
-/** Handles one pack job; what goes wrong is told to the supervisor and thrown, so that the job is tried again. */
+/**
+ * Handles one pack job; what goes wrong is told to the supervisor and thrown, so that the job is tried again.
+ *
+ * When the process drains, the bundle that was begun is finished unless it is cut off, and no other one is begun.
+ */
 export async function handlePack(
-  { context, database, objectStore, networks, notify }: HandlePackParts,
+  { context, cut, database, objectStore, networks, signers, notify }: HandlePackParts,
   { id, payload, signal }: Job<'pack'>,
 ): Promise<void> {
   const network = networks.find((each) => each.id === payload.network);
@@ -32,16 +40,19 @@ export async function handlePack(
       hint: 'Give all packers the same networks file.',
     });
   }
+  const ending = openScope(signal, context.signal);
+  const finishing = openScope(signal, cut);
   try {
+    await sealPending({ context, database, signers, network: network.id }, payload.kind, ending.signal);
     await pack(
       {
         context,
         database,
         network,
-        publish: (request, stop) => publish({ context, database, objectStore }, request, stop),
+        publish: (request) => publish({ context, database, objectStore, signers }, request, finishing.signal),
       },
       payload.kind,
-      AbortSignal.any([signal, context.signal]),
+      ending.signal,
     );
   } catch (error) {
     if (!context.signal.aborted) {
@@ -52,5 +63,8 @@ export async function handlePack(
       });
     }
     throw error;
+  } finally {
+    ending.close();
+    finishing.close();
   }
 }

@@ -1,8 +1,11 @@
-import { createDatabase } from '@packhouse/database';
+import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
+import { openSigners } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
-import { runProcess, serveMetrics } from '@packhouse/runtime';
+import { runProcess, startMetrics } from '@packhouse/runtime';
+import { auditLoop } from './audit-loop.js';
+import { createDiskGauge } from './disk-gauge.js';
 import { handlePack } from './handle-pack.js';
 import { reclaimLoop } from './reclaimer.js';
 import { packerSettings } from './settings.js';
@@ -12,22 +15,25 @@ await runProcess(process, {
   settings: packerSettings,
   async start({ settings, context, shutdown, notify }) {
     const networks = await loadNetworks(settings.NETWORKS_FILE, process.env);
+    await startMetrics({ context, shutdown, notify }, settings);
     const database = createDatabase({
       connectionString: settings.DATABASE_URL,
       context,
       applicationName: 'packhouse packer',
     });
     shutdown.add('database', () => database.close());
-    await database.checkSchema();
+    await waitForSchema(database, context);
+    const signers = await openSigners({ context, database, file: settings.SIGNING_KEY_FILE });
     const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
     shutdown.add('object store', () => objectStore.close());
+    createDiskGauge(context, settings.OBJECT_STORE);
     const queues = await createQueues({
       redisUrl: settings.REDIS_URL,
       databaseUrl: settings.DATABASE_URL,
       context,
     });
     shutdown.add('queues', () => queues.close());
-    const parts = { context, database, objectStore, networks, notify };
+    const parts = { context, cut: shutdown.cut, database, objectStore, networks, signers, notify };
     const jobs = await queues.work('pack', (job) => handlePack(parts, job), {
       concurrency: settings.PACK_CONCURRENCY,
     });
@@ -38,9 +44,15 @@ await runProcess(process, {
       networks.map((network) => network.id),
     );
     shutdown.add('reclaiming', () => reclaiming);
-    if (settings.METRICS_PORT !== 0) {
-      const server = await serveMetrics(context.metrics, settings.METRICS_PORT);
-      shutdown.add('metrics', () => server.close());
-    }
+    const auditing = auditLoop({
+      context,
+      database,
+      objectStore,
+      networks,
+      share: settings.AUDIT_SAMPLE,
+      everyMs: settings.AUDIT_EVERY,
+      bytesPerSecond: settings.AUDIT_BYTES_PER_SECOND,
+    });
+    shutdown.add('auditing', () => auditing);
   },
 });

@@ -1,11 +1,17 @@
 import {
+  bytesSetting,
   databaseUrlSetting,
+  drainLimitSetting,
+  durationSetting,
   integerSetting,
   logLevelSetting,
+  metricsHostSetting,
+  metricsPortSetting,
   networksFileSetting,
   objectStoreSetting,
   redisUrlSetting,
   s3EndpointSetting,
+  signingKeyFileSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 
@@ -16,11 +22,28 @@ export const packerSettings = z.object({
   NETWORKS_FILE: networksFileSetting(),
   OBJECT_STORE: objectStoreSetting(),
   S3_ENDPOINT: s3EndpointSetting(),
+  SIGNING_KEY_FILE: signingKeyFileSetting(),
   PACK_CONCURRENCY: integerSetting('kinds packed at a time, 1 to 64 (default 3)', 1, 64).default(3),
-  METRICS_PORT: integerSetting(
-    'the port of /metrics and /healthz, 0 for none (the default)',
-    0,
-    65_535,
-  ).default(0),
+  AUDIT_SAMPLE: z
+    .string()
+    .regex(/^\d*\.?\d+$/)
+    .transform(Number)
+    .refine((share) => share <= 1)
+    .describe(
+      'the share of the published bundles that each scheduled audit reads back, 0 to 1 (default 0.001)',
+    )
+    .default(0.001),
+  AUDIT_EVERY: durationSetting(
+    'the time between scheduled audits, e.g. 1h (the default), 1s at least',
+    1_000,
+  ).default(3_600_000),
+  AUDIT_BYTES_PER_SECOND: bytesSetting(
+    'how fast a scheduled audit reads the object store on average, 1KiB at least, e.g. 2MiB (the default)',
+  )
+    .refine((bytes) => bytes >= 1_024)
+    .default(2_097_152),
+  METRICS_PORT: metricsPortSetting(),
+  METRICS_HOST: metricsHostSetting(),
+  DRAIN_LIMIT_MS: drainLimitSetting(),
   LOG_LEVEL: logLevelSetting(),
 });

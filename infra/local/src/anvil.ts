@@ -8,6 +8,7 @@ import { type Logger, PackhouseError } from '@packhouse/runtime';
 import { fetch } from 'undici';
 import { anvilBinary } from './anvil-binary.js';
 import { type AnvilPidFile, clearAnvilLeftover } from './anvil-leftover.js';
+import { endWithOwner } from './end-with-owner.js';
 import { freePort } from './free-port.js';
 
 const READY_POLL_MS = 15;
@@ -67,6 +68,7 @@ export async function startAnvil(options: StartAnvilOptions = {}): Promise<Anvil
   const killAtExit = (): void => void child.kill('SIGKILL');
   process.once('exit', killAtExit);
   child.once('exit', () => process.off('exit', killAtExit));
+  if (child.pid !== undefined) child.once('exit', endWithOwner({ pid: child.pid }));
 
   const stop = async (): Promise<void> => {
     await end(child);

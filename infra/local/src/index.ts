@@ -3,4 +3,6 @@ export { type DemoChain, type StartDemoChainOptions, startDemoChain } from './de
 export { demoNetwork } from './demo/demo-network.js';
 export { type FreshDatabase, freshDatabase } from './fresh-database.js';
 export { type LocalPostgres, type StartPostgresOptions, startPostgres } from './postgres.js';
+export { processStart } from './process-start.js';
 export { removePostgres } from './remove-postgres.js';
+export { runSql } from './run-sql.js';

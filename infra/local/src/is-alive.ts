@@ -1,9 +1,6 @@
-/** Whether a process of this number runs, whoever's it is. */
+import { processStart } from './process-start.js';
+
+/** Whether a process of this number runs, whoever's it is; one that has ended and was not waited for yet does not. */
 export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return processStart(pid) !== null;
 }

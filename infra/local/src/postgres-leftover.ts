@@ -18,10 +18,9 @@ export const FAST_SHUTDOWN_MS = 10_000;
  */
 export async function clearLeftover(dataFolder: string, logger?: Logger): Promise<void> {
   const pidFile = path.join(dataFolder, 'postmaster.pid');
-  const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
-  if (!Number.isInteger(pid) || pid <= 0) return;
   const folder = await realpath(dataFolder);
-  if (await isPostgresOf(pid, folder)) {
+  const pid = await serverOf(folder, pidFile);
+  if (pid !== null) {
     const parent = await parentOf(pid);
     const owner = Number(await readFile(path.join(dataFolder, 'packhouse-owner'), 'utf8').catch(() => ''));
     if (parent === owner && owner > 1) {
@@ -36,18 +35,41 @@ export async function clearLeftover(dataFolder: string, logger?: Logger): Promis
     await endProcess(pid);
   }
   // Processes of a server that died notice it by themselves; a new one may not start beside them.
-  await waitUntil(async () => (await processesIn(folder)).length === 0, FAST_SHUTDOWN_MS);
+  if (!(await waitUntil(async () => (await processesIn(folder)).length === 0, FAST_SHUTDOWN_MS))) {
+    for (const left of await processesIn(folder)) {
+      logger?.warn({ pid: left }, 'ending a process of a Postgres that died');
+      signal(left, 'SIGKILL');
+    }
+    await waitUntil(async () => (await processesIn(folder)).length === 0, FAST_SHUTDOWN_MS);
+  }
   await rm(pidFile, { force: true });
+}
+
+/** The server that runs on a data folder: as its pid file says, or, where that was never finished, as is seen. */
+async function serverOf(folder: string, pidFile: string): Promise<number | null> {
+  const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+  if (Number.isInteger(pid) && pid > 0 && (await isPostgresOf(pid, folder))) return pid;
+  const all = await processesIn(folder);
+  for (const one of all) {
+    // Its processes call themselves `postgres: …`, the server itself has the command line it was given.
+    if ((await commandOf(one)).includes('\0-D\0')) return one;
+  }
+  return null;
+}
+
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, name);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Stops a server that is not a child of this process: fast shutdown, then immediate. */
 async function endProcess(pid: number): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      return;
-    }
+  for (const name of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    if (!signal(pid, name)) return;
     if (await waitUntil(async () => !isAlive(pid), FAST_SHUTDOWN_MS)) return;
   }
 }
@@ -84,12 +106,18 @@ async function ps(pid: number, column: 'ppid' | 'command'): Promise<string> {
   return stdout.trim();
 }
 
+/** The processes of Postgres on a data folder; of another program that happens to stand there nothing is touched. */
 async function processesIn(dataFolder: string): Promise<number[]> {
   if (process.platform !== 'linux') return [];
   const found: number[] = [];
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    if ((await readlink(`/proc/${name}/cwd`).catch(() => null)) === dataFolder) found.push(Number(name));
+    if ((await readlink(`/proc/${name}/cwd`).catch(() => null)) !== dataFolder) continue;
+    if (/^postgres(?:\0|: )|\/postgres\0/.test(await commandOf(Number(name)))) found.push(Number(name));
   }
   return found;
+}
+
+async function commandOf(pid: number): Promise<string> {
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
 }

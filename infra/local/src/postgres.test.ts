@@ -150,6 +150,24 @@ describe('after a run that was killed', () => {
     expect(await rows(after.url, "SELECT to_regclass('kept')::text AS kept")).toEqual([{ kept: 'kept' }]);
   });
 
+  it('the server that was left behind ends by itself once its clients have left', async () => {
+    const before = await startElsewhere();
+    const client = new pg.Client({ connectionString: before.url });
+    await client.connect();
+    before.parent.kill('SIGKILL');
+    await once(before.parent, 'exit');
+    // Whoever is in the middle of something may finish it.
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    await client.end();
+    await gone(before.pid);
+  });
+
+  it('starts where the pid file was left empty', async () => {
+    await (await start()).stop();
+    await writeFile(path.join(await recordedHome(directory), 'data', 'postmaster.pid'), '');
+    expect(await rows((await start()).url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
   it('leaves the server of a run that lives alone, and says whose it is', async () => {
     const other = await startElsewhere();
     try {

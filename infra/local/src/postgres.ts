@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeError, isPackhouseError, type Logger } from '@packhouse/runtime';
 import pg from 'pg';
+import { endWithOwner } from './end-with-owner.js';
 import { freePort } from './free-port.js';
 import { type Account, postgresAccount } from './postgres-account.js';
 import { installedPostgres, type PostgresBinaries, preparePostgresBinaries } from './postgres-binaries.js';
@@ -129,14 +130,11 @@ async function launch(parts: {
   const log = await open(logFile, 'a', 0o600);
   try {
     const { size } = await log.stat();
+    const folder = await realpath(dataFolder);
     await writeFile(path.join(dataFolder, 'packhouse-owner'), `${process.pid}\n`);
     const child = spawn(
       parts.binaries.postgres,
-      [
-        '-D',
-        await realpath(dataFolder),
-        ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`]),
-      ],
+      ['-D', folder, ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`])],
       {
         cwd: dataFolder,
         // A Ctrl-C in the terminal is for us: Postgres has to outlive those who write to it.
@@ -148,6 +146,7 @@ async function launch(parts: {
     );
     const failed = new Promise<Error>((resolve) => child.once('error', resolve));
     if (child.pid === undefined) throw await failed;
+    child.once('exit', endWithOwner({ pid: child.pid, dataFolder: folder }));
     return { child, output: async () => (await readFile(logFile)).subarray(size).toString() };
   } finally {
     await log.close();

@@ -10,9 +10,15 @@ const invalid = expect.toSatisfy((error) => isPackhouseError(error, 'NAME_INVALI
 const range = fc
   .tuple(fc.maxSafeNat(), fc.maxSafeNat())
   .map(([a, b]) => ({ start: Math.min(a, b), end: Math.max(a, b) }));
+const version = fc.option(fc.integer({ min: 2, max: 32_767 }), { nil: undefined });
 const name = fc
-  .tuple(range, fc.constantFrom(...KINDS), fc.stringMatching(/^[a-z0-9-]{1,20}$/))
-  .map(([blocks, kind, network]) => ({ network, kind, ...blocks }));
+  .tuple(range, fc.constantFrom(...KINDS), fc.stringMatching(/^[a-z0-9-]{1,20}$/), version)
+  .map(([blocks, kind, network, later]) => ({
+    network,
+    kind,
+    ...blocks,
+    ...(later === undefined ? {} : { version: later }),
+  }));
 
 describe('names of bundles', () => {
   it('are read back as what they were made from', () => {
@@ -31,7 +37,10 @@ describe('names of bundles', () => {
       fc.constantFrom(...KINDS, 'Blocks', 'block', ''),
       fc.oneof(digits, fc.nat().map(String)),
       fc.oneof(digits, fc.nat().map(String)),
-      fc.constantFrom('.json.gz', '.json', '.json.gz ', '.JSON.GZ', '.json.gz/'),
+      fc.constantFrom(
+        ...['.json.gz', '.json', '.json.gz ', '.JSON.GZ', '.json.gz/', '.v2.json.gz', '.v32767.json.gz'],
+        ...['.v1.json.gz', '.v0.json.gz', '.v02.json.gz', '.v32768.json.gz', '.v2.v2.json.gz', '.V2.json.gz'],
+      ),
     );
     fc.assert(
       fc.property(near, ([network, kind, start, end, suffix]) => {
@@ -53,6 +62,17 @@ describe('names of bundles', () => {
     expect(objectKey({ network: 'mainnet', kind: 'logs', start: 0, end: 99 })).toBe(
       'mainnet/logs/0-99.json.gz',
     );
+    expect(objectKey({ network: 'mainnet', kind: 'logs', start: 0, end: 99, version: 1 })).toBe(
+      'mainnet/logs/0-99.json.gz',
+    );
+    expect(objectKey({ network: 'mainnet', kind: 'logs', start: 0, end: 99, version: 2 })).toBe(
+      'mainnet/logs/0-99.v2.json.gz',
+    );
+    expect(parseObjectKey('mainnet/logs/0-99.v2.json.gz')).toEqual({
+      ...{ network: 'mainnet', kind: 'logs', start: 0, end: 99 },
+      version: 2,
+    });
+    expect(parseObjectKey('mainnet/logs/0-99.json.gz')).not.toHaveProperty('version');
     expect(parseFileName('0-99.json.gz')).toEqual({ start: 0, end: 99 });
   });
 
@@ -85,6 +105,10 @@ describe('names of bundles', () => {
     '/mainnet/logs/0-99.json.gz',
     '../logs/0-99.json.gz',
     'mainnet\n/logs/0-99.json.gz',
+    'mainnet/logs/0-99.v1.json.gz',
+    'mainnet/logs/0-99.v0.json.gz',
+    'mainnet/logs/0-99.v32768.json.gz',
+    'mainnet/logs/0-99.v2.5.json.gz',
   ])('refuses %j as a key', (text) => {
     expect(() => parseObjectKey(text)).toThrow(invalid);
   });
@@ -95,5 +119,10 @@ describe('names of bundles', () => {
     expect(() => fileName({ start: 0.5, end: 4 })).toThrow(invalid);
     expect(() => fileName({ start: 0, end: 2 ** 53 })).toThrow(invalid);
     expect(() => objectKey({ network: 'a/b', kind: 'logs', start: 0, end: 1 })).toThrow(invalid);
+    for (const wrong of [0, -1, 1.5, 32_768, Number.NaN]) {
+      expect(() => objectKey({ network: 'a', kind: 'logs', start: 0, end: 1, version: wrong })).toThrow(
+        invalid,
+      );
+    }
   });
 });

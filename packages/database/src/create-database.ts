@@ -1,16 +1,22 @@
 import { type Context, PackhouseError } from '@packhouse/runtime';
+import { createAlarms } from './alarms/alarms.js';
+import { createAudit } from './audit/audit.js';
 import { createBundles } from './bundles/bundles.js';
 import { createConnections } from './connection/connections.js';
 import { databaseAddress } from './connection/database-error.js';
 import { statement } from './connection/statement.js';
 import { createCoverage } from './coverage/coverage.js';
+import { createHoles } from './coverage/create-holes.js';
 import { createLocate } from './coverage/locate.js';
 import type { Database } from './database.js';
 import { createFilters } from './filters/filters.js';
 import { createHead } from './head/head.js';
 import { createKeys } from './keys/keys.js';
 import { createTryLock } from './locks/try-lock.js';
+import { createManifest } from './manifest/manifest.js';
+import { createOriginIds } from './manifest/origins.js';
 import { createNetworkIds, createNetworks } from './networks/networks.js';
+import { createPressure } from './pressure/pressure.js';
 import { createQuarantine } from './quarantine/quarantine.js';
 import { missingMigrations } from './schema/compare-schema.js';
 import { migrationNames } from './schema/migration-files.js';
@@ -35,6 +41,7 @@ export function createDatabase(options: {
 }): Database {
   const connections = createConnections(options);
   const ids = createNetworkIds(connections);
+  const origins = createOriginIds(connections);
   return {
     checkSchema: async () => {
       const applied = await connections.session(({ client }) => selectApplied(client));
@@ -63,12 +70,17 @@ export function createDatabase(options: {
     networks: createNetworks(connections),
     wanted: createWanted(connections, ids),
     head: createHead(connections, ids),
+    alarms: createAlarms(connections, ids, options.context.metrics),
     staging: createStaging(connections, ids),
-    bundles: createBundles(connections, ids),
+    bundles: createBundles(connections, ids, origins),
+    manifest: createManifest(connections, ids, origins),
     locate: createLocate(connections, ids),
     coverage: createCoverage(connections, ids),
+    holes: createHoles(connections, ids),
     quarantine: createQuarantine(connections, ids),
     filters: createFilters(connections),
+    pressure: createPressure(connections, ids),
+    audit: createAudit(connections, ids),
     keys: createKeys(connections),
     tryLock: createTryLock(connections),
     close: () => connections.close(),

@@ -1,5 +1,7 @@
 import type { Fragment, FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind, Proof } from '@packhouse/chain';
+import type { SealedEntry, Signer } from '@packhouse/manifest';
+import type { Holes } from './coverage/holes.js';
 
 /** One row of a staged block. */
 export interface StagedBlock {
@@ -11,6 +13,8 @@ export interface StagedBlock {
   timestamp: number;
   transactionCount: number;
   proofs: readonly Proof[];
+  /** What the node that gave it calls itself (web3_clientVersion); absent or null: not known. */
+  client?: string | null;
 }
 
 /** Fragments of one kind. */
@@ -51,7 +55,37 @@ export interface BundleRow {
   /** In order, covering start..end without a gap. */
   fragments: readonly FragmentInfo[];
   formatVersion: number;
+  /** 1, or one more than that of the bundle whose place it took. */
+  version: number;
   publishedAt: Date;
+}
+
+/** A bundle that is to be published; version and time come with it. */
+export type NewBundle = Omit<BundleRow, 'publishedAt' | 'version'>;
+
+/** How the manifest entry of a bundle is made, in the transaction that publishes it. */
+export interface Sealing {
+  /** Its key must be the database's current one. */
+  signer: Signer;
+  /** What the nodes that gave the blocks call themselves. */
+  clients: readonly string[];
+}
+
+/** A bundle that a newer version took the place of. */
+export interface SupersededBundle extends BundleRow {
+  supersededAt: Date;
+  reason: string;
+}
+
+/** The public half of a key that entries of the manifest are signed with. */
+export interface SigningKeyRow {
+  /** First 16 hex digits of the SHA-256 of the public key. */
+  keyId: string;
+  /** 32 raw bytes. */
+  publicKey: Buffer;
+  createdAt: Date;
+  /** null: it is the one in use. */
+  retiredAt: Date | null;
 }
 
 /** An inclusive range that operators asked for. */
@@ -68,10 +102,24 @@ export interface WantedRange {
   createdAt: Date;
 }
 
+/** What one upstream did when it was asked for a quarantined block. */
+export interface QuarantineTry {
+  upstream: string;
+  /** Error code of the catalogue. */
+  cause: string;
+  message: string;
+  /** Hex SHA-256 of the answer that failed a proof. */
+  payloadDigest: string | null;
+}
+
+/** One block that cannot be had, or several in a row that fail alike. */
 export interface QuarantineRow {
   network: string;
+  /** The first block. */
   number: number;
-  /** The kinds whose wish needed what failed. */
+  /** The last block. */
+  end: number;
+  /** The kinds that cannot be had; other kinds of the block go their way. */
   kinds: readonly Kind[];
   /** Error code of the catalogue. */
   cause: string;
@@ -82,6 +130,8 @@ export interface QuarantineRow {
   attempts: number;
   firstSeen: Date;
   nextTry: Date;
+  /** What each upstream did at the last try, in the order they were asked; for several blocks, with the first of them. */
+  tried: readonly QuarantineTry[];
 }
 
 export interface HeadRow {
@@ -91,6 +141,20 @@ export interface HeadRow {
   /** -1 where nothing is final yet. */
   finalized: number;
   observedAt: Date;
+}
+
+/** Something that an operator must be told loudly, by name. */
+export interface AlarmRow {
+  id: number;
+  network: string;
+  /** In capitals, as error codes are: `REORG_BELOW_FINALITY`. */
+  name: string;
+  message: string;
+  data: Record<string, unknown>;
+  raisedAt: Date;
+  /** null: open. */
+  clearedAt: Date | null;
+  clearedBy: 'operator' | 'itself' | null;
 }
 
 /** Coverage of one kind of one network; all ranges inclusive, ascending, disjoint. */
@@ -121,6 +185,15 @@ export interface KeyRow {
   createdAt: Date;
   expiresAt: Date | null;
   revokedAt: Date | null;
+}
+
+/** A scheduled audit of a sample of a network's bundles. */
+export interface AuditRun {
+  network: string;
+  finishedAt: Date;
+  bundles: number;
+  bytesRead: number;
+  findings: number;
 }
 
 /** Where a block's data of one kind is. */
@@ -158,6 +231,27 @@ export interface Database {
   head: {
     set(head: Omit<HeadRow, 'observedAt'>): Promise<void>;
     get(network: string): Promise<HeadRow | null>;
+    /** The highest final block that was noted with its hash: the chain must have it for ever. */
+    anchor(network: string): Promise<{ number: number; hash: string } | null>;
+    /** Notes the anchor in place of the one before; null forgets it. Without a head nothing is noted. */
+    setAnchor(network: string, anchor: { number: number; hash: string } | null): Promise<void>;
+  };
+
+  alarms: {
+    /**
+     * Opens an alarm, or renews message and data of the one that is open under this network and name. `isNew` is
+     * true for exactly one of all who raise it. Throws NETWORK_UNKNOWN.
+     */
+    raise(alarm: {
+      network: string;
+      name: string;
+      message: string;
+      data?: Record<string, unknown>;
+    }): Promise<{ alarm: AlarmRow; isNew: boolean }>;
+    /** Closes the open alarm of this name; null where none is open. */
+    clear(network: string, name: string, by: 'operator' | 'itself'): Promise<AlarmRow | null>;
+    /** Open alarms (with `cleared` the past ones too, 1,000 at most), newest first. Sets the gauge `packhouse_alarm`. */
+    list(options?: { network?: string; cleared?: boolean }): Promise<AlarmRow[]>;
   };
 
   staging: {
@@ -165,7 +259,8 @@ export interface Database {
      * One transaction under the segment's lock: checks parent links against the staged and published neighbours
      * (on both sides) and the hashes of blocks staged before, leaves out what is already staged or published of
      * each kind, writes the rest by binary COPY. Repeating it changes nothing. Throws STAGE_CONFLICT (data:
-     * {number, expected, got}) where hashes do not fit.
+     * {number, expected, got, by, published}: `by` is the block that says what is expected, `published` whether a bundle
+     * says so) where hashes do not fit.
      */
     stage(request: StageRequest): Promise<{ staged: boolean }>;
     /** Rows of staged blocks within the range, ascending. */
@@ -174,8 +269,16 @@ export interface Database {
     newest(network: string): Promise<StagedBlock | null>;
     /** Fragments without bodies that overlap the range, ascending. */
     fragments(network: string, kind: Kind, range: BlockRange): Promise<FragmentInfo[]>;
-    /** The bodies of fragments by their start blocks, in that order; throws STAGE_CONFLICT if one is gone. */
-    bodies(network: string, kind: Kind, startBlocks: readonly number[]): Promise<Buffer[]>;
+    /**
+     * The bodies of fragments by their start blocks, in that order; with `crcs` only those that have these checksums,
+     * as another fragment may have come to begin there. Throws STAGE_CONFLICT if one is gone.
+     */
+    bodies(
+      network: string,
+      kind: Kind,
+      startBlocks: readonly number[],
+      crcs?: readonly number[],
+    ): Promise<Buffer[]>;
     /** Drops all staged data from `start` up (a reorganisation), remembers their hashes as abandoned. One transaction. */
     abandon(network: string, start: number): Promise<{ abandoned: number }>;
     /** Whether this block number was abandoned and nothing took its place since. */
@@ -190,8 +293,26 @@ export interface Database {
   };
 
   bundles: {
-    /** Inserts the index row. Throws BUNDLE_OVERLAP where another bundle covers one of its blocks. */
-    publish(bundle: Omit<BundleRow, 'publishedAt'>): Promise<void>;
+    /**
+     * Inserts the index row and, in the same transaction, appends its entry to the manifest; without `sealing` the
+     * entry is left for `manifest.sealPending`. Throws BUNDLE_OVERLAP where another bundle covers one of its
+     * blocks, SIGNING_KEY_CHANGED where the signer's key is not the current one.
+     */
+    publish(bundle: NewBundle, sealing?: Sealing): Promise<void>;
+    /**
+     * Puts a newer version in the place of a bundle, in one transaction: the old row moves to the superseded ones,
+     * the new one gets the next version, the manifest gets an entry that names what it supersedes. Repeating it
+     * changes nothing. The bundle must have the same range and an object key of its own. Throws BUNDLE_CHANGED
+     * where `replaces` (hex SHA-256) is not the current file of this range any more, SIGNING_KEY_CHANGED.
+     */
+    supersede(
+      bundle: NewBundle,
+      options: { replaces: string; reason: string; sealing?: Sealing },
+    ): Promise<BundleRow>;
+    /** Superseded bundles that touch the range, by start and version. */
+    superseded(network: string, kind: Kind, range: BlockRange): Promise<SupersededBundle[]>;
+    /** How many bundles were ever superseded, all networks: a change tells whoever remembers rows of the index. */
+    supersededCount(): Promise<number>;
     /** The bundle that covers the block, or null. */
     covering(network: string, kind: Kind, number: number): Promise<BundleRow | null>;
     /** Ranges of the bundles that touch start..end, ascending: the light form for caches. */
@@ -205,19 +326,78 @@ export interface Database {
     ): Promise<{ bundles: number; blocks: number; bytes: number; newestAt: Date | null }>;
   };
 
+  manifest: {
+    /** Entries after `after` (-1: from the first), `limit` at most, in order. */
+    entries(network: string, kind: Kind, after: number, limit: number): Promise<SealedEntry[]>;
+    /** Sequence and hash of the newest entry, or null. */
+    tip(network: string, kind: Kind): Promise<{ sequence: number; hash: string } | null>;
+    /**
+     * Appends the entries of bundles that were published without one, at most `limit`, in one transaction. Gives
+     * how many it appended; 0: none is left. Throws SIGNING_KEY_CHANGED.
+     */
+    sealPending(network: string, kind: Kind, signer: Signer, limit: number): Promise<number>;
+    /** All keys, the oldest first. */
+    keys(): Promise<SigningKeyRow[]>;
+    /** Makes a key the current one if there is none yet; gives the one that is current then. */
+    registerKey(publicKey: Buffer): Promise<SigningKeyRow>;
+    /** Retires the current key and makes this one current, in one transaction. Repeating it changes nothing. */
+    rotateKey(publicKey: Buffer): Promise<SigningKeyRow>;
+  };
+
   /** Where one block is, published first. */
   locate(network: string, kind: Kind, number: number): Promise<BlockLocation>;
 
   /** Coverage within `within` (default: everything). */
   coverage(network: string, kind: Kind, within?: BlockRange): Promise<Coverage>;
+  /** The same for people: what is not published and why, a page at a time. */
+  holes: Holes;
 
   quarantine: {
-    /** Adds or renews: attempts + 1, nextTry by back-off (1 min doubling to 1 day). */
-    put(row: Omit<QuarantineRow, 'attempts' | 'firstSeen' | 'nextTry'>): Promise<QuarantineRow>;
+    /**
+     * Adds or renews: attempts + 1 where its next try was due, nextTry by back-off (1 min doubling to 1 day, and up to
+     * a tenth later). `end` is the last block where several fail alike; rows that overlap are taken into the new one.
+     */
+    put(
+      row: Omit<QuarantineRow, 'attempts' | 'firstSeen' | 'nextTry' | 'end' | 'tried'> & {
+        end?: number;
+        tried?: readonly QuarantineTry[];
+      },
+    ): Promise<QuarantineRow>;
+    /** These kinds of the blocks are had by now: rows end there, or keep the kinds that are left. */
+    settle(network: string, range: BlockRange, kinds: readonly Kind[]): Promise<void>;
     remove(network: string, number: number): Promise<void>;
-    /** Makes the next try of the quarantined blocks within the range due now. Gives their number. */
+    /** Makes the next try of the rows that touch the range due now. Gives how many blocks of the range they hold. */
     retry(network: string, range: BlockRange): Promise<number>;
-    list(network?: string): Promise<QuarantineRow[]>;
+    /** By network and block; `after` goes on behind a row. */
+    list(
+      network?: string,
+      page?: { cause?: string; after?: { network: string; number: number }; limit?: number },
+    ): Promise<QuarantineRow[]>;
+    /** The rows that touch the range, ascending. */
+    within(network: string, range: BlockRange): Promise<QuarantineRow[]>;
+    /** The rows up to block `finalized` whose next try is due and which are still wanted, oldest first. */
+    due(network: string, at: { now: Date; finalized: number; limit: number }): Promise<QuarantineRow[]>;
+    /** Rows and blocks by cause. */
+    causes(network: string): Promise<{ cause: string; entries: number; blocks: number }[]>;
+  };
+
+  /** Whether nothing new is fetched for a network because the staging area is full. */
+  pressure: {
+    note(network: string, pressure: { stagedBytes: number; limitBytes: number }): Promise<void>;
+    clear(network: string): Promise<void>;
+    get(network: string): Promise<{ since: Date; stagedBytes: number; limitBytes: number } | null>;
+  };
+
+  /** What audits need beside the range index. */
+  audit: {
+    /** The keys of all objects, superseded ones too, of the bundles that start at one of these blocks. */
+    knownKeys(network: string, kind: Kind, starts: readonly number[]): Promise<Set<string>>;
+    /** How many bundles of each kind were superseded; kinds without any are left out. */
+    superseded(network: string): Promise<{ kind: Kind; count: number }[]>;
+    /** Notes that a network was audited by itself. Throws NETWORK_UNKNOWN. */
+    note(run: AuditRun): Promise<void>;
+    /** The audit that was noted last, or null. */
+    last(network: string): Promise<AuditRun | null>;
   };
 
   /** Filters of the JSON-RPC interface, shared by all gateways. Ids are 16 bytes; what has expired is not there. */

@@ -1,10 +1,8 @@
 import { KINDS } from '@packhouse/chain';
 import { z } from 'zod';
 
-const url = (protocols: RegExp, description: string) =>
-  z
-    .url({ protocol: protocols, error: 'is no address of the form http://host or https://host' })
-    .describe(description);
+const url = (protocols: RegExp, description: string, forms = 'http://host or https://host') =>
+  z.url({ protocol: protocols, error: `is no address of the form ${forms}` }).describe(description);
 
 const upstream = z.strictObject({
   name: z
@@ -16,6 +14,11 @@ const upstream = z.strictObject({
     .optional()
     .describe('For logs and tables; default upstream-1, upstream-2, … in the order of the file.'),
   url: url(/^https?$/, 'Address of the JSON-RPC node; ${NAME} is filled in from the environment.'),
+  ws: url(
+    /^wss?$/,
+    'Address of the same node for WebSocket, where it has one: it then tells of new blocks itself, and is polled less.',
+    'ws://host or wss://host',
+  ).optional(),
   headers: z
     .record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string())
     .default({})
@@ -188,7 +191,7 @@ const evm = z.strictObject({
     .int()
     .min(100)
     .max(60_000)
-    .default(1_000)
+    .default(500)
     .describe('How often the head is asked for, in milliseconds, 100 to 60000.'),
   proofs,
   bundles,

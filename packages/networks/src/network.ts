@@ -5,6 +5,8 @@ export interface Upstream {
   /** For logs and tables; unique in the network. */
   name: string;
   url: string;
+  /** Address for subscriptions to new heads over WebSocket; absent: the head is polled for. */
+  ws?: string;
   /** Extra headers, secrets already filled in from the environment. */
   headers: Readonly<Record<string, string>>;
   /** 1 is preferred. */

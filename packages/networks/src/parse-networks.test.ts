@@ -24,6 +24,13 @@ function refusal(text: string, env: Record<string, string> = {}): PackhouseError
 }
 
 describe('a good file', () => {
+  it('may name the address for WebSocket of a node, and refuses one of another kind', () => {
+    const url = MINIMAL.match(/url: .*/)?.[0] as string;
+    const withWs = (ws: string) => parse(MINIMAL.replace(url, `${url}\n        ws: ${ws}`));
+    expect(withWs('wss://node.example/ws')[0]?.upstreams[0]?.ws).toBe('wss://node.example/ws');
+    expect(() => withWs('http://node.example')).toThrow(/ws .*ws:\/\/host or wss:\/\/host/);
+  });
+
   it('gets the defaults', () => {
     expect(parse(MINIMAL)).toEqual([
       {
@@ -34,7 +41,7 @@ describe('a good file', () => {
           { name: 'upstream-1', url: 'http://localhost:8545', headers: {}, priority: 1, maxInFlight: 16 },
         ],
         finality: { tag: true, depth: 64 },
-        pollIntervalMs: 1_000,
+        pollIntervalMs: 500,
         proofs: { header: 'recompute', senders: false, extraFields: 'keep' },
         bundles: {
           enabled: true,

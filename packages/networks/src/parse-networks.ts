@@ -68,9 +68,10 @@ function withNames(network: ParsedNetwork): Network {
     id,
     rpc,
     ...(baseUrl === undefined ? {} : { baseUrl }),
-    upstreams: network.upstreams.map(({ requestsPerSecond, name, ...upstream }, index) => ({
+    upstreams: network.upstreams.map(({ requestsPerSecond, name, ws, ...upstream }, index) => ({
       ...upstream,
       name: name ?? `upstream-${index + 1}`,
+      ...(ws === undefined ? {} : { ws }),
       ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
     })),
   };

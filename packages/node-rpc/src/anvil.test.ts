@@ -59,6 +59,7 @@ describe('against a real Anvil', () => {
       hash: block.hash,
       parentHash: block.parentHash,
       finalized: head - 2,
+      finalizedHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       upstream: 'main',
     });
     expect(await source.blockHash(head)).toBe(block.hash);

@@ -1,3 +1,4 @@
+import type { BlockHeader } from './block-source.js';
 import type { Call } from './call.js';
 import { type Fault, makeFault } from './fault.js';
 import type { CallContext, UpstreamNode } from './upstream-node.js';
@@ -8,7 +9,7 @@ export interface NodeHead {
   hash: string;
   parentHash: string;
   /** By the `finalized` tag; null where it was not asked for or not answered. */
-  finalized: number | null;
+  finalized: { number: number; hash: string } | null;
 }
 
 const tagged = (tag: string): Call => ({
@@ -51,11 +52,11 @@ export async function askHead(
   }
   const finalized = readHeader(final.value);
   if (finalized !== null) node.capabilities.finalizedTag = true;
-  return { ...head, finalized: finalized === null ? null : Math.min(finalized.number, head.number) };
+  return { ...head, finalized };
 }
 
 /** The number and hashes of a block, or null where it is none. */
-export function readHeader(value: unknown): { number: number; hash: string; parentHash: string } | null {
+export function readHeader(value: unknown): BlockHeader | null {
   if (typeof value !== 'object' || value === null) return null;
   const { hash, number, parentHash } = value as Record<string, unknown>;
   if (typeof hash !== 'string' || typeof parentHash !== 'string' || typeof number !== 'string') return null;

@@ -3,6 +3,8 @@ export interface FetchedBlock {
   number: number;
   /** The upstream's name. */
   upstream: string;
+  /** What that upstream calls itself (web3_clientVersion), where it was asked and said so. */
+  client?: string | null;
   block: unknown;
   /** Present where asked for; `[]` without asking where the block has no transactions. */
   receipts?: unknown[];
@@ -21,11 +23,26 @@ export interface FailedBlock {
   error: Error;
   /** The upstreams that were asked. */
   upstreams: string[];
+  /** What each of them did, where it is known: the last fault of each. */
+  faults?: readonly { upstream: string; error: Error }[];
 }
 
 export interface FetchWish {
   receipts: boolean;
   traces: boolean;
+}
+
+/** A block without what is in it. */
+export interface BlockHeader {
+  number: number;
+  hash: string;
+  parentHash: string;
+}
+
+/** A block that the chain must have: it is final, or published. */
+export interface BlockAnchor {
+  number: number;
+  hash: string;
 }
 
 /** The newest block and the newest final one, as the pool sees them. */
@@ -35,12 +52,19 @@ export interface ChainHead {
   parentHash: string;
   /** By the `finalized` tag or by depth; -1 where nothing is final yet. */
   finalized: number;
+  /** The hash of that block, where the upstreams told it with the tag. */
+  finalizedHash: string | null;
+  /** The upstream whose head it is. */
   upstream: string;
 }
 
 export interface UpstreamStatus {
   name: string;
+  /** What it calls itself (web3_clientVersion), one line of at most 128 characters; null where it does not say. */
+  client: string | null;
   healthy: boolean;
+  /** Whether it tells of new heads over WebSocket; null where it has no address for that. */
+  subscribed: boolean | null;
   head: number | null;
   latencyMs: number | null;
   errors: number;
@@ -56,7 +80,20 @@ export interface BlockSource {
    * or NODE_METHOD_MISSING (nobody offers what `wish` needs).
    */
   probe(wish: FetchWish, signal?: AbortSignal): Promise<void>;
-  head(signal?: AbortSignal): Promise<ChainHead>;
+  /**
+   * The head of the pool: of the upstreams that have the anchor the highest head, unless more of them follow another
+   * branch. Throws REORG_BELOW_FINALITY (data: {number, expected, got, upstream}) where no upstream that answers has
+   * the anchor and one has another block in its place; a pool that is merely behind it is lagging.
+   */
+  head(signal?: AbortSignal, anchor?: BlockAnchor | null): Promise<ChainHead>;
+  /**
+   * The headers under these numbers, all from one upstream (`from` where it can be asked), null where it has no such
+   * block. Throws the last error.
+   */
+  headers(
+    numbers: readonly number[],
+    options?: { from?: string; signal?: AbortSignal },
+  ): Promise<(BlockHeader | null)[]>;
   /**
    * Blocks `start` to `end` in order, fetched ahead with bounded concurrency and memory. A block that cannot be
    * had comes as FailedBlock in its place; the iteration throws only when aborted.
@@ -74,6 +111,13 @@ export interface BlockSource {
   ): Promise<FetchedBlock>;
   /** The hash that the chain has now under this number, or null beyond the head. */
   blockHash(number: number, signal?: AbortSignal): Promise<string | null>;
+  /**
+   * Subscribes to new heads where the networks file names a WebSocket address, and calls back when one is told of.
+   * Gives how to stop; the connections end with the last listener.
+   */
+  onHead(listener: (number: number) => void): () => void;
+  /** What is known by subscription: whether any delivers, and the highest block told of. */
+  subscription(): { delivering: boolean; announced: number | null };
   /** Reports that data of this upstream failed a proof: it is asked last for a while, and counted. */
   reportLie(upstream: string): void;
   status(): UpstreamStatus[];

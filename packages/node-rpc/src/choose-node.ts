@@ -17,7 +17,7 @@ export interface Need {
 
 /**
  * The best upstream for a need, or null: first those that offer the methods; of them those not to be avoided, that
- * told no lie, have the block, may be asked now; then by priority, room and latency.
+ * told no lie and are on no other branch, have the block, may be asked now; then by priority, room and latency.
  */
 export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Clock): UpstreamNode | null {
   let best: { node: UpstreamNode; rank: number[] } | null = null;
@@ -25,7 +25,7 @@ export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Cl
     if (node.excluded !== null || need.exhausted.has(node.name) || !offers(node, need.wish)) continue;
     const rank = [
       need.avoid.has(node.name) ? 1 : 0,
-      node.distrustedUntil > clock.now() ? 1 : 0,
+      node.offChain || node.distrustedUntil > clock.now() ? 1 : 0,
       need.block !== null && node.head !== null && node.head < need.block ? 1 : 0,
       waitRank(node.waitMs()),
       node.priority,
@@ -48,10 +48,18 @@ export function roomFor(nodes: readonly UpstreamNode[], need: Need, clock: Clock
         (node.excluded === null &&
           node.priority === best.priority &&
           node.waitMs() === 0 &&
+          !node.offChain &&
           node.distrustedUntil <= clock.now() &&
           offers(node, need.wish)),
     )
     .reduce((sum, node) => sum + node.limit.limit, 0);
+}
+
+/** Whether it is asked like any other. */
+export function isHealthy(node: UpstreamNode, now: number): boolean {
+  return (
+    node.excluded === null && !node.offChain && node.circuit.state === 'closed' && node.distrustedUntil <= now
+  );
 }
 
 /** Whether an upstream offers, as far as is known, what a wish needs. */

@@ -21,6 +21,7 @@ describe('head', () => {
       hash: blockHashOf(999),
       parentHash: blockHashOf(998),
       finalized: 905,
+      finalizedHash: blockHashOf(905),
       upstream: 'ahead',
     });
     expect(source.status().map((status) => status.head)).toEqual([990, 999]);
@@ -121,7 +122,7 @@ describe('a block source', () => {
       `packhouse_node_calls_total{${labels},method="eth_getBlockByNumber",outcome="NODE_ERROR"} 3`,
     );
     expect(text).toMatch(/packhouse_node_request_seconds_count\{[^}]*\} 4/);
-    expect(text).toMatch(/packhouse_node_received_bytes\{[^}]*\} [1-9]/);
+    expect(text).toMatch(/packhouse_node_received_bytes_total\{[^}]*\} [1-9]/);
     expect(text).toMatch(/packhouse_node_in_flight_limit\{[^}]*\} [1-9]/);
     expect(source.status()[0]).toMatchObject({ requests: 4, errors: 3 });
   });

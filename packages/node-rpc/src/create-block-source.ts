@@ -1,14 +1,15 @@
 import type { Network } from '@packhouse/networks';
-import { type Context, PackhouseError } from '@packhouse/runtime';
-import { askHead, type NodeHead, readHeader } from './ask-head.js';
-import type { BlockSource, ChainHead, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
+import { type Context, openScope, PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
+import { askHeaders } from './ask-headers.js';
+import type { BlockHeader, BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
 import { createByteBudget } from './byte-budget.js';
-import { chooseNode } from './choose-node.js';
+import { chooseNode, isHealthy } from './choose-node.js';
 import { fetchRange } from './fetch-blocks.js';
 import { fetchWithFailover } from './fetch-with-failover.js';
+import { createHeadSubscriptions } from './head-subscriptions.js';
 import { createNodeMetrics } from './node-metrics.js';
+import { createPoolHead } from './pool-head.js';
 import { probeNodes } from './probe-nodes.js';
-import { openScope, type Scope, untilAborted } from './scope.js';
 import { createUpstreamNode, type UpstreamNode } from './upstream-node.js';
 
 export interface BlockSourceOptions {
@@ -27,8 +28,6 @@ const MEBIBYTE = 1_048_576;
 const LONGEST_TEXT_BYTES = 256 * MEBIBYTE;
 /** An upstream that failed a proof is asked last for this long. */
 const DISTRUST_MS = 600_000;
-/** What the other upstreams get to tell their head once the first has. */
-const HEAD_GRACE_MS = 1_000;
 const NO_WISH = { receipts: false, traces: false };
 const NOBODY: ReadonlySet<string> = new Set();
 
@@ -67,66 +66,41 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     }
   };
 
-  const head = async (scope: Scope): Promise<ChainHead> => {
-    const able = nodes.filter((node) => node.excluded === null);
-    // Resting upstreams are left in peace, unless there is no other.
-    const awake = able.filter((node) => node.waitMs() === 0);
-    const found: { node: UpstreamNode; head: NodeHead }[] = [];
-    const errors: Error[] = [];
-    const asked = (awake.length > 0 ? awake : able).map(async (node) => {
-      const answer = await askHead(node, network.finality.tag, { scope });
-      if ('action' in answer) errors.push(answer.error);
-      else found.push({ node, head: answer });
-    });
-    await untilFirstAndGrace(asked, () => found.length > 0, clock, scope.signal);
-    const best = found.reduce<(typeof found)[number] | null>(
-      (high, one) => (high === null || one.head.number > high.head.number ? one : high),
-      null,
-    );
-    if (best === null) throw errors[0] ?? able[0]?.lastFault?.error ?? noUpstream(network, nodes);
-    // The one behind is not a reorganisation: the highest counts, and so does the highest that anybody calls final.
-    const tagged = found.flatMap((one) => (one.head.finalized === null ? [] : [one.head.finalized]));
-    const finalized =
-      tagged.length > 0
-        ? Math.min(Math.max(...tagged), best.head.number)
-        : Math.max(-1, best.head.number - network.finality.depth);
-    const { hash, number, parentHash } = best.head;
-    return { number, hash, parentHash, finalized, upstream: best.node.name };
-  };
+  const subscriptions = createHeadSubscriptions({ network, nodes, context, metrics });
+  const nobody = (): Error => noUpstream(network, nodes);
+  const head = createPoolHead({ nodes, network, context, metrics, nobody });
 
-  const blockHash = async (number: number, scope: Scope): Promise<string | null> => {
+  /** From the one that is asked for first, else from whoever answers. */
+  const headers = async (
+    numbers: readonly number[],
+    from: string | undefined,
+    scope: Scope,
+  ): Promise<(BlockHeader | null)[]> => {
+    const block = Math.max(...numbers);
     const exhausted = new Set<string>();
     let error: Error | null = null;
-    let absent = false;
+    let absent: (BlockHeader | null)[] | null = null;
     for (;;) {
-      const node = chooseNode(nodes, { block: number, wish: NO_WISH, avoid: NOBODY, exhausted }, clock);
+      const named = nodes.find(
+        (node) => node.name === from && node.excluded === null && !exhausted.has(node.name),
+      );
+      const node = named ?? chooseNode(nodes, { block, wish: NO_WISH, avoid: NOBODY, exhausted }, clock);
       if (node === null) break;
       exhausted.add(node.name);
-      const [answer] = await node.callAll(
-        [
-          {
-            method: 'eth_getBlockByNumber',
-            params: [`0x${number.toString(16)}`, false],
-            block: number,
-            weight: 1,
-            learnedAs: 'head',
-          },
-        ],
-        { scope },
-      );
-      if (answer?.ok === true) {
-        const header = readHeader(answer.value);
-        if (header !== null && header.number === number) return header.hash;
-        absent = true;
-      } else if (answer !== undefined) error = answer.fault.error;
+      const found = await askHeaders(node, numbers, { scope, urgent: true });
+      if ('action' in found) error = found.error;
+      else if (found.every((header) => header !== null)) return found;
+      else absent ??= found;
     }
-    if (absent) return null;
-    throw error ?? noUpstream(network, nodes);
+    if (absent !== null) return absent;
+    throw error ?? nobody();
   };
 
   return {
     probe: (wish, signal) => scoped(signal, (scope) => probeNodes(nodes, network, wish, context, { scope })),
-    head: (signal) => scoped(signal, head),
+    head: (signal, anchor = null) => scoped(signal, (scope) => head(scope, anchor)),
+    headers: (numbers, { from, signal } = {}) =>
+      numbers.length === 0 ? Promise.resolve([]) : scoped(signal, (scope) => headers(numbers, from, scope)),
     fetchBlocks: (range, wish, signal) => ({
       [Symbol.asyncIterator]: () =>
         fetchRange(range, wish, {
@@ -157,7 +131,10 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
         if ('error' in block) throw block.error;
         return block;
       }),
-    blockHash: (number, signal) => scoped(signal, (scope) => blockHash(number, scope)),
+    blockHash: (number, signal) =>
+      scoped(signal, async (scope) => (await headers([number], undefined, scope))[0]?.hash ?? null),
+    onHead: subscriptions.onHead,
+    subscription: subscriptions.state,
     reportLie: (upstream) => {
       const node = nodes.find((candidate) => candidate.name === upstream);
       if (node === undefined) return;
@@ -169,21 +146,23 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
         'data of this node failed a proof: asking it last',
       );
     },
-    status: () => nodes.map((node) => describeNode(node, clock.now())),
+    status: () => nodes.map((node) => describeNode(node, clock.now(), subscriptions.isDelivering(node.name))),
     close: async () => {
       closing.abort(
         new PackhouseError({ code: 'NODE_UNREACHABLE', message: `The nodes of ${network.id} were let go.` }),
       );
-      await Promise.all(nodes.map((node) => node.destroy()));
+      await Promise.all([subscriptions.close(), ...nodes.map((node) => node.destroy())]);
     },
   };
 }
 
-function describeNode(node: UpstreamNode, now: number): UpstreamStatus {
+function describeNode(node: UpstreamNode, now: number, subscribed: boolean | null): UpstreamStatus {
   const { finalizedTag, receipts, traces } = node.capabilities;
   return {
     name: node.name,
-    healthy: node.excluded === null && node.circuit.state === 'closed' && node.distrustedUntil <= now,
+    client: node.client,
+    healthy: isHealthy(node, now),
+    subscribed,
     head: node.head,
     latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs),
     errors: node.errors,
@@ -204,33 +183,4 @@ function noUpstream(network: Network, nodes: readonly UpstreamNode[]): Packhouse
     message: `No upstream of ${network.id} can be asked.`,
     hint: 'Name one in the networks file, or give --rpc.',
   });
-}
-
-/** Waits for all, but no longer than a grace period once one has been `enough`. */
-async function untilFirstAndGrace(
-  work: readonly Promise<void>[],
-  enough: () => boolean,
-  clock: Context['clock'],
-  signal: AbortSignal,
-): Promise<void> {
-  const all = Promise.all(work);
-  const first = new Promise<void>((resolve) => {
-    for (const one of work) {
-      one.then(
-        () => enough() && resolve(),
-        () => undefined,
-      );
-    }
-  });
-  await Promise.race([all, first]);
-  if (!enough() || work.length === 1) return;
-  const late = new AbortController();
-  const stop = (): void => late.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([all, clock.sleep(HEAD_GRACE_MS, late.signal).catch(() => undefined)]);
-  } finally {
-    late.abort();
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -89,6 +89,19 @@ describe('a pool of upstreams', () => {
     expect(node.requests.length).toBeLessThan(30);
   });
 
+  it('asks for less at once where large batches end in closed connections', async () => {
+    const node = await use.node(serveChain(smallChain()));
+    node.intercept = (request, response) => {
+      if (request.calls.length <= 4) return false;
+      response.destroy();
+      return true;
+    };
+    const { source } = use.source([testUpstream(node.url, { maxInFlight: 1 })]);
+    const blocks = await collect(source.fetchBlocks({ start: 0, end: 49 }, BLOCKS_ONLY));
+    expect(blocks.every(isFetched)).toBe(true);
+    expect(node.requests.some((request) => request.calls.length > 4)).toBe(true);
+  });
+
   it('comes back to an upstream once it answers again', async () => {
     const node = await use.node(serveChain(smallChain()));
     node.intercept = (_, response) => {

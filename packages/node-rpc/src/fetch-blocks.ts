@@ -1,9 +1,8 @@
-import type { Clock } from '@packhouse/runtime';
+import { type Clock, type Scope, untilAborted } from '@packhouse/runtime';
 import type { FailedBlock, FetchedBlock, FetchWish } from './block-source.js';
 import type { ByteBudget, ByteLease } from './byte-budget.js';
 import { chooseNode, roomFor } from './choose-node.js';
 import { fetchWithFailover } from './fetch-with-failover.js';
-import { type Scope, untilAborted } from './scope.js';
 import type { UpstreamNode } from './upstream-node.js';
 
 /** What the parsed form of a block takes beside its bytes. */

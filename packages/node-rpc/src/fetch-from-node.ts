@@ -54,6 +54,7 @@ export async function fetchFromNode(
     fetched.set(number, {
       number,
       upstream: node.name,
+      client: node.client,
       block,
       ...(wish.receipts ? { receipts: [] } : {}),
       ...(wish.traces ? { traces: [] } : {}),

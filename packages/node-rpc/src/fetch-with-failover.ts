@@ -1,10 +1,9 @@
-import { type Clock, PackhouseError } from '@packhouse/runtime';
+import { type Clock, PackhouseError, type Scope } from '@packhouse/runtime';
 import type { FailedBlock, FetchedBlock, FetchWish } from './block-source.js';
 import type { ByteLease } from './byte-budget.js';
 import { chooseNode, offers } from './choose-node.js';
 import type { Fault } from './fault.js';
 import { fetchFromNode } from './fetch-from-node.js';
-import type { Scope } from './scope.js';
 import type { UpstreamNode } from './upstream-node.js';
 
 /** Tries an upstream gets for the same blocks. */
@@ -44,10 +43,13 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
   const avoid = new Set(options.avoid ?? []);
   const asked = new Set<string>();
   const errors = new Map<number, PackhouseError>();
+  const faultsOf = new Map<number, Map<string, PackhouseError>>();
   let pending = [...numbers];
 
-  const fail = (number: number, error: PackhouseError): void =>
-    settle({ number, error, upstreams: [...asked] });
+  const fail = (number: number, error: PackhouseError): void => {
+    const faults = [...(faultsOf.get(number) ?? [])].map(([upstream, fault]) => ({ upstream, error: fault }));
+    settle({ number, error, upstreams: [...asked], faults });
+  };
   const countTry = (node: UpstreamNode): number => {
     const count = (tries.get(node.name) ?? 0) + 1;
     tries.set(node.name, count);
@@ -81,7 +83,11 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
       for (const outcome of outcomes) {
         if (outcome.ok) {
           settle(outcome.fetched);
-        } else if (outcome.fault.action === 'give-up') {
+          continue;
+        }
+        const known = faultsOf.get(outcome.number) ?? new Map<string, PackhouseError>();
+        faultsOf.set(outcome.number, known.set(node.name, outcome.fault.error));
+        if (outcome.fault.action === 'give-up') {
           fail(outcome.number, outcome.fault.error);
         } else {
           errors.set(outcome.number, outcome.fault.error);

@@ -1,4 +1,6 @@
 export type {
+  BlockAnchor,
+  BlockHeader,
   BlockSource,
   ChainHead,
   FailedBlock,

@@ -23,12 +23,27 @@ export function createNodeLabel(upstream: Upstream): NodeLabel {
       hint: 'Write it as http://127.0.0.1:8545.',
     });
   }
-  const url = new URL(upstream.url);
+  if (
+    upstream.ws !== undefined &&
+    !(URL.canParse(upstream.ws) && /^wss?:$/.test(new URL(upstream.ws).protocol))
+  ) {
+    throw new PackhouseError({
+      code: 'NETWORKS_FILE_INVALID',
+      message: `The WebSocket address of node ${upstream.name} is "${redact(upstream.ws)}", expected one of ws or wss.`,
+      hint: 'Write it as ws://127.0.0.1:8546.',
+    });
+  }
+  const addresses = [upstream.url, ...(upstream.ws === undefined ? [] : [upstream.ws])];
   const secrets = [
-    ...url.pathname.split('/'),
-    ...url.searchParams.values(),
-    decodeURIComponent(url.username),
-    decodeURIComponent(url.password),
+    ...addresses.flatMap((address) => {
+      const url = new URL(address);
+      return [
+        ...url.pathname.split('/'),
+        ...url.searchParams.values(),
+        decodeURIComponent(url.username),
+        decodeURIComponent(url.password),
+      ];
+    }),
     ...Object.values(upstream.headers).flatMap((value) => [value, ...value.split(' ')]),
   ].filter((text) => text.length >= SECRET_LENGTH);
   return {

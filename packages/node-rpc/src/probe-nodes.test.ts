@@ -16,6 +16,7 @@ describe('probe', () => {
     await source.probe(ALL);
     expect(source.status()[0]).toMatchObject({
       name: 'main',
+      client: 'SmallChain/v1.0.0',
       healthy: true,
       head: 999,
       errors: 0,
@@ -158,6 +159,103 @@ describe('probe', () => {
     expect(young.status()[0]?.capabilities.receipts).toBeNull();
   });
 
+  it('asks in three round trips whatever can be asked at once, of all upstreams side by side', async () => {
+    const nodes = await Promise.all(
+      [1, 2].map(() => use.node(serveChain(smallChain({ transactions: () => 1 })))),
+    );
+    // No request is answered before all of its round trip are there.
+    const waiting: (() => void)[] = [];
+    const rounds: string[][] = [];
+    let round: string[] = [];
+    const expected = [6, 2, 4];
+    for (const node of nodes) {
+      node.intercept = async (request) => {
+        round.push(request.calls[0]?.method ?? '');
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          if (round.length < (expected[rounds.length] ?? 1)) return;
+          rounds.push(round);
+          round = [];
+          for (const go of waiting.splice(0)) go();
+        });
+        return false;
+      };
+    }
+    const { source } = use.source(nodes.map((node, i) => testUpstream(node.url, { name: `node-${i}` })));
+    await source.probe(ALL);
+    const each = ['eth_chainId', 'eth_getBlockByNumber', 'web3_clientVersion'];
+    expect(rounds.map((methods) => methods.sort())).toEqual([
+      [...each, ...each].sort(),
+      ['eth_getBlockByNumber', 'eth_getBlockByNumber'],
+      ['eth_getBlockReceipts', 'eth_getBlockReceipts', 'trace_block', 'trace_block'],
+    ]);
+  });
+
+  it('notes what a node calls itself, short and without its credentials', async () => {
+    const key = '0123456789abcdef';
+    const chain = serveChain(smallChain());
+    const node = await use.node((call) =>
+      call.method === 'web3_clientVersion'
+        ? `Geth/v1\n${key}\u0007\u00e9 ${'x'.repeat(10_000)}`
+        : chain(call),
+    );
+    const { source } = use.source([testUpstream(`${node.url}/v3/${key}`)]);
+    await source.probe(ALL);
+    const { client } = source.status()[0] as { client: string };
+    expect(client).toMatch(/^Geth\/v1 \*\*\* x+$/);
+    expect(client.length).toBeLessThanOrEqual(128);
+    expect(await source.fetchBlock(7, { receipts: false, traces: false })).toMatchObject({ client });
+  });
+
+  it('asks an upstream that was down for its chain id before it is used', async () => {
+    const chain = smallChain();
+    const right = await use.node(serveChain(smallChain()));
+    const late = await use.node(serveChain(chain));
+    late.intercept = (_, response) => {
+      response.destroy();
+      return true;
+    };
+    const context = testContext();
+    const { source } = use.source(
+      [
+        testUpstream(late.url, { name: 'late', priority: 1 }),
+        testUpstream(right.url, { name: 'right', priority: 2 }),
+      ],
+      { context },
+    );
+    await source.probe(ALL);
+    chain.chainId = 137;
+    late.intercept = null;
+    late.requests.length = 0;
+    context.clock.jump(60_000);
+    expect((await source.fetchBlock(7, ALL)).upstream).toBe('right');
+    expect(late.requests.flatMap((request) => request.calls.map((call) => call.method))).toEqual([
+      'eth_chainId',
+    ]);
+    expect(source.status()[0]).toMatchObject({ name: 'late', healthy: false });
+  });
+
+  it('asks for the chain id again once a node that kept failing answers', async () => {
+    const chain = smallChain();
+    const node = await use.node(serveChain(chain));
+    const context = testContext();
+    const { source } = use.source([testUpstream(node.url)], { context });
+    await source.probe(ALL);
+    node.intercept = (_, response) => {
+      response.destroy();
+      return true;
+    };
+    await expect(source.fetchBlock(7, ALL)).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+    await expect(source.fetchBlock(7, ALL)).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+    expect(source.status()[0]?.healthy).toBe(false);
+    node.intercept = null;
+    context.clock.jump(60_000);
+    node.requests.length = 0;
+    await source.fetchBlock(7, ALL);
+    expect(node.requests[0]?.calls[0]?.method).toBe('eth_chainId');
+    expect(node.requests.filter((request) => request.calls[0]?.method === 'eth_chainId')).toHaveLength(1);
+  });
+
   it('ends with the reason of the signal when aborted', async () => {
     const node = await use.node(serveChain(smallChain()));
     node.intercept = () => true;
@@ -165,7 +263,7 @@ describe('probe', () => {
     const controller = new AbortController();
     const probing = source.probe(ALL, controller.signal);
     probing.catch(() => undefined);
-    await node.when(() => node.requests.length === 1);
+    await node.when(() => node.requests.length === 3);
     const reason = new Error('enough');
     controller.abort(reason);
     await expect(probing).rejects.toBe(reason);

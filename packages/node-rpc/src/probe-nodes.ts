@@ -2,6 +2,7 @@ import type { Network } from '@packhouse/networks';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import { askCapable } from './ask-capable.js';
 import { askHead } from './ask-head.js';
+import { askClient } from './ask-identity.js';
 import type { FetchWish } from './block-source.js';
 import { offers } from './choose-node.js';
 import { type Fault, makeFault } from './fault.js';
@@ -72,9 +73,7 @@ async function probeNode(
   callContext: CallContext,
 ): Promise<Fault | null> {
   for (let attempt = 1; ; attempt += 1) {
-    const fault =
-      (await probeChain(node, network, callContext)) ??
-      (await probeHead(node, network.finality.tag, wish, callContext));
+    const fault = await probeOnce(node, network, wish, callContext);
     if (fault === null || fault.action === 'elsewhere' || fault.action === 'give-up' || attempt >= TRIES)
       return fault;
     await context.clock.sleep(
@@ -84,56 +83,46 @@ async function probeNode(
   }
 }
 
-async function probeChain(node: UpstreamNode, network: Network, context: CallContext): Promise<Fault | null> {
-  const [answer] = await node.callAll([{ method: 'eth_chainId', params: [], weight: 1 }], context);
-  if (answer === undefined) return null;
-  if (!answer.ok) return answer.fault;
-  const asked = { label: node.label, what: 'eth_chainId' };
-  const chainId = typeof answer.value === 'string' ? Number(answer.value) : Number.NaN;
-  if (!Number.isSafeInteger(chainId)) {
-    const got = asked.label.quote(JSON.stringify(answer.value) ?? '');
-    return makeFault(asked, 'NODE_ANSWER_INVALID', `answered ${got}, which is no chain id,`, 'elsewhere');
-  }
-  if (chainId === network.chainId) {
-    node.excluded = null;
-    return null;
-  }
-  const happened = `serves chain ${chainId} and not ${network.chainId}, as it says`;
-  const fault = makeFault(asked, 'NODE_WRONG_CHAIN', happened, 'elsewhere', {
-    hint: `Give the address of a node of ${network.id}, or correct the chain id.`,
-    data: { expected: network.chainId, got: chainId },
-  });
-  node.excluded = fault.error;
-  return fault;
-}
-
-async function probeHead(
+/** Three round trips: who it is and its head; some recent blocks; receipts and traces of one of them. */
+async function probeOnce(
   node: UpstreamNode,
-  withFinalized: boolean,
+  network: Network,
   wish: FetchWish,
   context: CallContext,
 ): Promise<Fault | null> {
-  const head = await askHead(node, withFinalized, context);
-  if ('action' in head) return head;
+  const [wrong, head] = await Promise.all([
+    node.askChain(context.scope),
+    askHead(node, network.finality.tag, context),
+    askClient(node, context),
+  ]);
+  if (wrong !== null) return wrong;
+  return 'action' in head ? head : probeMethods(node, head.number, wish, context);
+}
+
+async function probeMethods(
+  node: UpstreamNode,
+  head: number,
+  wish: FetchWish,
+  context: CallContext,
+): Promise<Fault | null> {
   if (!wish.receipts && !wish.traces) return null;
   node.capabilities.receipts.reset();
   node.capabilities.traces.reset();
-  const block = await recentBlock(node, head.number, context);
+  const block = await recentBlock(node, head, context);
   if (block === null) return null;
-  if (wish.receipts) {
-    await askCapable(node, node.capabilities.receipts, [block], context, (mode, facts, answers) =>
+  const receipts = async (): Promise<unknown> =>
+    askCapable(node, node.capabilities.receipts, [block], context, (mode, facts, answers) =>
       checkReceipts(node, mode, facts, answers),
     );
-  }
-  if (wish.traces) {
-    await askCapable(node, node.capabilities.traces, [block], context, (mode, facts, [answer]) => {
+  const traces = async (): Promise<unknown> =>
+    askCapable(node, node.capabilities.traces, [block], context, (mode, facts, [answer]) => {
       if (answer === undefined) return null;
       const read = readTraces(node, mode, facts, answer);
       if (!read.ok) return read.fault;
       if (!Array.isArray(read.traces)) void read.traces[Symbol.asyncIterator]().return?.();
       return null;
     });
-  }
+  await Promise.all([wish.receipts ? receipts() : undefined, wish.traces ? traces() : undefined]);
   // Any other failure (a pruned block, a timeout) says nothing about the methods: those are then asked as if there.
   if (offers(node, wish)) return null;
   const lacks = node.capabilities.receipts.mode === null ? 'receipts' : 'traces';
@@ -162,22 +151,22 @@ async function recentBlock(
   for (let number = newest; number > Math.max(-1, newest - LOOK_BACK); number -= 1) {
     if (!numbers.includes(number)) numbers.push(number);
   }
+  // All at once, and without the transactions themselves: their hashes say enough.
+  const answers = await node.callAll(
+    numbers.map((number) => ({
+      method: 'eth_getBlockByNumber',
+      params: [`0x${number.toString(16)}`, false],
+      block: number,
+      weight: 1,
+      learnedAs: 'head',
+      oversize: 'assemble',
+    })),
+    context,
+  );
   let found: ReadBlock | null = null;
-  for (const number of numbers) {
-    const [answer] = await node.callAll(
-      [
-        {
-          method: 'eth_getBlockByNumber',
-          params: [`0x${number.toString(16)}`, true],
-          block: number,
-          weight: 1,
-          oversize: 'assemble',
-        },
-      ],
-      context,
-    );
-    if (answer === undefined || !answer.ok) continue;
-    const read = readBlock(node, number, answer.value);
+  for (const [index, answer] of answers.entries()) {
+    if (!answer.ok) continue;
+    const read = readBlock(node, numbers[index] as number, answer.value, true);
     if (isFault(read)) continue;
     if (read.transactionHashes.length > 0) return read;
     found ??= read;

@@ -9,8 +9,16 @@ export interface ReadBlock extends BlockFacts {
   untraceable: boolean;
 }
 
-/** Reads the answer of eth_getBlockByNumber(n, true): only what the next calls rest on is checked. */
-export function readBlock(node: UpstreamNode, number: number, value: unknown): ReadBlock | Fault {
+/**
+ * Reads the answer of eth_getBlockByNumber: only what the next calls rest on is checked. `hashesOnly` where the
+ * transactions themselves were not asked for.
+ */
+export function readBlock(
+  node: UpstreamNode,
+  number: number,
+  value: unknown,
+  hashesOnly = false,
+): ReadBlock | Fault {
   const asked = { label: node.label, what: `eth_getBlockByNumber for block ${number}`, block: number };
   if (value === null) {
     const known = node.head === null ? '' : ` though its head is ${node.head}`;
@@ -32,7 +40,11 @@ export function readBlock(node: UpstreamNode, number: number, value: unknown): R
   const transactionHashes: string[] = [];
   for (const transaction of transactions as unknown[]) {
     const own =
-      typeof transaction === 'object' && transaction !== null && 'hash' in transaction ? transaction.hash : 0;
+      typeof transaction === 'object' && transaction !== null && 'hash' in transaction
+        ? transaction.hash
+        : hashesOnly
+          ? transaction
+          : 0;
     if (typeof own !== 'string') return invalid('answered with a block whose transactions are not whole');
     transactionHashes.push(own);
   }

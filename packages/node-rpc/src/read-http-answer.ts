@@ -1,8 +1,8 @@
+import type { Scope } from '@packhouse/runtime';
 import { type Answer, type Call, describeCalls } from './call.js';
 import { type Asked, type Fault, makeFault } from './fault.js';
 import type { NodeLabel } from './node-label.js';
 import { readAnswers } from './read-answers.js';
-import type { Scope } from './scope.js';
 import { statusFault } from './status-fault.js';
 import { openStreamedAnswer } from './stream-answer.js';
 import type { HttpAnswer } from './transport.js';

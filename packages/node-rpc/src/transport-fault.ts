@@ -25,6 +25,9 @@ const TIMEOUTS: Record<string, string> = {
   PACKHOUSE_BODY_DEADLINE: 'sent its answer too slowly',
 };
 
+/** The connection was there, and ended before the answer did. */
+const CUT_OFF = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH']);
+
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string') {
@@ -57,9 +60,11 @@ export function transportFault(error: unknown, asked: Asked, calls: number): Fau
       weighs: true,
     });
   }
+  // A batch that is too much for a node or its proxy often ends in a closed connection and no answer.
+  const cutOff = CUT_OFF.has(code) && calls > 1;
   const words = error instanceof Error ? error.message : String(error);
   const happened = REASONS[code] ?? `could not be reached ("${asked.label.quote(words)}")`;
-  return makeFault(asked, 'NODE_UNREACHABLE', happened, 'here', {
+  return makeFault(asked, 'NODE_UNREACHABLE', happened, cutOff ? 'shrink' : 'here', {
     cause: error,
     weighs: true,
     hint: 'Check that the node runs and that its address is right.',

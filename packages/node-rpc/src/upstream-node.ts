@@ -1,5 +1,6 @@
 import type { Network, Upstream } from '@packhouse/networks';
-import type { Context, PackhouseError } from '@packhouse/runtime';
+import { type Context, type PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
+import { CHAIN_ID_CALL, checkChainId, exclusion } from './ask-identity.js';
 import { type BatchSizes, createBatchSizes } from './batch-sizes.js';
 import type { ByteLease } from './byte-budget.js';
 import { type Answer, type Call, describeCalls } from './call.js';
@@ -12,7 +13,7 @@ import type { NodeMetrics } from './node-metrics.js';
 import { createRateWindow } from './rate-window.js';
 import { writeRequest } from './read-answers.js';
 import { readHttpAnswer } from './read-http-answer.js';
-import { type Scope, untilAborted } from './scope.js';
+import { shareQuestion } from './share-question.js';
 import { createTransport, type HttpAnswer } from './transport.js';
 import { transportFault } from './transport-fault.js';
 
@@ -21,6 +22,8 @@ export interface CallContext {
   scope: Scope;
   /** The share of the byte budget that the answers count against. */
   lease?: ByteLease | undefined;
+  /** Small and waited for: goes past the limit of requests in flight. */
+  urgent?: boolean;
 }
 
 /** One node with everything that was learned about it. */
@@ -32,10 +35,18 @@ export interface UpstreamNode {
   readonly circuit: Circuit;
   readonly sizes: BatchSizes;
   readonly limit: InFlightLimit;
+  /** What it calls itself; null until it said so. */
+  client: string | null;
   /** The highest block it was seen to have. */
   head: number | null;
   /** Why it is not asked at all: another chain. */
   excluded: PackhouseError | null;
+  /** It was gone for a while, so it may have come back as another: it is asked for its chain id before anything else. */
+  chainDoubtful: boolean;
+  /** The head with which it was last known to be on the right branch, and when that was asked. */
+  confirmed: { hash: string; at: number } | null;
+  /** It has another block where one is final: asked last. */
+  offChain: boolean;
   /** It failed a proof: asked last until then, in the clock's milliseconds. */
   distrustedUntil: number;
   lies: number;
@@ -47,6 +58,11 @@ export interface UpstreamNode {
   errors: number;
   /** Milliseconds until it may be asked; 0 now, Infinity while the one probe of an open circuit is out. */
   waitMs(): number;
+  /**
+   * Asks for the chain id, once for all who wait for it at the same time: null where it is the network's. A node of
+   * another chain is excluded, one that does not say stays doubtful.
+   */
+  askChain(scope: Scope): Promise<Fault | null>;
   /** Calls of one method, in batches of a size that works here. Rejects only when aborted. */
   callAll(calls: readonly Call[], context: CallContext): Promise<Answer[]>;
   destroy(): Promise<void>;
@@ -92,6 +108,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     clock,
     onChange: (open) => {
       const facts = { network: options.network.id, upstream: name };
+      if (open) node.chainDoubtful = true;
       if (open) logger.warn({ ...facts, err: node.lastFault?.error }, 'node keeps failing: resting it');
       else logger.info(facts, 'node answers again');
     },
@@ -205,6 +222,13 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     return answers;
   };
 
+  const askChain = async (scope: Scope): Promise<Fault | null> => {
+    const [answer] = await node.callAll([CHAIN_ID_CALL], { scope });
+    const fault = answer === undefined ? null : checkChainId(label, options.network, answer);
+    node.excluded = fault === null ? null : exclusion(fault);
+    node.chainDoubtful = fault !== null;
+    return fault;
+  };
   const node: UpstreamNode = {
     name,
     priority: upstream.priority,
@@ -213,8 +237,12 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     circuit,
     sizes: createBatchSizes({ clock, ...(rate === undefined ? {} : { largest: rate.largest }) }),
     limit,
+    client: null,
     head: null,
     excluded: null,
+    chainDoubtful: false,
+    confirmed: null,
+    offChain: false,
     distrustedUntil: 0,
     lies: 0,
     pausedUntil: 0,
@@ -226,24 +254,28 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       if (node.excluded !== null) return Number.POSITIVE_INFINITY;
       return Math.max(circuit.waitMs(), node.pausedUntil - clock.now(), 0);
     },
+    askChain: shareQuestion(askChain),
     callAll: async (calls, callContext) => {
       const { signal } = callContext.scope;
+      if (node.chainDoubtful && calls[0] !== CHAIN_ID_CALL) {
+        const fault = await untilAborted(node.askChain(callContext.scope), signal);
+        if (fault !== null) return calls.map(() => ({ ok: false, fault }));
+      }
       const subject = calls[0]?.learnedAs ?? calls[0]?.method ?? '';
       const answers = new Array<Answer>(calls.length);
       const positions = new Map(calls.map((call, index) => [call, index]));
 
       const runBatch = async (batch: readonly Call[]): Promise<void> => {
         if (rate !== undefined) await rate.take(batch.length, signal);
-        const got = await untilAborted(
-          limit.run((release) => {
-            signal.throwIfAborted();
-            // What waited for its turn while the upstream went down is not sent after the others.
-            if (circuit.state === 'open' && node.lastFault !== null) return refuse(batch, node.lastFault);
-            const probe = circuit.enter();
-            return request(batch, callContext, release).finally(probe.leave);
-          }),
-          signal,
-        );
+        const send = async (release: () => void): Promise<Answer[]> => {
+          signal.throwIfAborted();
+          // What waited for its turn while the upstream went down is not sent after the others.
+          if (circuit.state === 'open' && node.lastFault !== null) return refuse(batch, node.lastFault);
+          const probe = circuit.enter();
+          return request(batch, callContext, release).finally(probe.leave);
+        };
+        const sent = callContext.urgent === true ? send(() => undefined) : limit.run(send);
+        const got = await untilAborted(sent, signal);
         const again: Call[] = [];
         for (const [index, answer] of got.entries()) {
           const call = batch[index] as Call;

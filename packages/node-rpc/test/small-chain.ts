@@ -12,6 +12,8 @@ export interface SmallChain {
   /** Text added to every block, to make it as long as wanted. */
   extraData(number: number): string;
   without: Set<string>;
+  /** Blocks from this one up are those of another branch. */
+  branch: { from: number; name: string } | null;
 }
 
 const hash = (text: string): string => `0x${createHash('sha256').update(text).digest('hex')}`;
@@ -27,12 +29,18 @@ export function smallChain(changes: Partial<SmallChain> = {}): SmallChain {
     difficulty: '0x400000000',
     extraData: () => '0x',
     without: new Set(),
+    branch: null,
     ...changes,
   };
 }
 
 export function blockHashOf(number: number): string {
   return hash(`block ${number}`);
+}
+
+/** The hash of a block on the branch that the chain follows. */
+export function hashOn({ branch }: Pick<SmallChain, 'branch'>, number: number): string {
+  return branch !== null && number >= branch.from ? hash(`${branch.name} ${number}`) : blockHashOf(number);
 }
 
 export function transactionHashOf(number: number, index: number): string {
@@ -47,8 +55,8 @@ export function blockOf(chain: SmallChain, number: number, full: boolean): Recor
   );
   return {
     number: hex(number),
-    hash: blockHashOf(number),
-    parentHash: blockHashOf(number - 1),
+    hash: hashOn(chain, number),
+    parentHash: hashOn(chain, number - 1),
     difficulty: chain.difficulty,
     extraData: chain.extraData(number),
     transactions,
@@ -113,6 +121,7 @@ export function serveChain(chain: SmallChain): Handler {
     if (chain.without.has(call.method)) {
       throw new RpcError(-32601, `the method ${call.method} does not exist/is not available`);
     }
+    if (call.method === 'web3_clientVersion') return 'SmallChain/v1.0.0';
     const number = call.method === 'eth_chainId' ? 0 : numberOf(call.params[0]);
     switch (call.method) {
       case 'eth_chainId':

@@ -43,6 +43,7 @@ describe('a store in a folder', () => {
     await (await createDiskStore({ directory: nested })).put('a/b', body, put);
     expect(await (await createDiskStore({ directory: nested })).head('a/b')).toEqual({
       key: 'a/b',
+      modifiedAt: expect.any(Date),
       size: body.length,
       sha256: put.sha256,
       metadata: { range: '0-1' },
@@ -112,6 +113,7 @@ describe('a store in a folder', () => {
     await writeFile(join(directory, 'copied'), body);
     expect(await store.head('copied')).toEqual({
       key: 'copied',
+      modifiedAt: expect.any(Date),
       size: body.length,
       sha256: put.sha256,
       metadata: {},

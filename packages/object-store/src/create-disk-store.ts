@@ -126,7 +126,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
           const stats = await stat(layout.object(key), { bigint: true });
           if (!stats.isFile()) return null;
           const list = await readFacts(layout.facts(key));
-          const found = { key, size: Number(stats.size) };
+          const found = { key, size: Number(stats.size), modifiedAt: stats.mtime };
           const facts = factsOf(list, stats);
           if (facts !== undefined) return { ...found, sha256: facts.sha256, metadata: facts.metadata };
           // Copied here by other means, which gave it another time: its bytes say which facts are its own.

@@ -173,6 +173,7 @@ describe('S3 that misbehaves', () => {
       size: body.length,
       sha256: optionsFor(body).sha256,
       metadata: {},
+      modifiedAt: expect.any(Date),
     });
   });
 

@@ -22,6 +22,17 @@ export interface ObjectInfo {
   /** Hex SHA-256 where the store keeps one. */
   sha256?: string;
   metadata: Readonly<Record<string, string>>;
+  /** When it was last written, where the store says. */
+  modifiedAt?: Date;
+}
+
+/** An object as a listing gives it. */
+export interface ListedObject {
+  key: string;
+  /** Bytes. */
+  size: number;
+  /** When it was last written, where the store says. */
+  modifiedAt?: Date;
 }
 
 /** Bytes under keys. Keys are relative paths of `[A-Za-z0-9._-]` segments joined by `/`. */
@@ -40,10 +51,7 @@ export interface ObjectStore {
   /** Facts, or null where there is no such object. */
   head(key: string, options?: { signal?: AbortSignal }): Promise<ObjectInfo | null>;
   /** Keys with this prefix in ascending order, beginning after `after`. */
-  list(
-    prefix: string,
-    options?: { after?: string; signal?: AbortSignal },
-  ): AsyncIterable<{ key: string; size: number }>;
+  list(prefix: string, options?: { after?: string; signal?: AbortSignal }): AsyncIterable<ListedObject>;
   /** Deletes; an absent object is no error. */
   delete(key: string): Promise<void>;
   /** An address that gives the object for a while, where the store can make one. */

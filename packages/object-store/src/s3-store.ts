@@ -156,7 +156,8 @@ export function s3Store(options: S3StoreOptions): ObjectStore {
           const answer = await client.send(command, { abortSignal: signal });
           const { [SHA256_NAME]: claimed, ...metadata } = answer.Metadata ?? {};
           const sha256 = hexOf(answer.ChecksumSHA256) ?? claimed;
-          const found = { key, size: answer.ContentLength ?? 0, metadata };
+          const { ContentLength: size = 0, LastModified: modifiedAt } = answer;
+          const found = { key, size, metadata, ...(modifiedAt === undefined ? {} : { modifiedAt }) };
           return sha256 === undefined ? found : { ...found, sha256 };
         });
       } catch (error) {
@@ -178,8 +179,10 @@ export function s3Store(options: S3StoreOptions): ObjectStore {
         const page = await guarded(prefix === '' ? 'Everything' : prefix, 'listed in', signal, () =>
           client.send(command, { abortSignal: signal }),
         );
-        for (const { Key, Size } of page.Contents ?? []) {
-          if (Key !== undefined) yield { key: Key.slice(base.length), size: Size ?? 0 };
+        for (const { Key, Size, LastModified } of page.Contents ?? []) {
+          if (Key === undefined) continue;
+          const found = { key: Key.slice(base.length), size: Size ?? 0 };
+          yield LastModified === undefined ? found : { ...found, modifiedAt: LastModified };
         }
         token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
       } while (token !== undefined);

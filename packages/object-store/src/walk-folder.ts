@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ListedObject } from './object-store.js';
 
 /** Reads a folder in the order of keys: a folder `a` stands where `a/` does, which is behind `a-b` and `a.b`. */
 async function entries(path: string): Promise<string[]> {
@@ -27,7 +28,7 @@ export async function* walkFolder(options: {
   signal?: AbortSignal | undefined;
   /** The folder's own key, with its `/`; empty for the root. */
   at?: string;
-}): AsyncGenerator<{ key: string; size: number }, void, undefined> {
+}): AsyncGenerator<ListedObject, void, undefined> {
   const { root, prefix, after, signal } = options;
   // Everything that begins with a prefix is in the folder of its last slash.
   const at = options.at ?? prefix.slice(0, prefix.lastIndexOf('/') + 1);
@@ -43,7 +44,7 @@ export async function* walkFolder(options: {
         if (error.code === 'ENOENT') return null;
         throw error;
       });
-      if (stats !== null) yield { key, size: stats.size };
+      if (stats !== null) yield { key, size: stats.size, modifiedAt: stats.mtime };
     }
   }
 }

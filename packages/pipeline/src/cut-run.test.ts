@@ -50,3 +50,17 @@ test('what comes before a run is waited for, but not for ever: staging does not 
     { start: FIRST, end: FIRST + 41 },
   ]);
 });
+
+test('no bundle holds more blocks than it may, however small they are', async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 50) }], { maxBlocks: 7 });
+  await world.want(FIRST, FIRST + 49);
+  await world.noteHead();
+  await ingest(world.parts, { start: FIRST, end: FIRST + 49, kinds: KINDS }, world.context.signal);
+  await packOnly();
+  for (const kind of KINDS) {
+    const rows = await world.database.bundles.list('main', kind, 0, 100);
+    const sizes = rows.map(({ start, end }) => end - start + 1);
+    expect(Math.max(...sizes)).toBe(7);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(50);
+  }
+});

@@ -1,16 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createPieceWriter, type Piece } from '@packhouse/bundle';
 import type { BlockRange, Kind, ProvedBlock, Prover } from '@packhouse/chain';
-import type { StagedBlock, StageRequest } from '@packhouse/database';
+import type { QuarantineTry, StagedBlock, StageRequest } from '@packhouse/database';
 import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
-import { type Context, isPackhouseError } from '@packhouse/runtime';
+import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import { dropTraces } from './drop-traces.js';
 import { createFragmentWriter, type ProvedRecord } from './fragment-writer.js';
+import { payloadDigest } from './payload-digest.js';
 
 export interface ExtractParts {
   context: Context;
   source: BlockSource;
   prover: Prover;
   network: string;
+  /** Blocks that share a fragment at most, so that a bundle can be cut at its most blocks; default: as many as fit. */
+  maxFragmentBlocks?: number;
 }
 
 /** A block that could not be had, or whose data failed its proofs on every upstream that was asked. */
@@ -19,6 +23,10 @@ export interface ExtractFailure {
   error: Error;
   /** The upstream that gave the data which failed, or the last that was asked. */
   upstream: string | null;
+  /** Hex SHA-256 of the answer that failed, where there was one. */
+  payloadDigest: string | null;
+  /** What each upstream did, in the order they were asked. */
+  tried: readonly QuarantineTry[];
 }
 
 export interface Extracted {
@@ -51,39 +59,64 @@ export async function extract(
 ): Promise<Extracted> {
   const wish = fetchWish(kinds);
   const result: Extracted = { runs: [], failures: [], wireBytes: 0 };
-  let run = createRun(parts.network, kinds);
+  let run = createRun(parts, kinds);
   const closeRun = async (): Promise<void> => {
-    if (run.blocks.length > 0) result.runs.push(await run.close());
-    run = createRun(parts.network, kinds);
+    const ended = run;
+    run = createRun(parts, kinds);
+    if (ended.blocks.length > 0) result.runs.push(await ended.close());
+  };
+  /** What cannot be written (a record too large for its buffer) is a fault of its blocks, and everything else goes on. */
+  const orFail = async (written: Run, step: () => Promise<void>): Promise<void> => {
+    try {
+      await step();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (run === written) run = createRun(parts, kinds);
+      for (const { number } of written.blocks) {
+        result.failures.push({
+          number,
+          error: error as Error,
+          upstream: null,
+          payloadDigest: null,
+          tried: [],
+        });
+      }
+    }
   };
   for await (const fetched of parts.source.fetchBlocks(range, wish, signal)) {
     if ('bytes' in fetched) result.wireBytes += fetched.bytes;
     const outcome = await prove(parts, fetched, wish, signal);
     if ('error' in outcome) {
       result.failures.push(outcome);
-      await closeRun();
+      await orFail(run, closeRun);
       continue;
     }
     const last = run.blocks.at(-1);
-    if (last !== undefined && last.hash !== outcome.block.parentHash) await closeRun();
-    await run.push(outcome);
+    if (last !== undefined && last.hash !== outcome.block.parentHash) await orFail(run, closeRun);
+    const open = run;
+    await orFail(open, () => open.push(outcome));
     // Blocks that are here already come without a turn of the event loop in between. Answers of the nodes, of
     // Postgres and of zlib's pool would wait until all of them are proved, and the other cores with them.
     await nextTurn();
   }
-  await closeRun();
+  await orFail(run, closeRun);
   return result;
+}
+
+/** A proved block with what the node that gave it calls itself. */
+interface NamedRecord extends ProvedRecord {
+  client: string | null;
 }
 
 interface Run {
   blocks: StagedBlock[];
-  push(record: ProvedRecord): Promise<void>;
+  push(record: NamedRecord): Promise<void>;
   close(): Promise<StageRequest>;
 }
 
-function createRun(network: string, kinds: readonly Kind[]): Run {
+function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly Kind[]): Run {
   const blocks: StagedBlock[] = [];
-  const writer = createFragmentWriter(kinds);
+  const writer = createFragmentWriter(kinds, maxFragmentBlocks);
   return {
     blocks,
     push(record) {
@@ -96,6 +129,7 @@ function createRun(network: string, kinds: readonly Kind[]): Run {
         timestamp,
         transactionCount: transactions.length,
         proofs: [...proofs, ...linked, ...(record.traces === undefined ? [] : (['traces'] as const))],
+        ...(record.client === null ? {} : { client: record.client }),
       });
       return writer.push(record);
     },
@@ -105,42 +139,74 @@ function createRun(network: string, kinds: readonly Kind[]): Run {
 
 /** Proves what was fetched; on a failed proof asks the other upstreams in turn. */
 async function prove(
-  { source, prover, context }: ExtractParts,
+  parts: ExtractParts,
   fetched: FetchedBlock | FailedBlock,
   wish: FetchWish,
   signal: AbortSignal,
-): Promise<ProvedRecord | ExtractFailure> {
-  if ('error' in fetched) {
-    return { number: fetched.number, error: fetched.error, upstream: fetched.upstreams.at(-1) ?? null };
-  }
+): Promise<NamedRecord | ExtractFailure> {
+  if ('error' in fetched) return neverHad(fetched);
+  const { source, prover, context } = parts;
+  const { number } = fetched;
   const lied: string[] = [];
-  let failure: Error | undefined;
+  const tried: QuarantineTry[] = [];
   for (let candidate = fetched; ; ) {
+    const { upstream } = candidate;
+    let failure: Error;
     try {
-      return await proveRecord(prover, candidate);
+      return { ...(await proveRecord(prover, candidate)), client: candidate.client ?? null };
     } catch (error) {
       signal.throwIfAborted();
       failure = error as Error;
-      lied.push(candidate.upstream);
+      lied.push(upstream);
+      tried.push(tryOf(upstream, failure, payloadDigest(candidate)));
       if (isPackhouseError(error, 'PROOF_FAILED') || isPackhouseError(error, 'RECORD_INVALID')) {
-        source.reportLie(candidate.upstream);
+        source.reportLie(upstream);
+        countFailedProof(parts, error);
       }
-      context.logger.warn(
-        { block: fetched.number, upstream: candidate.upstream, err: error },
-        'block failed its proofs',
-      );
+      context.logger.warn({ block: number, upstream, err: error }, 'block failed its proofs');
     }
+    const failed = (): ExtractFailure => {
+      const digest = tried.findLast((one) => one.upstream === upstream)?.payloadDigest ?? null;
+      return { number, error: failure, upstream, payloadDigest: digest, tried };
+    };
     try {
-      candidate = await source.fetchBlock(fetched.number, wish, { avoid: lied, signal });
+      candidate = await source.fetchBlock(number, wish, { avoid: lied, signal });
     } catch (error) {
       signal.throwIfAborted();
-      return { number: fetched.number, error: failure ?? (error as Error), upstream: lied.at(-1) ?? null };
+      const other = isPackhouseError(error) ? error.data?.upstream : undefined;
+      if (typeof other === 'string' && !lied.includes(other)) tried.push(tryOf(other, error as Error, null));
+      return failed();
     }
     if (lied.includes(candidate.upstream)) {
       dropTraces(candidate);
-      return { number: fetched.number, error: failure, upstream: candidate.upstream };
+      return failed();
     }
   }
+}
+
+/** A record without the form that it must have is counted as one that failed the proof `form`. */
+function countFailedProof({ context, network }: ExtractParts, error: PackhouseError): void {
+  const { proof } = error.data;
+  context.metrics
+    .counter('packhouse_failed_proofs_total', 'Blocks whose data failed a proof, each upstream by itself', [
+      'network',
+      'proof',
+    ])
+    .inc({ network, proof: typeof proof === 'string' ? proof : 'form' });
+}
+
+/** A block that no upstream gave. */
+function neverHad({ number, error, upstreams, faults }: FailedBlock): ExtractFailure {
+  const tried = (faults ?? []).map((fault) => tryOf(fault.upstream, fault.error, null));
+  return { number, error, upstream: upstreams.at(-1) ?? null, payloadDigest: null, tried };
+}
+
+/** Messages of nodes may be of any length; what is kept of them may not. */
+const MAX_MESSAGE = 500;
+
+function tryOf(upstream: string, error: Error, digest: string | null): QuarantineTry {
+  const cause = isPackhouseError(error) ? error.code : 'INTERNAL';
+  return { upstream, cause, message: error.message.slice(0, MAX_MESSAGE), payloadDigest: digest };
 }
 
 async function proveRecord(prover: Prover, fetched: FetchedBlock): Promise<ProvedRecord> {
@@ -157,12 +223,6 @@ async function proveRecord(prover: Prover, fetched: FetchedBlock): Promise<Prove
   if (fetched.traces === undefined) return { block };
   if (Array.isArray(fetched.traces)) return { block, traces: prover.proveTraces(block, fetched.traces) };
   return { block, traces: await deflateTraces(prover, block, fetched.traces) };
-}
-
-/** Lets go of traces that nobody will read: they may be an answer that is still coming in on a connection of its own. */
-function dropTraces({ traces }: FetchedBlock): void {
-  if (traces === undefined || Array.isArray(traces)) return;
-  void traces[Symbol.asyncIterator]().return?.();
 }
 
 /** Proves and deflates traces as they come in, so that an answer of any size passes through bounded memory. */

@@ -1,11 +1,13 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import { type HeadRow, SEGMENT_BLOCKS, type StagedBlock, type WantedRange } from '@packhouse/database';
-import type { ChainHead } from '@packhouse/node-rpc';
+import { type HeadRow, SEGMENT_BLOCKS, type WantedRange } from '@packhouse/database';
+import type { BlockAnchor, ChainHead } from '@packhouse/node-rpc';
+import { isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { type ExtractFailure, extract } from './extract.js';
-import type { IngestParts } from './ingest.js';
+import type { IngestParts } from './ingest-piece.js';
+import { lookAtHead } from './look-at-head.js';
 import { isNodeFault } from './node-faults.js';
 import { intersectRanges, subtractRanges, unionRanges } from './ranges.js';
-import { dropAbandoned, isAbandoned } from './reorganise.js';
+import { compareStaged, dropAbandoned } from './reorganise.js';
 import { stage } from './stage.js';
 import { intendedRanges } from './wanted-blocks.js';
 
@@ -15,11 +17,14 @@ const HEAD_CHUNK = 4;
 const LONGEST_LOOK_MS = 3_000;
 
 export interface FollowReport {
-  head: Omit<HeadRow, 'observedAt'>;
+  /** null while the chain differs below finality. */
+  head: Omit<HeadRow, 'observedAt'> | null;
   staged: number;
   failures: ExtractFailure[];
   /** Whether the look ended before all was staged: the next one should not wait. */
   behind: boolean;
+  /** Why nothing is staged at the head: REORG_BELOW_FINALITY, the alarm is open. */
+  halted: PackhouseError | null;
 }
 
 /**
@@ -27,35 +32,88 @@ export interface FollowReport {
  * final yet. Final blocks are the planner's. Safe to repeat; blocks that fail are tried again at the next look.
  *
  * The head is noted last of the two because packers take its word for what is final: until the staged blocks were
- * compared with the chain they may belong to a branch that it has left. The newest blocks are staged first, so that
- * neither a long way to go nor a block that fails keeps them waiting.
+ * compared with the chain they may belong to a branch that it has left. What is final stays final: a lower `finalized`
+ * is a node that lags, and a chain that has another block in a final one's place stops the head (see lookAtHead). The
+ * newest blocks are staged first, so that neither a long way to go nor a block that fails keeps them waiting. Nothing
+ * is staged while `mayStage` says no: staging is far beyond full.
  */
-export async function follow(parts: IngestParts, signal: AbortSignal): Promise<FollowReport> {
-  const { database, source, network } = parts;
-  const chainHead = await source.head(signal);
-  const head = { network, number: chainHead.number, hash: chainHead.hash, finalized: chainHead.finalized };
-  await dropIfReorganised(parts, chainHead, signal);
+export async function follow(
+  parts: IngestParts & { mayStage?: () => boolean },
+  signal: AbortSignal,
+): Promise<FollowReport> {
+  const { database, network } = parts;
+  const look = await lookAtHead(parts, signal);
+  if (look.halted !== null)
+    return { head: null, staged: 0, failures: [], behind: false, halted: look.halted };
+  const chainHead = look.head;
+  const noted = await database.head.get(network);
+  const floor = look.keptTo ?? noted?.finalized ?? -1;
+  const compared = await compareStaged(parts, chainHead, floor + 1, signal);
+  if (compared.is === 'abandoned') await dropAbandoned(parts, compared.from);
+  // Answers that do not belong together say nothing about what is final.
+  const finalized = compared.is === 'unclear' ? floor : Math.max(floor, chainHead.finalized);
+  const head = { network, number: chainHead.number, hash: chainHead.hash, finalized };
   await database.head.set(head);
 
-  const report: FollowReport = { head, staged: 0, failures: [], behind: false };
+  const report: FollowReport = { head, staged: 0, failures: [], behind: false, halted: null };
+  if (parts.mayStage?.() !== false) await stageMissing(parts, { ...chainHead, finalized }, report, signal);
+  await noteAnchor(parts, chainHead, finalized, look, signal);
+  return report;
+}
+
+/** Stages what is missing above the newest final block, and tells of it in `report`. */
+async function stageMissing(
+  parts: IngestParts,
+  chainHead: ChainHead,
+  report: FollowReport,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock } = parts.context;
   const lookUntil = clock.now() + LONGEST_LOOK_MS;
-  const wanted = await database.wanted.list(network);
+  const wanted = await parts.database.wanted.list(parts.network);
   for (const { range, kinds } of (await missingAtHead(parts, wanted, chainHead)).reverse()) {
     for (const chunk of [...chunks(range)].reverse()) {
       signal.throwIfAborted();
-      if (clock.now() > lookUntil) return { ...report, behind: report.staged > 0 };
+      if (clock.now() > lookUntil) {
+        report.behind = report.staged > 0;
+        return;
+      }
       const { runs, failures } = await extractSingly(parts, chunk, kinds, signal);
       for (const run of runs) {
-        await stage(parts, run, signal);
+        try {
+          await stage(parts, run, signal);
+        } catch (error) {
+          if (!isPackhouseError(error, 'STAGE_CONFLICT')) throw error;
+          // The chain moved since the head was asked for: the next look compares anew what is staged.
+          report.behind = report.staged > 0;
+          return;
+        }
         report.staged += run.blocks.length;
       }
       report.failures.push(...failures);
       // The node itself is in trouble: the older blocks would only fail as well.
-      if (runs.length === 0 && failures.some(({ error }) => isNodeFault(error))) return report;
+      if (runs.length === 0 && failures.some(({ error }) => isNodeFault(error))) return;
     }
   }
-  return report;
+}
+
+/** Notes the hash of the newest final block: the chain has to have it from now on. */
+async function noteAnchor(
+  { database, network, source }: IngestParts,
+  head: ChainHead,
+  finalized: number,
+  look: { anchor: BlockAnchor | null; keptTo: number | null },
+  signal: AbortSignal,
+): Promise<void> {
+  if (look.keptTo !== null) await database.head.setAnchor(network, look.anchor);
+  if (finalized < 0 || finalized > head.number || finalized <= (look.anchor?.number ?? -1)) return;
+  const [staged] = await database.staging.blocks(network, { start: finalized, end: finalized });
+  const told = finalized === head.finalized ? head.finalizedHash : null;
+  if (staged !== undefined && told !== null && staged.hash !== told) return;
+  const asked = async (): Promise<string | undefined> =>
+    (await source.headers([finalized], { from: head.upstream, signal }))[0]?.hash;
+  const hash = staged?.hash ?? told ?? (await asked());
+  if (hash !== undefined) await database.head.setAnchor(network, { number: finalized, hash });
 }
 
 /** Each block at the head is a run, and so a fragment, of its own: its file is ready the moment it is staged. */
@@ -74,33 +132,6 @@ async function extractSingly(
     failures: each.flatMap((result) => result.failures),
     wireBytes: each.reduce((sum, result) => sum + result.wireBytes, 0),
   };
-}
-
-/**
- * Compares with the chain the highest block of every linked run that was not final when the head was noted last: what
- * is below it in the run is as true as it is. A chain that is merely shorter than what is staged is lagging.
- */
-async function dropIfReorganised(parts: IngestParts, head: ChainHead, signal: AbortSignal): Promise<void> {
-  const { database, network, source } = parts;
-  const noted = await database.head.get(network);
-  const open = { start: (noted?.finalized ?? -1) + 1, end: head.number };
-  if (open.end < open.start) return;
-  for (const top of runTops(await database.staging.blocks(network, open))) {
-    if (top.number === head.number && top.hash === head.hash) continue;
-    if (top.number === head.number - 1 && top.hash === head.parentHash) continue;
-    if (!(await isAbandoned(source, top, signal))) continue;
-    // Drops all that is staged behind the ancestor, so also the runs above.
-    await dropAbandoned(parts, { start: top.number, end: top.number }, signal);
-    return;
-  }
-}
-
-/** The highest block of each run of blocks that follow one another, ascending. */
-function runTops(blocks: readonly StagedBlock[]): StagedBlock[] {
-  return blocks.filter((block, i) => {
-    const next = blocks[i + 1];
-    return next === undefined || next.number !== block.number + 1 || next.parentHash !== block.hash;
-  });
 }
 
 async function missingAtHead(

@@ -30,9 +30,13 @@ const MAX_DEFLATING_BYTES = 16_000_000;
  * Makes a writer for a run of consecutive blocks.
  *
  * Each kind is grouped by its own size. Where a block's transactions are a fragment of their own, its `blocks`
- * fragment is joined from three pieces (head, the transactions' bytes, tail), so they are deflated once.
+ * fragment is joined from three pieces (head, the transactions' bytes, tail), so they are deflated once. A fragment
+ * holds at most `maxBlocks` blocks: a bundle is cut between fragments only.
  */
-export function createFragmentWriter(kinds: readonly Kind[]): FragmentWriter {
+export function createFragmentWriter(
+  kinds: readonly Kind[],
+  maxBlocks = Number.POSITIVE_INFINITY,
+): FragmentWriter {
   let deflating = 0;
   const waiting = new Set<Promise<unknown>>();
   const deflate = (text: Buffer): Promise<Piece> => {
@@ -47,7 +51,7 @@ export function createFragmentWriter(kinds: readonly Kind[]): FragmentWriter {
     return piece;
   };
 
-  const lanes = new Map(kinds.map((kind) => [kind, createLane(deflate)]));
+  const lanes = new Map(kinds.map((kind) => [kind, createLane(deflate, maxBlocks)]));
 
   return {
     async push({ block, traces }) {
@@ -89,7 +93,7 @@ interface Lane {
   close(): Promise<Fragment[]>;
 }
 
-function createLane(deflate: (text: Buffer) => Promise<Piece>): Lane {
+function createLane(deflate: (text: Buffer) => Promise<Piece>, maxBlocks: number): Lane {
   const grouper = createGrouper();
   const fragments: Promise<Fragment>[] = [];
   const open: string[] = [];
@@ -117,6 +121,7 @@ function createLane(deflate: (text: Buffer) => Promise<Piece>): Lane {
     text(block, text) {
       open.push(text);
       for (const group of grouper.push(block, text.length)) addGroup(group);
+      if (open.length >= maxBlocks) flush();
     },
     alone(block, piece) {
       flush();

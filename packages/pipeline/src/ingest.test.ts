@@ -70,6 +70,29 @@ test('a node that gives nothing of a window but its head quarantines nothing, ho
   expect(await world.database.quarantine.list('main')).toEqual([]);
 });
 
+test('a window of which a node gives no traces at all is held at the last try, where it gives those of other blocks', async () => {
+  const faults = Array.from({ length: 8 }, (_, i) => FIRST + i).flatMap((block) =>
+    ['trace_block', 'debug_traceBlockByHash'].map((method) => ({
+      when: { method, block },
+      do: 'html' as const,
+    })),
+  );
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 16), faults }]);
+  await world.noteHead();
+  const window = { start: FIRST, end: FIRST + 7, kinds: KINDS };
+  const { signal } = world.context;
+  for (const attempt of [3, 4]) {
+    await expect(ingest(world.parts, window, signal, attempt)).rejects.toMatchObject({
+      code: 'NODE_NOT_JSON_RPC',
+    });
+  }
+  await ingest(world.parts, window, signal, 5);
+  expect(await world.database.quarantine.list('main')).toMatchObject([
+    { number: FIRST, end: FIRST + 7, kinds: ['traces'], cause: 'NODE_NOT_JSON_RPC' },
+  ]);
+  expect((await world.database.coverage('main', 'logs')).staged).toEqual([{ start: FIRST, end: FIRST + 7 }]);
+});
+
 test('streamed traces of a block that fails its proofs are let go, with their connections', async () => {
   const lie = { when: { method: 'eth_getBlockByNumber', block: FIRST + 3 }, do: 'tamper' } as const;
   const blocks = generateChain({ length: 8, txsPerBlock: 50, tracesPerTx: 200, startNumber: FIRST });
@@ -80,6 +103,7 @@ test('streamed traces of a block that fails its proofs are let go, with their co
   const window = { start: FIRST + 3, end: FIRST + 3, kinds: KINDS };
   for (let tries = 0; tries < 3; tries++) {
     await ingest({ ...world.parts, source }, window, world.context.signal);
+    await world.database.quarantine.retry('main', window);
   }
   await expect.poll(() => world.nodes[0]?.stats().inFlight).toBe(0);
   await source.close();

@@ -1,26 +1,24 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import { isPackhouseError } from '@packhouse/runtime';
-import { type ExtractFailure, type ExtractParts, extract } from './extract.js';
+import { dropTraces } from './drop-traces.js';
+import { fetchWish } from './extract.js';
+import { isBelowFinality, openFinalityAlarm } from './finality-alarm.js';
+import { holdFailed } from './hold-failed.js';
+import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
 import { missingPieces, type Piece } from './missing-pieces.js';
 import { isNodeFault, mayBlameBlock } from './node-faults.js';
-import { rangesInclude, subtractRanges, unionRanges } from './ranges.js';
-import { type StageParts, stage } from './stage.js';
-
-export type IngestParts = ExtractParts & StageParts;
+import { subtractRanges, unionRanges } from './ranges.js';
 
 /** From this try of a job on, blocks that a living node cannot give are asked for one by one. */
 const PATIENT_ATTEMPTS = 3;
+/** From this try on, the last of a job, a whole window may be to blame where the node gives blocks elsewhere. */
+const LAST_ATTEMPTS = 5;
 /** Blocks that one try may blame like that; where more fail it is the node. */
 const MAX_BLAMED = 4;
 
-interface Failed {
-  failure: ExtractFailure;
-  kinds: readonly Kind[];
-}
-
 /**
  * One ingest job: first what is missing of the window is extracted, then it is staged, then blocks that failed are
- * quarantined. Safe to repeat at any point. Throws what makes a later try sensible; `attempt` counts the tries from 1.
+ * quarantined. Nothing is staged while the chain differs below finality. Safe to repeat at any point. Throws what
+ * makes a later try sensible; `attempt` counts the tries from 1.
  */
 export async function ingest(
   parts: IngestParts,
@@ -30,23 +28,34 @@ export async function ingest(
 ): Promise<{ staged: number; failed: number }> {
   let staged = 0;
   const failed: Failed[] = [];
+  // Planned before the chain was seen to differ below finality: the plan comes back to it once that is settled.
+  if ((await openFinalityAlarm(parts)) !== null) return { staged, failed: 0 };
   const { pieces, quarantined } = await missingWithin(parts, window);
-  for (const { range, kinds } of pieces) {
-    const outcome = await ingestPiece(parts, { range, kinds, quarantined }, signal);
+  for (const piece of pieces) {
+    const outcome = await ingestPiece(parts, piece, quarantined, signal);
     staged += outcome.staged;
-    failed.push(...outcome.failures.map((failure) => ({ failure, kinds })));
+    failed.push(...outcome.failed);
   }
-  const blamed = failed.filter(({ failure }) => !isNodeFault(failure.error));
-  let held = failed.filter(({ failure }) => isNodeFault(failure.error));
+  if (failed.some(({ failure }) => isBelowFinality(failure.error))) return { staged, failed: failed.length };
+  const patient = attempt >= PATIENT_ATTEMPTS;
+  const isHeld = ({ failure, unstaged }: Failed): boolean =>
+    (unstaged && !patient) || isNodeFault(failure.error);
+  const blamed = failed.filter((one) => !isHeld(one));
+  let held = failed.filter(isHeld);
   // Whatever else was wanted of the window was had, now or before.
   const few = failed.length < window.end - window.start + 1 || window.start === window.end;
-  if (held.length > 0 && few && attempt >= PATIENT_ATTEMPTS && (await answers(parts, signal))) {
+  if (held.length > 0 && few && patient && (await answers(parts, signal))) {
     const alone = await askAlone(parts, held, quarantined, signal);
     staged += alone.staged;
     blamed.push(...alone.blamed);
     held = alone.held;
   }
-  for (const { failure, kinds } of blamed) await quarantine(parts, failure, kinds);
+  const all = !few && attempt >= LAST_ATTEMPTS && held.every(({ failure }) => mayBlameBlock(failure.error));
+  if (held.length > 0 && all && (await givesOthers(parts, window, signal))) {
+    blamed.push(...held);
+    held = [];
+  }
+  staged += await holdFailed(parts, blamed, quarantined, signal);
   const [first] = held;
   if (first !== undefined) throw first.failure.error;
   return { staged, failed: blamed.length };
@@ -69,49 +78,23 @@ async function askAlone(
       continue;
     }
     const { number } = one.failure;
-    const { staged, failures } =
+    const again =
       failed.length === 1
-        ? { staged: 0, failures: [one.failure] }
+        ? { staged: 0, failed: [one] }
         : await ingestPiece(
             parts,
-            { range: { start: number, end: number }, kinds: one.kinds, quarantined },
+            { range: { start: number, end: number }, kinds: one.kinds },
+            quarantined,
             signal,
           );
-    result.staged += staged;
-    for (const failure of failures) {
-      const { error } = failure;
+    result.staged += again.staged;
+    for (const still of again.failed) {
+      const { error } = still.failure;
       const to = isNodeFault(error) && !mayBlameBlock(error) ? result.held : result.blamed;
-      to.push({ failure, kinds: one.kinds });
+      to.push(still);
     }
   }
   return result;
-}
-
-/** Extracts and stages a range of which all the kinds are missing. */
-async function ingestPiece(
-  parts: IngestParts,
-  { range, kinds, quarantined }: Piece & { quarantined: readonly BlockRange[] },
-  signal: AbortSignal,
-): Promise<{ staged: number; failures: ExtractFailure[] }> {
-  const { database, network } = parts;
-  const { runs, failures, wireBytes } = await extract(parts, range, kinds, signal);
-  parts.context.metrics
-    .counter('packhouse_ingested_bytes_total', 'Bytes of node answers, as they came over the wire', [
-      'network',
-    ])
-    .inc({ network }, wireBytes);
-  let staged = 0;
-  for (const run of runs) {
-    await stage(parts, run, signal);
-    staged += run.blocks.length;
-    for (const block of run.blocks) {
-      if (rangesInclude(quarantined, block.number)) await database.quarantine.remove(network, block.number);
-    }
-  }
-  parts.context.metrics
-    .counter('packhouse_staged_blocks_total', 'Blocks proved and staged', ['network'])
-    .inc({ network }, staged);
-  return { staged, failures };
 }
 
 /** Whether the nodes answer at all: then it is the block that they cannot give. */
@@ -125,41 +108,44 @@ async function answers({ source }: IngestParts, signal: AbortSignal): Promise<bo
   }
 }
 
-async function quarantine(
-  { context, database, network }: IngestParts,
-  failure: ExtractFailure,
-  kinds: readonly Kind[],
-): Promise<void> {
-  const row = await database.quarantine.put({
-    network,
-    number: failure.number,
-    kinds,
-    cause: isPackhouseError(failure.error) ? failure.error.code : 'INTERNAL',
-    message: failure.error.message,
-    upstream: failure.upstream,
-    payloadDigest: null,
-  });
-  context.logger.error(
-    { network, block: row.number, cause: row.cause, nextTry: row.nextTry, err: failure.error },
-    'block quarantined',
-  );
-  context.metrics
-    .counter('packhouse_quarantined_total', 'Blocks put into quarantine', ['network', 'cause'])
-    .inc({ network, cause: row.cause });
+/**
+ * Whether the nodes give the same of a block far away: then it is the window that they cannot give, such as blocks that
+ * take too long to trace, one after the other. Windows like that would take all places of the queue in the end.
+ */
+async function givesOthers(
+  { database, network, source }: IngestParts,
+  window: BlockRange & { kinds: readonly Kind[] },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const head = await database.head.get(network);
+  if (head === null || head.finalized < 0) return false;
+  if (head.finalized >= window.start && head.finalized <= window.end) return false;
+  try {
+    dropTraces(await source.fetchBlock(head.finalized, fetchWish(window.kinds), { signal }));
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
 }
 
-/** What is neither staged nor published of the window, and what of it is quarantined. */
+/** What is neither staged nor published of the window, nor waits in the quarantine for its next try. */
 async function missingWithin(
-  { database, network }: IngestParts,
+  { context, database, network }: IngestParts,
   window: BlockRange & { kinds: readonly Kind[] },
 ): Promise<{ pieces: Piece[]; quarantined: BlockRange[] }> {
+  const now = context.clock.now();
+  const rows = (await database.quarantine.within(network, window)).map((row) => ({
+    kinds: row.kinds,
+    resting: row.nextTry.getTime() > now,
+    range: { start: row.number, end: row.end },
+  }));
   const missing = new Map<Kind, BlockRange[]>();
-  const quarantined: BlockRange[] = [];
   for (const kind of KINDS.filter((each) => window.kinds.includes(each))) {
-    const covered = await database.coverage(network, kind, window);
+    const { staged, published } = await database.coverage(network, kind, window);
+    const resting = rows.filter((row) => row.resting && row.kinds.includes(kind)).map((row) => row.range);
     const whole = [{ start: window.start, end: window.end }];
-    missing.set(kind, subtractRanges(whole, unionRanges([...covered.staged, ...covered.published])));
-    quarantined.push(...covered.quarantined);
+    missing.set(kind, subtractRanges(whole, unionRanges([...staged, ...published, ...resting])));
   }
-  return { pieces: missingPieces(missing), quarantined: unionRanges(quarantined) };
+  return { pieces: missingPieces(missing), quarantined: unionRanges(rows.map((row) => row.range)) };
 }

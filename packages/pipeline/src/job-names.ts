@@ -1,4 +1,4 @@
-import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import { type BlockRange, isKind, KINDS, type Kind } from '@packhouse/chain';
 
 /** The ids of ingest jobs say what they do: `<network>.<start>.<end>.<kind mask>`. */
 export interface IngestWindow extends BlockRange {
@@ -23,4 +23,10 @@ export function parseIngestJobId(network: string, id: string): IngestWindow | nu
 /** The deterministic id of a pack job. */
 export function packJobId(network: string, kind: Kind, start: number): string {
   return `${network}.${kind}.${start}`;
+}
+
+/** The kind that a pack job is at; null where it is another network's or no id of a pack job. */
+export function parsePackJobId(network: string, id: string): Kind | null {
+  const [ofNetwork, kind, ...rest] = id.split('.');
+  return ofNetwork === network && kind !== undefined && rest.length === 1 && isKind(kind) ? kind : null;
 }

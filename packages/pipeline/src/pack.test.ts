@@ -1,5 +1,5 @@
 import { KINDS } from '@packhouse/chain';
-import type { BundleRow } from '@packhouse/database';
+import type { NewBundle } from '@packhouse/database';
 import { afterEach, expect, inject, test } from 'vitest';
 import { ingest } from './ingest.js';
 import { pack } from './pack.js';
@@ -21,7 +21,7 @@ test('blocks that somebody else published with other borders are left alone, not
   const [fragment] = await database.staging.fragments('main', 'logs', { start: FIRST, end: FIRST });
   if (fragment === undefined) throw new Error('nothing is staged');
   const hash = `0x${'11'.repeat(32)}`;
-  const foreign: Omit<BundleRow, 'publishedAt'> = {
+  const foreign: NewBundle = {
     network: 'main',
     kind: 'logs',
     start: FIRST,

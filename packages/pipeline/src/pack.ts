@@ -1,10 +1,10 @@
 import type { FragmentInfo } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
-import type { BundleRow, Database } from '@packhouse/database';
+import type { Database, NewBundle } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import type { Context } from '@packhouse/runtime';
+import { type Context, openScope } from '@packhouse/runtime';
 import { cutRun } from './cut-run.js';
-import { intendedRanges, packableRuns } from './wanted-blocks.js';
+import { packableNow } from './wanted-blocks.js';
 
 export interface PackParts {
   context: Context;
@@ -14,7 +14,7 @@ export interface PackParts {
   publish(
     request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
     signal: AbortSignal,
-  ): Promise<Omit<BundleRow, 'publishedAt'> | null>;
+  ): Promise<NewBundle | null>;
 }
 
 /**
@@ -25,19 +25,21 @@ export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): P
   const { database, network } = parts;
   const lock = await database.tryLock(`pack:${network.id}:${kind}`);
   if (lock === null) return 0;
-  const stop = AbortSignal.any([signal, lock.lost]);
+  const stop = openScope(signal, lock.lost);
   let published = 0;
   try {
     // A round that publishes nothing ends it: somebody else is at the same blocks, and would be at the next look.
     for (let before = -1; published > before; ) {
       before = published;
       for (const fragments of await nextCuts(parts, kind)) {
-        stop.throwIfAborted();
-        if ((await parts.publish({ network: network.id, kind, fragments }, stop)) !== null) published++;
+        stop.signal.throwIfAborted();
+        if ((await parts.publish({ network: network.id, kind, fragments }, stop.signal)) !== null)
+          published++;
       }
     }
     return published;
   } finally {
+    stop.close();
     await lock.release();
   }
 }
@@ -46,8 +48,8 @@ export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): P
 async function nextCuts({ database, network }: PackParts, kind: Kind): Promise<FragmentInfo[][]> {
   const head = await database.head.get(network.id);
   if (head === null) return [];
-  const intended = intendedRanges(await database.wanted.list(network.id), kind, ['active', 'paused']);
-  const runs = packableRuns(await database.coverage(network.id, kind), intended, head.finalized);
+  const wanted = await database.wanted.list(network.id);
+  const runs = packableNow(await database.coverage(network.id, kind), wanted, kind, head.finalized);
   const cuts: FragmentInfo[][] = [];
   for (const run of runs) {
     cuts.push(...(await cutRun({ database, network, kind, run })));

@@ -3,10 +3,12 @@ import { type Coverage, type Database, SEGMENT_BLOCKS } from '@packhouse/databas
 import type { Network } from '@packhouse/networks';
 import type { JobRequest, Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
+import type { BackPressure } from './back-pressure.js';
 import { cutRun } from './cut-run.js';
+import { openFinalityAlarm } from './finality-alarm.js';
 import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from './job-names.js';
-import { intersectRanges, subtractRanges, unionRanges } from './ranges.js';
-import { intendedRanges, packableRuns } from './wanted-blocks.js';
+import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from './ranges.js';
+import { packableNow } from './wanted-blocks.js';
 
 export interface PlanParts {
   context: Context;
@@ -15,6 +17,8 @@ export interface PlanParts {
   network: Network;
   /** Ingest jobs kept waiting or running at most; the plan is made again long before they run out. */
   maxPending?: number;
+  /** Where it is given, little is fetched while staging is full. */
+  pressure?: BackPressure;
 }
 
 export interface PlanReport {
@@ -22,8 +26,14 @@ export interface PlanReport {
   packJobs: number;
   /** Blocks of any kind that still have to be fetched, up to the newest final block. */
   missingBlocks: number;
+  /** Whether staging is full. */
+  pressed: boolean;
+  /** Whether it is far beyond full. */
+  severe: boolean;
 }
 
+/** Rows of the quarantine that one plan looks at. */
+const MAX_DUE = 1_000;
 /** Raw bytes of block objects that one window should hold. */
 const WINDOW_RAW_BYTES = 8_000_000;
 /** While nothing is known of the sizes: this many blocks a window, and few windows. */
@@ -40,114 +50,185 @@ const UNKNOWN_WINDOWS = 4;
 export async function plan(parts: PlanParts): Promise<PlanReport> {
   const { database, network } = parts;
   const head = await database.head.get(network.id);
-  if (head === null) return { ingestJobs: 0, packJobs: 0, missingBlocks: 0 };
+  if (head === null) return { ingestJobs: 0, packJobs: 0, missingBlocks: 0, pressed: false, severe: false };
   const wanted = await database.wanted.list(network.id);
   const kinds = KINDS.filter((kind) => wanted.some((range) => range.kinds.includes(kind)));
   const coverage = new Map<Kind, Coverage>();
   for (const kind of kinds) coverage.set(kind, await database.coverage(network.id, kind));
 
-  const due = await dueForRetry(parts);
-  const pending = [...(await parts.queues.pendingIds('ingest'))]
-    .map((id) => parseIngestJobId(network.id, id))
-    .filter((window) => window !== null);
-  const { windows, missingBlocks } = await ingestWindows(parts, {
-    coverage,
-    wanted,
-    due,
-    pending,
-    finalized: head.finalized,
-  });
-  await parts.queues.add('ingest', windows);
-
-  const packing = await parts.queues.pendingIds('pack');
-  const packs: JobRequest<'pack'>[] = [];
-  for (const [kind, covered] of coverage) {
-    const intended = intendedRanges(wanted, kind, ['active', 'paused']);
-    for (const run of packableRuns(covered, intended, head.finalized)) {
-      const id = packJobId(network.id, kind, run.start);
-      if (packing.has(id) || (await cutRun({ database, network, kind, run })).length === 0) continue;
-      packs.push({
-        id,
-        payload: { network: network.id, kind, start: run.start },
-        priority: 1,
-      });
-    }
+  const view: IngestView = { coverage, wanted, due: new Map(), pending: [], finalized: head.finalized };
+  const { packJobs, packable } = await planPacking(parts, view);
+  view.due = await dueForRetry(parts, coverage, head.finalized);
+  view.pending = await pendingWindows(parts);
+  const pressure = await parts.pressure?.check();
+  if (pressure?.began) {
+    // What waits was planned when there was room; running windows finish.
+    const ids = view.pending.map((window) => ingestJobId(network.id, window));
+    await parts.queues.remove('ingest', ids);
+    view.pending = await pendingWindows(parts);
   }
-  await parts.queues.add('pack', packs);
-  return { ingestJobs: windows.length, packJobs: packs.length, missingBlocks };
+  const pressed = pressure?.pressed ?? false;
+  const { windows: wished, missingBlocks } = await ingestWindows(parts, view, { pressed, packable });
+  // A chain that differs below finality is asked for nothing more until that is settled.
+  const halted = (await openFinalityAlarm({ ...parts, network: network.id })) !== null;
+  const windows = halted ? [] : wished;
+  await parts.queues.add('ingest', windows);
+  return { ingestJobs: windows.length, packJobs, missingBlocks, pressed, severe: pressure?.severe ?? false };
 }
 
-/** Quarantined blocks whose next try is due: they are planned like missing ones. */
-async function dueForRetry({ database, network, context }: PlanParts): Promise<BlockRange[]> {
-  const now = context.clock.now();
-  const rows = await database.quarantine.list(network.id);
-  return unionRanges(
-    rows.filter((row) => row.nextTry.getTime() <= now).map((row) => ({ start: row.number, end: row.number })),
-  );
+/** Enqueues a pack job for every run from which a bundle can be cut. `packable`: there is at least one. */
+async function planPacking(
+  { database, network, queues }: PlanParts,
+  { coverage, wanted, finalized }: IngestView,
+): Promise<{ packJobs: number; packable: boolean }> {
+  const packing = await queues.pendingIds('pack');
+  const packs: JobRequest<'pack'>[] = [];
+  let packable = false;
+  for (const [kind, covered] of coverage) {
+    for (const run of packableNow(covered, wanted, kind, finalized)) {
+      const id = packJobId(network.id, kind, run.start);
+      const enqueued = packing.has(id);
+      if (!enqueued && (await cutRun({ database, network, kind, run })).length === 0) continue;
+      packable = true;
+      if (enqueued) continue;
+      packs.push({ id, payload: { network: network.id, kind, start: run.start }, priority: 1 });
+    }
+  }
+  await queues.add('pack', packs);
+  return { packJobs: packs.length, packable };
+}
+
+async function pendingWindows({ queues, network }: PlanParts): Promise<IngestWindow[]> {
+  const ids = [...(await queues.pendingIds('ingest'))];
+  return ids.map((id) => parseIngestJobId(network.id, id)).filter((window) => window !== null);
+}
+
+/**
+ * Quarantined blocks whose next try is due, by kind: they are planned like missing ones. What has come by another way
+ * meanwhile (the head, another job) leaves the quarantine.
+ */
+async function dueForRetry(
+  { database, network, context }: PlanParts,
+  coverage: ReadonlyMap<Kind, Coverage>,
+  finalized: number,
+): Promise<Map<Kind, BlockRange[]>> {
+  const now = new Date(context.clock.now());
+  const rows = await database.quarantine.due(network.id, { now, finalized, limit: MAX_DUE });
+  const due = new Map<Kind, BlockRange[]>();
+  for (const { number, end, kinds } of rows) {
+    const range = { start: number, end };
+    const had: Kind[] = [];
+    for (const kind of kinds) {
+      const { staged = [], published = [] } = coverage.get(kind) ?? {};
+      if (subtractRanges([range], unionRanges([...staged, ...published])).length === 0) had.push(kind);
+      else due.set(kind, [...(due.get(kind) ?? []), range]);
+    }
+    if (had.length > 0) await database.quarantine.settle(network.id, range, had);
+  }
+  return new Map([...due].map(([kind, ranges]) => [kind, unionRanges(ranges)]));
 }
 
 interface IngestView {
   coverage: Map<Kind, Coverage>;
   wanted: Awaited<ReturnType<Database['wanted']['list']>>;
-  due: BlockRange[];
+  due: Map<Kind, BlockRange[]>;
   pending: IngestWindow[];
   finalized: number;
+}
+
+/** A part of a wanted range of which something is missing. */
+interface Hole extends BlockRange {
+  range: IngestView['wanted'][number];
+  missing: Map<Kind, BlockRange[]>;
 }
 
 async function ingestWindows(
   parts: PlanParts,
   view: IngestView,
+  { pressed, packable }: { pressed: boolean; packable: boolean },
 ): Promise<{ windows: JobRequest<'ingest'>[]; missingBlocks: number }> {
   const { network } = parts;
-  const maxPending = parts.maxPending ?? 32;
-  let room = maxPending - view.pending.length;
-  let missingBlocks = 0;
+  const { pending } = view;
+  let room = (parts.maxPending ?? 32) - pending.length;
   const windows: JobRequest<'ingest'>[] = [];
   const planned = new Map<Kind, BlockRange[]>(
-    KINDS.map((kind) => [kind, unionRanges(view.pending.filter((window) => window.kinds.includes(kind)))]),
+    KINDS.map((kind) => [kind, unionRanges(pending.filter((window) => window.kinds.includes(kind)))]),
   );
-  const active = view.wanted
-    .filter((range) => range.state === 'active')
-    .sort((a, b) => a.priority - b.priority || a.id - b.id);
-  for (const range of active) {
-    const target = [{ start: range.start, end: Math.min(range.end ?? view.finalized, view.finalized) }];
-    if ((target[0] as BlockRange).end < range.start) continue;
-    const missing = new Map<Kind, BlockRange[]>();
-    for (const kind of range.kinds) {
-      const { staged, published, quarantined } = view.coverage.get(kind) as Coverage;
-      const settled = unionRanges([...staged, ...published, ...subtractRanges(quarantined, view.due)]);
-      const left = subtractRanges(target, unionRanges([...settled, ...(planned.get(kind) ?? [])]));
-      if (left.length > 0) missing.set(kind, left);
-    }
-    const anyKind = unionRanges([...missing.values()].flat());
-    missingBlocks += anyKind.reduce((sum, hole) => sum + hole.end - hole.start + 1, 0);
-    for (const hole of anyKind) {
-      if (room <= 0) break;
-      const size = await windowBlocks(parts, range.kinds[0] ?? 'blocks', hole.start);
-      if (size === null) room = Math.min(room, UNKNOWN_WINDOWS - view.pending.length - windows.length);
-      const step = size ?? UNKNOWN_WINDOW_BLOCKS;
-      for (let start = hole.start; start <= hole.end && room > 0; ) {
-        const end = Math.min(hole.end, start - (start % step) + step - 1);
-        const window: IngestWindow = {
-          start,
-          end,
-          kinds: range.kinds.filter(
-            (kind) => intersectRanges(missing.get(kind) ?? [], [{ start, end }]).length > 0,
-          ),
-        };
-        for (const kind of window.kinds)
-          planned.set(kind, unionRanges([...(planned.get(kind) ?? []), window]));
-        windows.push({
-          id: ingestJobId(network.id, window),
-          payload: { network: network.id, ...window },
-          priority: range.priority,
-        });
-        room--;
-        start = end + 1;
-      }
+  const all = holes(view, planned);
+  const missingBlocks = all.reduce((sum, hole) => sum + hole.end - hole.start + 1, 0);
+  if (pressed) room = packable || pending.length > 0 ? 0 : Math.min(1, room);
+  for (const hole of pressed ? holesFirst(all, view) : all) {
+    if (room <= 0) break;
+    const { range } = hole;
+    const size = await windowBlocks(parts, range.kinds[0] ?? 'blocks', hole.start);
+    if (size === null) room = Math.min(room, UNKNOWN_WINDOWS - pending.length - windows.length);
+    const step = size ?? UNKNOWN_WINDOW_BLOCKS;
+    for (let start = hole.start; start <= hole.end && room > 0; ) {
+      const end = Math.min(hole.end, start - (start % step) + step - 1);
+      const missingOf = (kind: Kind): BlockRange[] =>
+        subtractRanges(hole.missing.get(kind) ?? [], planned.get(kind) ?? []);
+      const window: IngestWindow = {
+        start,
+        end,
+        kinds: range.kinds.filter((kind) => intersectRanges(missingOf(kind), [{ start, end }]).length > 0),
+      };
+      start = end + 1;
+      if (window.kinds.length === 0) continue;
+      for (const kind of window.kinds) planned.set(kind, unionRanges([...(planned.get(kind) ?? []), window]));
+      windows.push({
+        id: ingestJobId(network.id, window),
+        payload: { network: network.id, ...window },
+        priority: range.priority,
+      });
+      room--;
     }
   }
   return { windows, missingBlocks };
+}
+
+/** What is missing and not planned, range by range, those of the first priority first; no block twice. */
+function holes(view: IngestView, planned: ReadonlyMap<Kind, readonly BlockRange[]>): Hole[] {
+  const active = view.wanted
+    .filter((range) => range.state === 'active')
+    .sort((a, b) => a.priority - b.priority || a.id - b.id);
+  const named = new Map([...planned].map(([kind, ranges]) => [kind, [...ranges]]));
+  const found: Hole[] = [];
+  for (const range of active) {
+    const target = { start: range.start, end: Math.min(range.end ?? view.finalized, view.finalized) };
+    if (target.end < target.start) continue;
+    const missing = new Map<Kind, BlockRange[]>();
+    for (const kind of range.kinds) {
+      const { staged, published, quarantined } = view.coverage.get(kind) as Coverage;
+      const resting = subtractRanges(quarantined, view.due.get(kind) ?? []);
+      const settled = unionRanges([...staged, ...published, ...resting, ...(named.get(kind) ?? [])]);
+      const left = subtractRanges([target], settled);
+      if (left.length === 0) continue;
+      missing.set(kind, left);
+      named.set(kind, unionRanges([...(named.get(kind) ?? []), ...left]));
+    }
+    for (const hole of unionRanges([...missing.values()].flat())) found.push({ ...hole, range, missing });
+  }
+  return found;
+}
+
+/**
+ * The holes in the order in which they let packing go on, for when staging is full and no bundle can be cut: blocks
+ * staged behind a hole wait for it, and the last blocks of a run wait for those that fill their bundle. So the lowest
+ * hole beside staged blocks comes first. Without it, staging that is full would stay full for ever.
+ */
+function holesFirst(all: readonly Hole[], { coverage }: IngestView): Hole[] {
+  const besideStaged = (hole: Hole): boolean =>
+    [...hole.missing].some(([kind, missing]) => {
+      const { staged, published } = coverage.get(kind) as Coverage;
+      const waiting = subtractRanges(staged, unionRanges(published));
+      return intersectRanges(missing, [hole]).some(
+        ({ start, end }) => rangesInclude(waiting, end + 1) || rangesInclude(waiting, start - 1),
+      );
+    });
+  const beside = new Set(all.filter(besideStaged));
+  return [...all].sort(
+    (a, b) => Number(beside.has(b)) - Number(beside.has(a)) || (beside.has(a) ? a.start - b.start : 0),
+  );
 }
 
 /** How many blocks a window at `start` should have, a power of two up to a segment; null where nothing is known. */

@@ -1,34 +1,42 @@
 import { createHash } from 'node:crypto';
 import { type FragmentInfo, objectKey, spliceMember } from '@packhouse/bundle';
 import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
-import type { BundleRow, Database, StagedBlock } from '@packhouse/database';
+import type { Database, NewBundle, StagedBlock } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { putVerified } from './put-verified.js';
+import { relevantProofs } from './relevant-proofs.js';
+import { type SignerSource, withSigner } from './signer-source.js';
 
 export interface PublishParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
+  /** Signs the manifest's entries; without it the next packer that has one appends them. */
+  signers?: SignerSource | undefined;
 }
 
 /** The version of the file format, written to the index row and the object's metadata. */
 export const FORMAT_VERSION = 1;
 
 /**
- * Publishes one bundle: splice, put, verify, and only then the row of the range index.
+ * Publishes one bundle: splice, put, verify, and only then the row of the range index with its signed entry of the
+ * manifest, in one transaction.
  *
  * The object is verified by the store's own checksum where it has one, else it is read back. Killed before the
  * row, nothing is published: the same bytes are written again under the same key. Returns null where another
  * bundle already covers one of the blocks. Throws OBJECT_MISMATCH and what store and database throw.
  */
 export async function publish(
-  { context, database, objectStore }: PublishParts,
+  { context, database, objectStore, signers }: PublishParts,
   request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
   signal: AbortSignal,
-): Promise<Omit<BundleRow, 'publishedAt'> | null> {
+): Promise<NewBundle | null> {
   const { network, kind, fragments } = request;
   const start = (fragments[0] as FragmentInfo).startBlock;
   const end = (fragments.at(-1) as FragmentInfo).endBlock;
+  // The index refuses an overlap in any case; a packer that comes late should not even write over what is published.
+  if ((await database.bundles.ranges(network, kind, { start, end })).length > 0) return null;
   const [blocks, bodies] = await Promise.all([
     database.staging.blocks(network, { start, end }),
     database.staging.bodies(
@@ -60,7 +68,10 @@ export async function publish(
   };
   await putVerified(objectStore, row, body, signal);
   try {
-    await database.bundles.publish(row);
+    const clients = blocks.flatMap(({ client }) => client ?? []);
+    await withSigner(signers, (signer) =>
+      database.bundles.publish(row, signer === undefined ? undefined : { signer, clients }),
+    );
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_OVERLAP')) throw error;
     context.logger.info(
@@ -76,36 +87,6 @@ export async function publish(
     .counter('packhouse_published_bytes_total', 'Bytes of published bundles', ['network', 'kind'])
     .inc({ network, kind }, member.byteLength);
   return row;
-}
-
-async function putVerified(
-  store: ObjectStore,
-  row: Omit<BundleRow, 'publishedAt'>,
-  body: Buffer,
-  signal: AbortSignal,
-): Promise<void> {
-  const { verified } = await store.put(row.objectKey, body, {
-    sha256: row.sha256,
-    contentType: 'application/gzip',
-    metadata: {
-      range: `${row.start}-${row.end}`,
-      'first-block-hash': row.firstHash,
-      'last-block-hash': row.lastHash,
-      'format-version': String(row.formatVersion),
-    },
-    signal,
-  });
-  if (verified) return;
-  const back = createHash('sha256')
-    .update(await store.read(row.objectKey, { signal }))
-    .digest('hex');
-  if (back === row.sha256) return;
-  throw new PackhouseError({
-    code: 'OBJECT_MISMATCH',
-    message: `Object ${row.objectKey} in ${store.description} was read back with sha256 ${back}, but ${row.sha256} was written.`,
-    hint: 'Nothing was published; it is written again. If this goes on, the store damages data.',
-    data: { key: row.objectKey, expected: row.sha256, got: back },
-  });
 }
 
 /** The proofs that every block passed. Throws STAGE_CONFLICT where blocks are missing or do not follow one another. */
@@ -134,9 +115,4 @@ function provedTogether(
   // Every link inside the range was just checked, and staging checked those to the neighbours.
   common.add('parentLink');
   return PROOFS.filter((proof) => common.has(proof));
-}
-
-/** What stands behind the bytes of one kind: the header's proofs, and the traces' where traces are in the file. */
-function relevantProofs(kind: Kind, proofs: readonly Proof[]): Proof[] {
-  return proofs.filter((proof) => proof !== 'traces' || kind === 'traces');
 }

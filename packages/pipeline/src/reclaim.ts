@@ -8,8 +8,5 @@ export async function reclaim(
 ): Promise<number> {
   const segments = await database.staging.reclaim(network);
   if (segments.length > 0) context.logger.debug({ network, segments }, 'staging reclaimed');
-  context.metrics
-    .gauge('packhouse_staging_bytes', 'Bytes on disk of all that is staged')
-    .set(await database.staging.diskBytes());
   return segments.length;
 }

@@ -1,6 +1,6 @@
 import type { BlockRange } from '@packhouse/chain';
 import type { Database, StagedBlock } from '@packhouse/database';
-import type { BlockSource } from '@packhouse/node-rpc';
+import type { BlockHeader, BlockSource, ChainHead } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
 
 export interface ReorganiseParts {
@@ -10,46 +10,175 @@ export interface ReorganiseParts {
   network: string;
 }
 
+/** Staged blocks this near to the head count as compared only if a chain of parent links leads from it to them. */
+const LINK_BLOCKS = 1_024;
+/** Headers that are asked for at once on the way down to the common ancestor. */
+const DOWN_BLOCKS = 256;
+
+/** How the staged blocks compare with the chain. */
+export type Comparison =
+  | { is: 'same' }
+  /** From this block up they were abandoned. */
+  | { is: 'abandoned'; from: number }
+  /** The answers do not belong together (several nodes behind one address, or the chain moved meanwhile). */
+  | { is: 'unclear' };
+
 /**
- * Drops the staged blocks that the chain has abandoned, from the first one behind the common ancestor up.
+ * Compares what is staged from `floor` up with the chain that ends in `head`.
  *
- * Looks at the staged blocks within `range` and, where the lowest of them is abandoned, further down to the
- * ancestor. Published blocks are never touched: staging refuses to abandon them.
+ * Of each linked run the highest block is compared: what is below it in the run is as true as it is. The upstream
+ * that told the head is asked for all headers between in one go, and they count only if their parent links lead from
+ * the head to the block in question: a pool of which one answer comes from a node ahead and the next from one behind
+ * never abandons anything. A chain that is merely shorter than what is staged is lagging.
  */
-export async function dropAbandoned(
-  { context, database, source, network }: ReorganiseParts,
-  range: BlockRange,
+export async function compareStaged(
+  parts: ReorganiseParts,
+  head: ChainHead,
+  floor: number,
   signal: AbortSignal,
-): Promise<{ abandoned: number; from: number | null }> {
-  const staged = await database.staging.blocks(network, range);
-  let lowest: StagedBlock | undefined;
-  for (const block of staged) {
-    if (await isAbandoned(source, block, signal)) {
-      lowest = block;
-      break;
-    }
+): Promise<Comparison> {
+  const range = { start: Math.max(0, floor), end: head.number };
+  if (range.end < range.start) return { is: 'same' };
+  const runs = linkedRuns(await parts.database.staging.blocks(parts.network, range));
+  const tops = runs.map((run) => run.at(-1) as StagedBlock).filter((top) => !follows(top, head));
+  const [lowest] = tops;
+  if (lowest === undefined) return { is: 'same' };
+
+  const linkFrom = Math.max(lowest.number, head.number - LINK_BLOCKS);
+  const numbers = tops.map((top) => top.number).filter((number) => number < linkFrom);
+  for (let number = linkFrom; number < head.number; number += 1) numbers.push(number);
+  const chain = await askChain(parts, numbers, head, signal);
+  if (!isLinked(chain, linkFrom, head)) return { is: 'unclear' };
+  chain.set(head.number, head);
+
+  for (const run of runs) {
+    const top = run.at(-1) as StagedBlock;
+    const header = chain.get(top.number);
+    if (!tops.includes(top) || header?.hash === top.hash) continue;
+    if (header === undefined) return { is: 'unclear' };
+    const from = await lowestAbandoned(parts, run, header, head, signal);
+    return from === null ? { is: 'unclear' } : { is: 'abandoned', from };
   }
-  if (lowest === undefined) return { abandoned: 0, from: null };
-  for (let number = lowest.number - 1; number >= 0; number--) {
-    const [below] = await database.staging.blocks(network, { start: number, end: number });
-    if (below === undefined || !(await isAbandoned(source, below, signal))) break;
-    lowest = below;
-  }
-  const { abandoned } = await database.staging.abandon(network, lowest.number);
-  context.logger.warn({ network, from: lowest.number, abandoned }, 'reorganisation: staged blocks dropped');
+  return { is: 'same' };
+}
+
+const DEPTHS = [1, 2, 3, 5, 8, 16, 32, 64, 128] as const;
+
+/** Drops all that is staged from a block up, in one transaction, and remembers it as abandoned. */
+export async function dropAbandoned(parts: ReorganiseParts, from: number): Promise<number> {
+  const { context, database, network } = parts;
+  const { abandoned } = await database.staging.abandon(network, from);
+  context.logger.warn({ network, from, abandoned }, 'reorganisation: staged blocks dropped');
   context.metrics
     .counter('packhouse_reorganisations_total', 'Reorganisations met by the follower', ['network'])
     .inc({ network });
-  return { abandoned, from: lowest.number };
+  context.metrics
+    .counter('packhouse_abandoned_blocks_total', 'Staged blocks that reorganisations removed', ['network'])
+    .inc({ network }, abandoned);
+  context.metrics
+    .histogram(
+      'packhouse_reorganisation_depth_blocks',
+      'Staged blocks that one reorganisation removed',
+      ['network'],
+      DEPTHS,
+    )
+    .observe({ network }, abandoned);
+  return abandoned;
 }
 
-/** Whether the chain has another block under this number now. */
-export async function isAbandoned(
-  source: BlockSource,
-  block: StagedBlock,
+/**
+ * Where proved blocks do not fit what is staged beside them: drops the staged blocks from `floor` up which the chain
+ * has abandoned. Gives false, and touches nothing, where the chain does not say that the proved ones are right.
+ */
+export async function dropConflicting(
+  parts: ReorganiseParts,
+  proved: readonly StagedBlock[],
+  floor: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const canonical = await source.blockHash(block.number, signal);
-  // null: the node has no such block yet or any more; that alone is lagging, not a reorganisation.
-  return canonical !== null && canonical !== block.hash;
+  const { database, network } = parts;
+  const [first, last] = [proved[0], proved.at(-1)];
+  if (first === undefined || last === undefined) return false;
+  const around: BlockRange = { start: Math.max(0, floor, first.number - 1), end: last.number + 1 };
+  const staged = await database.staging.blocks(network, around);
+  const numbers = [...new Set([...staged, ...proved].map((block) => block.number))].sort((a, b) => a - b);
+  const chain = await askChain(parts, numbers, null, signal);
+  if (!proved.every((block) => chain.get(block.number)?.hash === block.hash)) return false;
+  const wrong = staged.find((block) => (chain.get(block.number)?.hash ?? block.hash) !== block.hash);
+  if (wrong === undefined) return false;
+  const below = { start: Math.max(0, floor, wrong.number - LINK_BLOCKS), end: wrong.number };
+  const run = linkedRuns(await database.staging.blocks(network, below)).at(-1);
+  const header = chain.get(wrong.number);
+  if (run === undefined || header === undefined) return false;
+  const from = await lowestAbandoned(parts, run, header, null, signal);
+  if (from === null) return false;
+  await dropAbandoned(parts, from);
+  return true;
+}
+
+/** The lowest block of a run that the chain does not have, from its highest down; null where that stays unclear. */
+async function lowestAbandoned(
+  parts: ReorganiseParts,
+  run: readonly StagedBlock[],
+  top: BlockHeader,
+  head: ChainHead | null,
+  signal: AbortSignal,
+): Promise<number | null> {
+  let lowest = top.number;
+  let expected = top.parentHash;
+  for (let end = run.length - 1; end > 0; ) {
+    const piece = run.slice(Math.max(0, end - DOWN_BLOCKS), end);
+    const numbers = piece.map((block) => block.number);
+    const chain = await askChain(parts, numbers, head, signal);
+    for (const block of [...piece].reverse()) {
+      const header = chain.get(block.number);
+      if (header === undefined || header.hash !== expected) return null;
+      if (header.hash === block.hash) return lowest;
+      lowest = block.number;
+      expected = header.parentHash;
+    }
+    end -= piece.length;
+  }
+  return lowest;
+}
+
+async function askChain(
+  { source }: ReorganiseParts,
+  numbers: readonly number[],
+  head: ChainHead | null,
+  signal: AbortSignal,
+): Promise<Map<number, BlockHeader>> {
+  const from = head === null ? {} : { from: head.upstream };
+  const headers = await source.headers(numbers, { ...from, signal });
+  return new Map(headers.flatMap((header) => (header === null ? [] : [[header.number, header] as const])));
+}
+
+/** Whether parent links lead from the head down to `from`. */
+function isLinked(chain: ReadonlyMap<number, BlockHeader>, from: number, head: ChainHead): boolean {
+  let expected = head.parentHash;
+  for (let number = head.number - 1; number >= from; number -= 1) {
+    const header = chain.get(number);
+    if (header === undefined || header.hash !== expected) return false;
+    expected = header.parentHash;
+  }
+  return true;
+}
+
+/** Whether the head itself says that this block is on its chain. */
+function follows(top: StagedBlock, head: ChainHead): boolean {
+  if (top.number === head.number) return top.hash === head.hash;
+  return top.number === head.number - 1 && top.hash === head.parentHash;
+}
+
+/** Blocks cut where one does not follow the one before it, ascending. */
+function linkedRuns(blocks: readonly StagedBlock[]): StagedBlock[][] {
+  const runs: StagedBlock[][] = [];
+  for (const block of blocks) {
+    const run = runs.at(-1);
+    const last = run?.at(-1);
+    if (run !== undefined && last?.number === block.number - 1 && last.hash === block.parentHash)
+      run.push(block);
+    else runs.push([block]);
+  }
+  return runs;
 }

@@ -1,7 +1,8 @@
 import type { Database, StageRequest } from '@packhouse/database';
 import type { BlockSource } from '@packhouse/node-rpc';
-import { type Context, isPackhouseError } from '@packhouse/runtime';
-import { dropAbandoned } from './reorganise.js';
+import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import { isAccepted, isBelowFinality, raiseFinalityAlarm } from './finality-alarm.js';
+import { dropConflicting } from './reorganise.js';
 
 export interface StageParts {
   context: Context;
@@ -13,8 +14,9 @@ export interface StageParts {
 /**
  * Stages one run of proved blocks in one transaction.
  *
- * Where its hashes do not fit what was staged before, the chain is asked which is right: staged blocks that it has
- * abandoned are dropped and the run is staged again, once. Throws STAGE_CONFLICT where the run itself is wrong.
+ * Where its hashes do not fit what is here already, the chain is asked which is right: staged blocks that it has
+ * abandoned are dropped and the run is staged again, once. Throws STAGE_CONFLICT where the run itself is wrong, and
+ * REORG_BELOW_FINALITY, with the alarm raised, where no upstream has what is published or final here.
  */
 export async function stage(parts: StageParts, request: StageRequest, signal: AbortSignal): Promise<void> {
   try {
@@ -22,14 +24,29 @@ export async function stage(parts: StageParts, request: StageRequest, signal: Ab
   } catch (error) {
     if (!isPackhouseError(error, 'STAGE_CONFLICT')) throw error;
     parts.context.logger.warn({ err: error, network: parts.network }, 'staged blocks disagree');
-    const first = request.blocks[0]?.number ?? 0;
-    const last = request.blocks.at(-1)?.number ?? first;
-    const { abandoned } = await dropAbandoned(
-      parts,
-      { start: Math.max(0, first - 1), end: last + 1 },
-      signal,
-    );
-    if (abandoned === 0) throw error;
+    const finalized = (await parts.database.head.get(parts.network))?.finalized ?? -1;
+    if (isFinal(error, finalized)) await checkFinal(parts, error, signal);
+    if (!(await dropConflicting(parts, request.blocks, finalized + 1, signal))) throw error;
     await parts.database.staging.stage(request);
   }
+}
+
+/** Whether the block that does not fit is contradicted by one that is published, or staged and final. */
+function isFinal(conflict: PackhouseError, finalized: number): boolean {
+  const { by, published } = conflict.data;
+  return published === true || (typeof by === 'number' && by <= finalized);
+}
+
+/** Throws: the conflict where some upstream has the final block, else the alarm. */
+async function checkFinal(parts: StageParts, conflict: PackhouseError, signal: AbortSignal): Promise<never> {
+  const { expected, number } = conflict.data;
+  try {
+    await parts.source.head(signal, { number: Number(number), hash: String(expected) });
+  } catch (error) {
+    if (isBelowFinality(error) && !(await isAccepted(parts, error))) {
+      await raiseFinalityAlarm(parts, error);
+      throw error;
+    }
+  }
+  throw conflict;
 }

@@ -1,5 +1,5 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import type { Database, WantedRange } from '@packhouse/database';
+import type { AlarmRow, Database, WantedRange } from '@packhouse/database';
 import { countBlocks, intersectRanges, subtractRanges, unionRanges } from './ranges.js';
 import { intendedRanges } from './wanted-blocks.js';
 
@@ -24,6 +24,10 @@ export interface NetworkStatus {
   network: string;
   head: number | null;
   finalized: number | null;
+  /** What an operator must look at, newest first. */
+  alarms: AlarmRow[];
+  /** Where staging is full and nothing new is fetched. */
+  backPressure: { since: Date; stagedBytes: number; limitBytes: number } | null;
   kinds: KindStatus[];
 }
 
@@ -37,7 +41,16 @@ export async function networkStatus(database: Database, network: string): Promis
       kinds.push(await kindStatus(database, network, kind, wanted, head?.number ?? -1));
     }
   }
-  return { network, head: head?.number ?? null, finalized: head?.finalized ?? null, kinds };
+  const alarms = await database.alarms.list({ network });
+  const backPressure = await database.pressure.get(network);
+  return {
+    network,
+    head: head?.number ?? null,
+    finalized: head?.finalized ?? null,
+    alarms,
+    backPressure,
+    kinds,
+  };
 }
 
 async function kindStatus(

@@ -52,3 +52,17 @@ test('the end of a finite range closes the run only when all of it is final', ()
     { start: 0, end: 20, closed: true, waits: false },
   ]);
 });
+
+test('a paused range keeps nothing beside it waiting, and the runs within it wait until it goes on', () => {
+  const active = [{ start: 0, end: 49 }];
+  const paused = [{ start: 50, end: 99 }];
+  const staged = (start: number, end: number) => ({ ...none, staged: [{ start, end }] });
+  // Its last block is the last that is worked on: the small bundle there need not wait.
+  expect(packableRuns(staged(0, 49), active, 99, paused)).toEqual([
+    { start: 0, end: 49, closed: true, waits: false },
+  ]);
+  expect(packableRuns(staged(50, 60), [{ start: 61, end: 99 }], 99, [{ start: 0, end: 49 }])).toMatchObject([
+    { closed: false, waits: false },
+  ]);
+  expect(packableRuns(staged(60, 70), active, 99, paused)).toMatchObject([{ closed: false, waits: true }]);
+});

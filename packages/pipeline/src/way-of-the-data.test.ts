@@ -61,7 +61,7 @@ test('only final blocks are published; the rest stays staged, and answers alone'
   });
 });
 
-test('invariant 4: a block that fails a proof is quarantined by cause, the bundle ends before it, and everything else is published', async () => {
+test('invariant 4: a block that fails a proof is quarantined by cause in the kinds that need it, their bundles end before it, and everything else is published', async () => {
   const blocks = await chainOf(30);
   world = await makeWorld(inject('postgresUrl'), [
     {
@@ -83,12 +83,22 @@ test('invariant 4: a block that fails a proof is quarantined by cause, the bundl
   expect(others).toEqual([]);
   expect(row).toMatchObject({ number: FIRST + 10, cause: 'PROOF_FAILED', upstream: 'node-1', attempts: 1 });
   expect(row?.message).toMatch(/1010/);
+  expect(row?.kinds).toEqual(['receipts', 'logs']);
+  expect(row?.payloadDigest).toMatch(/^[0-9a-f]{64}$/);
+  expect(row?.tried).toMatchObject([
+    { upstream: 'node-1', cause: 'PROOF_FAILED', payloadDigest: row?.payloadDigest },
+  ]);
   for (const kind of KINDS) {
     const rows = await world.database.bundles.list('main', kind, 0, 100);
-    expect(rows.map(({ start, end }) => [start, end])).toEqual([
-      [FIRST, FIRST + 9],
-      [FIRST + 11, FIRST + 29],
-    ]);
+    const held = row?.kinds.includes(kind);
+    expect(rows.map(({ start, end }) => [start, end])).toEqual(
+      held
+        ? [
+            [FIRST, FIRST + 9],
+            [FIRST + 11, FIRST + 29],
+          ]
+        : [[FIRST, FIRST + 29]],
+    );
   }
 });
 

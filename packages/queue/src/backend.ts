@@ -1,4 +1,4 @@
-import type { JobPayloads, QueueName } from './queues.js';
+import type { JobCounts, JobPayloads, QueueLook, QueueName } from './queues.js';
 
 /** How jobs are kept, retried and recovered; the same on every store. */
 export interface BackendOptions {
@@ -8,6 +8,8 @@ export interface BackendOptions {
   lockMs: number;
   /** Times a job may lose its worker before it is given up. */
   maxStalled: number;
+  /** Only looks: makes no tables, writes nothing. */
+  readOnly?: boolean;
   /** Told of every connection error; the connection is made again by itself. */
   onError: (error: Error) => void;
 }
@@ -35,10 +37,18 @@ export interface NewJob {
 export interface Producer {
   addAll(jobs: readonly NewJob[]): Promise<void>;
   pendingIds(): Promise<string[]>;
+  counts(): Promise<JobCounts>;
+  look(limit: number): Promise<QueueLook>;
   remove(ids: readonly string[]): Promise<void>;
   wipe(): Promise<void>;
   close(): Promise<void>;
 }
+
+/**
+ * What becomes of a job that did not fail: it is done, goes back to be taken up at once by somebody else, or is left
+ * for a while. Only a throw counts as a try that failed.
+ */
+export type JobOutcome = 'done' | 'given-back' | 'left';
 
 /** The consuming side of one queue. */
 export interface Consumer {
@@ -47,7 +57,7 @@ export interface Consumer {
 }
 
 export interface ConsumerEvents {
-  run: (job: TakenJob) => Promise<void>;
+  run: (job: TakenJob) => Promise<JobOutcome>;
   /** These running jobs are no longer ours: their locks were lost. */
   lost: (ids: readonly string[]) => void;
   /** A job came back because its worker died. */

@@ -1,5 +1,13 @@
-import { type BackendFactory, type IQueueBackend, Queue, Worker } from 'bullmq';
-import type { BackendOptions, Consumer, ConsumerEvents, NewJob, Producer } from './backend.js';
+import {
+  type BackendFactory,
+  DelayedError,
+  type IQueueBackend,
+  type Job,
+  Queue,
+  WaitingError,
+  Worker,
+} from 'bullmq';
+import type { BackendOptions, Consumer, ConsumerEvents, JobOutcome, NewJob, Producer } from './backend.js';
 import { closeWithin } from './close-within.js';
 
 /** Jobs written by one command. */
@@ -12,7 +20,10 @@ const GOODBYE_MS = 5_000;
 const MAX_EVENTS = 100;
 /** Put before every id: in Redis a job's key stands beside the queue's own (`delayed`, `meta`, …) and numbers are BullMQ's. */
 const MARK = 'j-';
-const PENDING = ['waiting', 'prioritized', 'delayed', 'active'] as const;
+/** How long a job that nobody here can do is left before it is offered again, in milliseconds. */
+const LEFT_MS = 10_000;
+const WAITING = ['waiting', 'prioritized', 'delayed'] as const;
+const PENDING = [...WAITING, 'active'] as const;
 
 /** What BullMQ is built on, here: a connection, and a factory if it is not Redis. */
 export interface BullParts<C> {
@@ -33,6 +44,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
       connection: parts.connection,
       prefix: parts.options.prefix,
       streams: { events: { maxLen: MAX_EVENTS } },
+      skipMetasUpdate: parts.options.readOnly ?? false,
     },
     parts.factory,
   );
@@ -40,7 +52,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
   try {
     await queue.waitUntilReady();
     // Only a wipe pauses a queue; one that was killed half way must not stop everything for ever.
-    if (await queue.isPaused()) await queue.resume();
+    if (!parts.options.readOnly && (await queue.isPaused())) await queue.resume();
   } catch (error) {
     await closeWithin(GOODBYE_MS, queue.close(), parts.options.abandon);
     throw error;
@@ -52,7 +64,18 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
         await queue.addBulk(jobs.slice(from, from + BATCH).map((job) => bulkJob(parts.name, job)));
       }
     },
+    counts: async () => {
+      const counts = await queue.getJobCounts(...PENDING);
+      const of = (state: string): number => counts[state] ?? 0;
+      return { waiting: of('waiting') + of('prioritized'), delayed: of('delayed'), active: of('active') };
+    },
     pendingIds: async () => (await queue.getRanges([...PENDING], 0, -1)).map(unmark),
+    look: async (limit) => {
+      // Running ones first: what begins to run meanwhile is seen twice, and so not lost.
+      const running = (await queue.getRanges(['active'], 0, limit - 1)).map(unmark);
+      const waiting = await queue.getRanges([...WAITING], 0, limit - 1);
+      return { running, waiting: waiting.slice(0, limit).map(unmark) };
+    },
     remove: async (ids) => {
       for (let from = 0; from < ids.length; from += REMOVALS) {
         await Promise.all(ids.slice(from, from + REMOVALS).map((id) => queue.remove(MARK + id)));
@@ -95,10 +118,10 @@ export async function bullConsumer<C>(
   concurrency: number,
   events: ConsumerEvents,
 ): Promise<Consumer> {
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<JobOutcome>>();
   const worker = new Worker<unknown, void, string, IQueueBackend, number, C>(
     parts.name,
-    async (job) => {
+    async (job, token) => {
       const run = events.run({
         id: unmark(job.id ?? ''),
         payload: job.data,
@@ -107,7 +130,7 @@ export async function bullConsumer<C>(
       });
       running.add(run);
       try {
-        await run;
+        await putBack(job, token, await run);
       } finally {
         running.delete(run);
       }
@@ -145,4 +168,23 @@ export async function bullConsumer<C>(
       await closeWithin(GOODBYE_MS, closed, parts.options.abandon);
     },
   };
+}
+
+/**
+ * Puts a job back that is not done: the errors are how BullMQ is told that its place was changed already. Where the
+ * server cannot be told, the job comes back when its lock runs out.
+ */
+async function putBack(
+  job: Pick<Job, 'moveToWait' | 'moveToDelayed'>,
+  token: string | undefined,
+  outcome: JobOutcome,
+): Promise<void> {
+  if (outcome === 'given-back') {
+    await job.moveToWait(token).catch(() => undefined);
+    throw new WaitingError();
+  }
+  if (outcome === 'left') {
+    await job.moveToDelayed(Date.now() + LEFT_MS, token).catch(() => undefined);
+    throw new DelayedError();
+  }
 }

@@ -23,6 +23,8 @@ export interface QueuesOptions {
   backoffMs?: number;
   /** How long a killed worker's job stays untouched, in milliseconds (it is back within twice this); default 12000. */
   lockMs?: number;
+  /** Only looks: makes no tables, writes nothing; default false. */
+  readOnly?: boolean;
 }
 
 /**
@@ -40,6 +42,7 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
     prefix: options.prefix ?? 'packhouse',
     lockMs: options.lockMs ?? 12_000,
     maxStalled: attempts,
+    readOnly: options.readOnly ?? false,
     onError: reporter(context),
   });
   const producers = new Map<QueueName, Promise<Producer>>();
@@ -85,6 +88,8 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
       }),
     pendingIds: (queue) =>
       attempt('Listing', queue, async () => new Set(await (await producer(queue)).pendingIds())),
+    counts: (queue) => attempt('Counting', queue, async () => (await producer(queue)).counts()),
+    look: (queue, limit) => attempt('Looking at', queue, async () => (await producer(queue)).look(limit)),
     remove: (queue, ids) =>
       attempt('Removing jobs from', queue, async () => (await producer(queue)).remove(ids)),
     wipe: (queue) => attempt('Wiping', queue, async () => (await producer(queue)).wipe()),

@@ -1,17 +1,20 @@
 import { KINDS } from '@packhouse/chain';
-import { PackhouseError } from '@packhouse/runtime';
+import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { z } from 'zod';
 import type { JobPayloads, JobRequest, QueueName } from './queues.js';
 
 const network = z.string().regex(/^[a-z0-9-]{1,32}$/);
 const block = z.int().min(0);
 
-/** The form of each queue's payload: what is added is checked, and what is taken is checked again. */
+/**
+ * The form of each queue's payload: what is added is checked, and what is taken is checked again. Fields that this
+ * version does not know are ignored: a newer one may work on the same queue.
+ */
 const PAYLOADS = {
   ingest: z
-    .strictObject({ network, start: block, end: block, kinds: z.array(z.enum(KINDS)).min(1) })
+    .object({ network, start: block, end: block, kinds: z.array(z.enum(KINDS)).min(1) })
     .refine((payload) => payload.start <= payload.end, { error: 'start is beyond end', path: ['start'] }),
-  pack: z.strictObject({ network, kind: z.enum(KINDS), start: block }),
+  pack: z.object({ network, kind: z.enum(KINDS), start: block }),
 } as const satisfies { [N in QueueName]: z.ZodType<JobPayloads[N]> };
 
 /** The queues there are. */
@@ -25,7 +28,22 @@ export function parsePayload<N extends QueueName>(queue: N, id: string, payload:
   const parsed = PAYLOADS[queue].safeParse(payload);
   if (parsed.success) return parsed.data as JobPayloads[N];
   const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`);
-  throw invalid(queue, id, wrong.join('; '));
+  throw invalid(queue, id, wrong.join('; '), isUnknownKind(parsed.error, payload));
+}
+
+/** Whether a payload was refused only because it is of kinds that a newer version may know. */
+export function isOfNewerVersion(error: unknown): boolean {
+  return isPackhouseError(error, 'QUEUE_PAYLOAD_INVALID') && error.data.newer === true;
+}
+
+/** Whether all that is wrong are kinds that have a name, which is not one of ours. */
+function isUnknownKind(error: z.ZodError, payload: unknown): boolean {
+  return error.issues.every(({ path }) => {
+    if (path[0] !== 'kind' && !(path[0] === 'kinds' && path.length === 2)) return false;
+    let value = payload;
+    for (const step of path) value = (value as Record<PropertyKey, unknown>)[step];
+    return typeof value === 'string' && /^[a-z][a-z0-9-]{0,31}$/.test(value);
+  });
 }
 
 /** Checks a whole request; throws QUEUE_PAYLOAD_INVALID. */
@@ -39,10 +57,10 @@ export function checkRequest<N extends QueueName>(queue: N, request: JobRequest<
   return { ...request, payload: parsePayload(queue, request.id, request.payload) };
 }
 
-function invalid(queue: QueueName, id: string, why: string): PackhouseError {
+function invalid(queue: QueueName, id: string, why: string, newer = false): PackhouseError {
   return new PackhouseError({
     code: 'QUEUE_PAYLOAD_INVALID',
     message: `Job "${id}" of queue ${queue} is malformed: ${why}.`,
-    data: { queue, id },
+    data: { queue, id, newer },
   });
 }

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Backend, BackendOptions } from './backend.js';
 import { bullConsumer, bullProducer } from './bull.js';
 import { closeWithin } from './close-within.js';
+import { createTableKeeper, saysMissing, type TableKeeper } from './keep-tables.js';
 import { addressOf, queueUnavailable } from './queue-unavailable.js';
 
 /** BullMQ keeps its tables in a schema of this name and versions them itself. */
@@ -13,12 +14,15 @@ const MAX_CONNECTIONS = 4;
 const CONNECT_MS = 10_000;
 const GOODBYE_MS = 5_000;
 
-/** Jobs in Postgres 14 or later. Throws QUEUE_UNAVAILABLE when it does not answer now, DATABASE_NEWER. */
+/**
+ * Jobs in Postgres 14 or later; tables that are dropped while it runs are made again. Throws QUEUE_UNAVAILABLE when it does not answer
+ * now, DATABASE_NEWER.
+ */
 export async function openPostgresBackend(url: string, options: BackendOptions): Promise<Backend> {
   const address = addressOf(url);
   const pools = new Set<pg.Pool>();
   const open = (): pg.Pool => {
-    const pool = openPool(url, options.onError);
+    const pool = openPool(url, options.onError, () => keeper);
     pools.add(pool);
     return pool;
   };
@@ -26,9 +30,15 @@ export async function openPostgresBackend(url: string, options: BackendOptions):
     if (pools.delete(pool)) await closeWithin(GOODBYE_MS, pool.end(), () => undefined);
   };
 
+  let keeper: TableKeeper | undefined;
   const producing = open();
   try {
-    await migrate(producing, address);
+    if (!options.readOnly) {
+      await migrate(producing, address);
+      const made = createTableKeeper({ pool: producing, schema: SCHEMA, onRestored: options.onError });
+      await made.remember();
+      keeper = made;
+    }
   } catch (error) {
     await end(producing);
     throw error;
@@ -86,8 +96,17 @@ async function migrate(pool: pg.Pool, address: string): Promise<void> {
   }
 }
 
-/** BullMQ takes all listeners off a connection before it ends it; an error in that moment would kill the process. */
+/**
+ * A connection that breaks while somebody has it, as BullMQ does while it makes its tables, is an event without a
+ * listener, which would end the process; who uses it gets the error anyway. BullMQ also takes all listeners off a
+ * connection before it ends it.
+ */
 class GuardedClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    this.on('error', () => undefined);
+  }
+
   override removeAllListeners(event?: string | symbol): this {
     super.removeAllListeners(event);
     if (event === undefined || event === 'error') this.on('error', () => undefined);
@@ -95,7 +114,11 @@ class GuardedClient extends pg.Client {
   }
 }
 
-function openPool(url: string, onError: (error: Error) => void): pg.Pool {
+function openPool(
+  url: string,
+  onError: (error: Error) => void,
+  keeper: () => TableKeeper | undefined,
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString: withSearchPath(url),
     max: MAX_CONNECTIONS,
@@ -110,6 +133,11 @@ function openPool(url: string, onError: (error: Error) => void): pg.Pool {
     try {
       return await query(text, values);
     } catch (error) {
+      try {
+        if (await keeper()?.restore(error)) return await query(text, values);
+      } catch (again) {
+        throw asConnectionError(again);
+      }
       throw asConnectionError(error);
     }
   }) as typeof pool.query;
@@ -141,7 +169,10 @@ function asConnectionError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = (error as Error & { code?: string }).code ?? '';
   const dropped =
-    RESTARTING.has(code) || code.startsWith('08') || /^Connection terminated|timeout/i.test(error.message);
+    RESTARTING.has(code) ||
+    saysMissing(error) ||
+    code.startsWith('08') ||
+    /^Connection terminated|timeout/i.test(error.message);
   return dropped
     ? Object.assign(new Error(error.message, { cause: error }), { code: 'ECONNREFUSED' })
     : error;

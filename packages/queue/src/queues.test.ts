@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createQueueReader, type QueueReader } from './create-queue-reader.js';
 import { createQueues, type QueuesOptions } from './create-queues.js';
-import type { Job, JobRequest, Queues } from './queues.js';
+import type { Job, JobRequest, QueueLook, Queues } from './queues.js';
 import { context, gate, ingest, lines, until } from './testing/fixtures.js';
 import { killableWorker } from './testing/killable-worker.js';
 import { postgresServer, redisInstalled, redisServer, type Server } from './testing/servers.js';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+/** Long enough that a machine which is busy with other things renews it in time. */
+const LOCK_MS = 15_000;
+/** Where a test has to wait until a lock runs out. */
+const SHORT_LOCK_MS = 1_500;
 
 const SERVERS: { name: string; present: boolean; start: () => Promise<Server> }[] = [
   { name: 'Postgres', present: true, start: postgresServer },
@@ -16,13 +24,14 @@ for (const { name, present, start } of SERVERS) {
     let server: Server;
     let prefix: string;
     const opened: Queues[] = [];
+    const readers: QueueReader[] = [];
     const open = async (more: Partial<QueuesOptions> = {}): Promise<Queues> => {
       const queues = await createQueues({
         ...server.url,
         prefix,
         context,
         backoffMs: 10,
-        lockMs: 1_500,
+        lockMs: LOCK_MS,
         ...more,
       });
       opened.push(queues);
@@ -34,12 +43,19 @@ for (const { name, present, start } of SERVERS) {
     });
     afterAll(() => server.stop());
     afterEach(async () => {
+      await Promise.all(readers.splice(0).map((reader) => reader.close()));
       await Promise.all(opened.splice(0).map((queues) => queues.close()));
     });
     const fresh = async (more?: Partial<QueuesOptions>): Promise<Queues> => {
       prefix = `t${randomBytes(4).toString('hex')}`;
       lines.length = 0;
       return open(more);
+    };
+
+    const readerOf = (): QueueReader => {
+      const reader = createQueueReader({ ...server.url, prefix, context, timeoutMs: 60_000 });
+      readers.push(reader);
+      return reader;
     };
 
     it('runs a job with its payload and forgets it when it is done', async () => {
@@ -151,6 +167,43 @@ for (const { name, present, start } of SERVERS) {
       await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set(['fails'])));
     });
 
+    it('tells jobs that run from jobs that wait, as many as are asked for', async () => {
+      const queues = await fresh({ backoffMs: 60_000 });
+      const running = gate();
+      await queues.work(
+        'ingest',
+        async (job) => {
+          if (job.id === 'fails') throw new Error('later');
+          await running.opened;
+        },
+        { concurrency: 2 },
+      );
+      await queues.add('ingest', [ingest('fails', 0, 1), ingest('runs-1', 0, 2), ingest('runs-2', 0, 3)]);
+      await queues.add('ingest', [ingest('waits', 0, 4)]);
+      const reader = readerOf();
+      const ids = (look: QueueLook) => [look.running.sort(), look.waiting.sort()];
+      await until(async () =>
+        expect(ids(await reader.look('ingest', 10))).toEqual([
+          ['runs-1', 'runs-2'],
+          ['fails', 'waits'],
+        ]),
+      );
+      expect(ids(await queues.look('ingest', 10))).toEqual(ids(await reader.look('ingest', 10)));
+      const one = await queues.look('ingest', 1);
+      expect([one.running.length, one.waiting.length]).toEqual([1, 1]);
+      expect(await reader.look('pack', 10)).toEqual({ running: [], waiting: [] });
+      running.open();
+    });
+
+    it('leaves a paused queue as it is when it only looks', async () => {
+      const queues = await fresh();
+      await queues.add('ingest', [ingest('left')]);
+      await server.pause(prefix);
+      const reader = readerOf();
+      expect(await reader.look('ingest', 5)).toEqual({ running: [], waiting: ['left'] });
+      expect(await server.isPaused(prefix)).toBe(true);
+    });
+
     it('removes waiting and delayed jobs and leaves running ones', async () => {
       const queues = await fresh({ backoffMs: 60_000 });
       const running = gate();
@@ -245,8 +298,8 @@ for (const { name, present, start } of SERVERS) {
     });
 
     it('never runs one job on two workers at once, however long it takes', async () => {
-      const queues = await fresh({ lockMs: 2_000 });
-      const other = await open({ lockMs: 2_000 });
+      const queues = await fresh({ lockMs: 4_000 });
+      const other = await open({ lockMs: 4_000 });
       const now = new Map<string, number>();
       const runs = new Map<string, number>();
       let twice = 0;
@@ -271,7 +324,7 @@ for (const { name, present, start } of SERVERS) {
       const begun = Date.now();
       await until(() => {
         expect(runs.size).toBe(101);
-        expect(Date.now() - begun).toBeGreaterThan(5_000);
+        expect(Date.now() - begun).toBeGreaterThan(9_000);
       });
       slow.open();
       await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
@@ -325,15 +378,105 @@ for (const { name, present, start } of SERVERS) {
     });
 
     it('runs the job of a killed process again (invariant 5)', async () => {
-      const queues = await fresh();
+      const queues = await fresh({ lockMs: SHORT_LOCK_MS });
       await queues.add('ingest', [ingest('orphan')]);
-      const child = await killableWorker({ ...server.url, prefix, lockMs: 1_500 });
+      const child = await killableWorker({ ...server.url, prefix, lockMs: SHORT_LOCK_MS });
       await until(() => expect(child.said()).toContain('took orphan'));
       child.kill();
       const again: number[] = [];
       await queues.work('ingest', async (job) => void again.push(job.attempt), { concurrency: 1 });
       await until(() => expect(again).toEqual([1]));
       await until(async () => expect(await queues.pendingIds('ingest')).toEqual(new Set()));
+    });
+
+    it('a job that is cut off by a drain is given back: another takes it up at once, as if it had not been tried', async () => {
+      const drain = new AbortController();
+      const leaving = await fresh({ context: { ...context, signal: drain.signal } });
+      const staying = await open({ backoffMs: 600_000 });
+      const began: string[] = [];
+      const cutOff = await leaving.work(
+        'ingest',
+        (job) =>
+          new Promise((_, reject) => {
+            began.push(job.id);
+            drain.signal.addEventListener('abort', () => reject(drain.signal.reason as Error));
+          }),
+        { concurrency: 2 },
+      );
+      await leaving.add('ingest', [ingest('one', 0, 1), ingest('two', 10, 1), ingest('waiting', 20, 2)]);
+      await until(() => expect(began.sort()).toEqual(['one', 'two']));
+      drain.abort(new Error('shutting down'));
+      await cutOff.close();
+      expect(await staying.pendingIds('ingest')).toEqual(new Set(['one', 'two', 'waiting']));
+      expect(await staying.counts('ingest')).toEqual({ waiting: 3, delayed: 0, active: 0 });
+      expect(began.sort()).toEqual(['one', 'two']);
+      const taken: [string, number][] = [];
+      await staying.work('ingest', async (job) => void taken.push([job.id, job.attempt]), { concurrency: 1 });
+      await until(() => expect(taken).toHaveLength(3));
+      // Those that were given back come before what has a lesser priority, and this is their first try.
+      expect(taken.slice(0, 2).sort()).toEqual([
+        ['one', 1],
+        ['two', 1],
+      ]);
+      expect(taken[2]).toEqual(['waiting', 1]);
+      expect(lines.join('')).not.toContain('will be tried again');
+    });
+
+    it('a job that succeeds while its worker drains is done', async () => {
+      const drain = new AbortController();
+      const queues = await fresh({ context: { ...context, signal: drain.signal } });
+      const other = await open();
+      const running = gate();
+      let began = false;
+      const worker = await queues.work(
+        'ingest',
+        async () => {
+          began = true;
+          await running.opened;
+        },
+        { concurrency: 1 },
+      );
+      await queues.add('ingest', [ingest('last')]);
+      await until(() => expect(began).toBe(true));
+      drain.abort(new Error('shutting down'));
+      running.open();
+      await worker.close();
+      expect(await other.pendingIds('ingest')).toEqual(new Set());
+    });
+
+    it('ignores fields that it does not know, and leaves a job of kinds that it does not know to others', async () => {
+      const queues = await fresh();
+      await queues.pendingIds('ingest');
+      const window = { network: 'demo', start: 0, end: 9, kinds: ['blocks'] };
+      await server.smuggle(prefix, 'more-fields', { ...window, hurry: true });
+      await server.smuggle(prefix, 'new-kind', { ...window, kinds: ['blocks', 'blobs'] });
+      const taken: Job<'ingest'>[] = [];
+      await queues.work('ingest', async (job) => void taken.push(job), { concurrency: 1 });
+      await until(() => expect(lines.join('')).toContain('job of a newer version left for it'));
+      await until(() => expect(taken.map((job) => job.payload)).toEqual([window]));
+      await until(async () =>
+        expect(await queues.counts('ingest')).toEqual({ waiting: 0, delayed: 1, active: 0 }),
+      );
+      expect(lines.join('')).not.toContain('malformed job removed');
+    });
+
+    it('counts jobs by where they stand', async () => {
+      const queues = await fresh({ backoffMs: 60_000 });
+      const running = gate();
+      await queues.work(
+        'ingest',
+        async (job) => {
+          if (job.id === 'fails') throw new Error('later');
+          await running.opened;
+        },
+        { concurrency: 1 },
+      );
+      await queues.add('ingest', [ingest('fails', 0, 1), ingest('runs', 0, 2), ingest('waits', 0, 3)]);
+      await until(async () =>
+        expect(await queues.counts('ingest')).toEqual({ waiting: 1, delayed: 1, active: 1 }),
+      );
+      expect(await queues.counts('pack')).toEqual({ waiting: 0, delayed: 0, active: 0 });
+      running.open();
     });
 
     it('refuses work after it was closed, by name', async () => {

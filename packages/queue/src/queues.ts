@@ -32,6 +32,16 @@ export interface Worker {
   close(how?: { now?: boolean }): Promise<void>;
 }
 
+/** Jobs of one queue by where they stand; the failed ones are gone, and counted in packhouse_queue_jobs_total. */
+export type JobCounts = Record<'waiting' | 'delayed' | 'active', number>;
+
+/** Ids of jobs, by whether they run; at most as many of each as were asked for. */
+export interface QueueLook {
+  running: string[];
+  /** Waiting for a worker, or for the time of their next try. */
+  waiting: string[];
+}
+
 /**
  * Job queues; a hint, never the truth: whatever they lose is planned again.
  *
@@ -39,7 +49,11 @@ export interface Worker {
  */
 export interface Queues {
   add<N extends QueueName>(queue: N, jobs: readonly JobRequest<N>[]): Promise<void>;
-  /** Runs `handler` for each job, at most `concurrency` at a time; a throw is retried with back-off, `attempts` in all. */
+  /**
+   * Runs `handler` for each job, at most `concurrency` at a time; a throw is retried with back-off, `attempts` in all.
+   * When the context's signal is aborted no further job is taken, and one that throws is given back instead: it counts
+   * as not tried and is taken up at once by another worker.
+   */
   work<N extends QueueName>(
     queue: N,
     handler: (job: Job<N>) => Promise<void>,
@@ -47,6 +61,10 @@ export interface Queues {
   ): Promise<Worker>;
   /** Ids of all jobs that are waiting, delayed or running. */
   pendingIds(queue: QueueName): Promise<Set<string>>;
+  /** How many jobs there are; cheap, however many there are. */
+  counts(queue: QueueName): Promise<JobCounts>;
+  /** Ids of jobs that run and of jobs that wait, at most `limit` of each. Changes nothing. */
+  look(queue: QueueName, limit: number): Promise<QueueLook>;
   /** Removes waiting and delayed jobs with these ids; running ones are left. */
   remove(queue: QueueName, ids: readonly string[]): Promise<void>;
   /** Removes every job, running ones too. */

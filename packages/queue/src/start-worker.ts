@@ -1,9 +1,14 @@
 import { type Context, describeError, redact } from '@packhouse/runtime';
-import type { Backend, TakenJob } from './backend.js';
-import { parsePayload } from './payloads.js';
+import type { Backend, JobOutcome, TakenJob } from './backend.js';
+import { isOfNewerVersion, parsePayload } from './payloads.js';
 import type { Job, QueueName, Worker } from './queues.js';
 
-/** Starts to run jobs; throws what the backend throws while it connects. */
+/**
+ * Starts to run jobs; throws what the backend throws while it connects.
+ *
+ * When the context's signal is aborted, no further job is taken, and a running one that ends by a throw is given back:
+ * it was cut off and did not fail.
+ */
 export async function startWorker<N extends QueueName>(options: {
   backend: Backend;
   context: Context;
@@ -19,22 +24,30 @@ export async function startWorker<N extends QueueName>(options: {
   ]);
   const running = new Map<string, AbortController>();
 
-  const run = async (taken: TakenJob): Promise<void> => {
+  const run = async (taken: TakenJob): Promise<JobOutcome> => {
     let payload: Job<N>['payload'];
     try {
       payload = parsePayload(queue, taken.id, taken.payload);
     } catch (error) {
-      // Returning is what removes it: trying again could never help.
+      if (isOfNewerVersion(error)) {
+        logger.info({ job: taken.id, error: describeError(error) }, 'job of a newer version left for it');
+        jobs.inc({ queue, outcome: 'left' });
+        return 'left';
+      }
+      // Being done is what removes it: trying again could never help.
       logger.error({ job: taken.id, error: describeError(error) }, 'malformed job removed');
       jobs.inc({ queue, outcome: 'malformed' });
-      return;
+      return 'done';
     }
+    if (context.signal.aborted) return giveBack(taken);
     const controller = new AbortController();
     running.set(taken.id, controller);
     try {
       await handler({ id: taken.id, payload, attempt: taken.attempt, signal: controller.signal });
       jobs.inc({ queue, outcome: 'done' });
+      return 'done';
     } catch (error) {
+      if (context.signal.aborted) return giveBack(taken);
       const last = taken.attempt >= taken.attempts;
       jobs.inc({ queue, outcome: last ? 'given-up' : 'retried' });
       logger.warn(
@@ -52,6 +65,12 @@ export async function startWorker<N extends QueueName>(options: {
     }
   };
 
+  const giveBack = ({ id }: TakenJob): JobOutcome => {
+    logger.info({ job: id }, 'job given back');
+    jobs.inc({ queue, outcome: 'given-back' });
+    return 'given-back';
+  };
+
   const consumer = await options.backend.consumer(queue, options.concurrency, {
     run,
     lost: (ids) => {
@@ -67,13 +86,20 @@ export async function startWorker<N extends QueueName>(options: {
   });
 
   let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= consumer.close();
+    return closing;
+  };
+  // At once, not when it is this part's turn to be closed: what was given back would be taken again here.
+  context.signal.addEventListener('abort', close, { once: true });
+  if (context.signal.aborted) void close();
   return {
     close: (how) => {
+      context.signal.removeEventListener('abort', close);
       if (how?.now === true) {
         for (const controller of running.values()) controller.abort(new Error('the worker stops at once'));
       }
-      closing ??= consumer.close();
-      return closing;
+      return close();
     },
   };
 }

@@ -88,6 +88,11 @@ export const ERROR_CATALOGUE = {
     meaning: 'An answer does not have the shape that the method has.',
   },
   // blocks
+  BLOCKS_UNAVAILABLE: {
+    retryable: true,
+    exitCode: 2,
+    meaning: 'No upstream keeps a part of the chain, or its receipts or traces.',
+  },
   RECORD_INVALID: {
     retryable: true,
     exitCode: 2,
@@ -138,17 +143,43 @@ export const ERROR_CATALOGUE = {
     exitCode: 78,
     meaning: 'OBJECT_STORE or its credentials are wrong.',
   },
+  // audits
+  REPAIR_REFUSED: {
+    retryable: false,
+    exitCode: 2,
+    meaning: 'The nodes have other blocks than a damaged bundle was published with.',
+  },
+  REPAIR_FAILED: {
+    retryable: true,
+    exitCode: 2,
+    meaning: 'A damaged bundle cannot be built again, for now.',
+  },
+  ORPHANS_BUSY: {
+    retryable: true,
+    exitCode: 75,
+    meaning: 'Orphaned objects cannot be deleted while packers are at work.',
+  },
+  AUDIT_EMPTY: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'Nothing is published in the range to be audited.',
+  },
   // database and queue
   DATABASE_UNAVAILABLE: { retryable: true, exitCode: 69, meaning: 'Postgres cannot be reached.' },
   DATABASE_NEWER: {
     retryable: false,
     exitCode: 78,
-    meaning: 'The database schema was written by a newer version.',
+    meaning: 'The database schema was changed by a newer version so that this program cannot run on it.',
   },
   DATABASE_NOT_MIGRATED: {
     retryable: true,
     exitCode: 75,
     meaning: 'The database schema is older than this program.',
+  },
+  DATABASE_BUSY: {
+    retryable: true,
+    exitCode: 75,
+    meaning: 'A migration could not get a lock: long transactions are in its way.',
   },
   STAGE_CONFLICT: {
     retryable: true,
@@ -160,6 +191,38 @@ export const ERROR_CATALOGUE = {
     exitCode: 75,
     meaning: 'A bundle would overlap one that is already published.',
   },
+  BUNDLE_CHANGED: {
+    retryable: false,
+    exitCode: 75,
+    meaning: 'A bundle that was to be replaced is not the published one any more.',
+  },
+  // the manifest
+  MANIFEST_INVALID: {
+    retryable: false,
+    exitCode: 2,
+    meaning: 'A manifest is damaged: an entry is not what it was, is missing, or carries no valid signature.',
+  },
+  DOWNLOAD_FAILED: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'A manifest or its keys could not be downloaded.',
+  },
+  SIGNING_KEY_INVALID: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The file of the signing key holds something else.',
+  },
+  SIGNING_KEY_MISSING: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The manifest is signed, and the private key to go on with is not here.',
+  },
+  SIGNING_KEY_CHANGED: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'The signing key that is here is not the one that the manifest is signed with.',
+  },
+  // the queue
   QUEUE_UNAVAILABLE: {
     retryable: true,
     exitCode: 69,
@@ -170,9 +233,20 @@ export const ERROR_CATALOGUE = {
     exitCode: 70,
     meaning: 'A job carries a payload of the wrong form.',
   },
+  REORG_BELOW_FINALITY: {
+    retryable: true,
+    exitCode: 75,
+    meaning: 'The chain has another block where one is final already, or published.',
+  },
+  ALARM_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such open alarm.' },
   // keys and plans
   KEY_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such key.' },
   PLAN_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such plan.' },
+  QUARANTINE_UNKNOWN: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'The block is not quarantined.',
+  },
   BACKFILL_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such backfill.' },
   // anything else
   INTERNAL: { retryable: false, exitCode: 70, meaning: 'A fault of Packhouse itself.' },

@@ -1,4 +1,5 @@
-import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+import { type DestinationStream, type LoggerOptions, type Logger as PinoLogger, pino } from 'pino';
+import { createOnceAWhile } from './once-a-while.js';
 import { redact } from './redact.js';
 
 /** Structured log, one JSON line an entry. */
@@ -9,11 +10,17 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Makes a logger; `name` is the process's. Writes to stderr unless `destination` says otherwise. */
+/**
+ * Makes a logger; `name` is the process's. Writes to stderr unless `destination` says otherwise.
+ *
+ * With `repeatMs`, warnings and errors that say the same words are written once in that many milliseconds, and the
+ * next one tells in `repeated` how many were kept back: a node in trouble for a day cannot fill a disk.
+ */
 export function createLogger(options: {
   name: string;
   level?: LogLevel;
   destination?: DestinationStream;
+  repeatMs?: number;
 }): Logger {
   return pino(
     {
@@ -23,10 +30,41 @@ export function createLogger(options: {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       // The whole line, whatever part of it a secret came in by: messages, stacks, causes, fields.
-      hooks: { streamWrite: redact },
+      hooks: {
+        streamWrite: redact,
+        ...(options.repeatMs === undefined ? {} : { logMethod: repeatSeldom(options.repeatMs) }),
+      },
     },
     options.destination ?? fileDestination(2),
   );
+}
+
+const WARN = 40;
+const FATAL = 60;
+
+/** Fields that tell one trouble from another; all others differ from line to line. */
+const TELLING = ['network', 'upstream', 'part', 'queue', 'cause', 'reason', 'error'] as const;
+
+function repeatSeldom(everyMs: number): NonNullable<LoggerOptions['hooks']>['logMethod'] {
+  const onceAWhile = createOnceAWhile(everyMs, Date.now);
+  return function logMethod(args, method, level) {
+    if (level < WARN || level >= FATAL) return method.apply(this, args);
+    const [first, ...rest] = args as unknown[];
+    const fields = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : null;
+    const { say, hidden } = onceAWhile(wordsOf(fields, fields === null ? [first, ...rest] : rest));
+    if (!say) return;
+    if (hidden === 0) return method.apply(this, args);
+    const repeated = { ...(fields instanceof Error ? { err: fields } : fields), repeated: hidden };
+    method.apply(this, [repeated, ...(fields === null ? [first, ...rest] : rest)] as never);
+  };
+}
+
+function wordsOf(fields: Record<string, unknown> | null, words: readonly unknown[]): string {
+  const error = (fields?.err ?? (fields instanceof Error ? fields : undefined)) as
+    | { code?: unknown; message?: unknown }
+    | undefined;
+  const telling = TELLING.map((name) => fields?.[name]);
+  return [...words, ...telling, error?.code, error?.message].map((word) => String(word ?? '')).join(' ');
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Metrics } from './metrics.js';
 
-/** Serves /metrics and /healthz of a worker process. Resolves when it listens; `close` ends it. */
+/** Serves /metrics and /healthz of a worker process. Resolves when it listens, port 0 being any; `close` ends it. */
 export async function serveMetrics(
   metrics: Metrics,
   port: number,
@@ -23,6 +23,11 @@ export async function serveMetrics(
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        // Whoever reads metrics may stay connected: nothing of theirs is worth waiting for.
+        server.closeAllConnections();
+      }),
   };
 }

@@ -22,3 +22,12 @@ it('shares nothing with another registry', async () => {
   createMetrics().counter('packhouse_a_total', 'A').inc();
   expect(await createMetrics().render()).not.toContain('packhouse_a_total');
 });
+
+it('reads a gauge at the moment it is rendered', async () => {
+  const metrics = createMetrics();
+  let open = 1;
+  metrics.gauge('packhouse_open', 'Open', ['state'], (gauge) => gauge.set({ state: 'used' }, open));
+  expect(await metrics.render()).toContain('packhouse_open{state="used"} 1');
+  open = 5;
+  expect(await metrics.render()).toContain('packhouse_open{state="used"} 5');
+});

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
+// Starting a program may take long where many others do the same.
+vi.setConfig({ testTimeout: 120_000 });
 let child: ChildProcess | undefined;
 afterEach(() => child?.kill('SIGKILL'));
 
@@ -14,7 +16,7 @@ function run(start: string, options: { supervised?: boolean; env?: Record<string
     import { runProcess } from ${at('./run-process.ts')};
     await runProcess(process, {
       name: 'test',
-      settings: z.object({ NEEDED: z.string().describe('a word'), LOG_LEVEL: z.enum(['silent', 'info']).optional() }),
+      settings: z.object({ NEEDED: z.string().describe('a word'), LOG_LEVEL: z.enum(['silent', 'info']).optional(), DRAIN_LIMIT_MS: z.coerce.number().optional() }),
       async start({ settings, context, shutdown, notify }) { ${start} },
     });`;
   const started = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
@@ -40,7 +42,7 @@ function run(start: string, options: { supervised?: boolean; env?: Record<string
   const closed = Promise.all(ended).then(([exit]) => exit);
   return { child: started, output, messages, closed };
 }
-const until = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 10 });
 const ALIVE = "setInterval(() => undefined, 1_000); process.stdout.write('up ');";
 
 describe('runProcess', () => {
@@ -94,5 +96,58 @@ describe('runProcess', () => {
     expect(await closed).toEqual([70, null]);
     expect(output.err).toContain('packhouse test: forgotten at http://***@node.example\n');
     expect(output.err).not.toContain('hunter2');
+  });
+
+  it('ends with 75 when something had to be cut off, and gives the rest its turn', async () => {
+    const { child, output, closed } = run(
+      `shutdown.add('rest', () => process.stdout.write('rest closed'));
+       shutdown.add('stuck', () => new Promise(() => undefined)); ${ALIVE}`,
+      { env: { DRAIN_LIMIT_MS: '300' } },
+    );
+    await until(() => expect(output.out).toBe('up '));
+    child.kill('SIGTERM');
+    expect(await closed).toEqual([75, null]);
+    expect(output.out).toBe('up rest closed');
+    expect(output.err).toContain('"parts":["stuck"]');
+  });
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('a second signal, %s, ends it at once', async (signal, code) => {
+    const { child, output, closed } = run(
+      `shutdown.add('stuck', () => { process.stdout.write('draining'); return new Promise(() => undefined); }); ${ALIVE}`,
+      { env: { DRAIN_LIMIT_MS: '600000' } },
+    );
+    await until(() => expect(output.out).toBe('up '));
+    child.kill('SIGTERM');
+    await until(() => expect(output.out).toBe('up draining'));
+    child.kill(signal);
+    expect(await closed).toEqual([code, null]);
+  });
+
+  it('a rejection that nobody handled while it drains is logged and does not keep the rest from closing', async () => {
+    const { child, output, closed } = run(
+      `shutdown.add('last', () => process.stdout.write('closed'));
+       shutdown.add('first', async () => {
+         void Promise.reject(new Error('a straggler'));
+         await new Promise((resolve) => process.once('unhandledRejection', () => setImmediate(resolve)));
+       }); ${ALIVE}`,
+    );
+    await until(() => expect(output.out).toBe('up '));
+    child.kill('SIGTERM');
+    expect(await closed).toEqual([0, null]);
+    expect(output.out).toBe('up closed');
+    expect(output.err).toContain('unhandled rejection while draining');
+  });
+
+  it('told to end while it still starts, it ends cleanly though the start fails by that', async () => {
+    const { child, output, closed } = run(
+      `${ALIVE} await new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(context.signal.reason)));`,
+    );
+    await until(() => expect(output.out).toBe('up '));
+    child.kill('SIGTERM');
+    expect(await closed).toEqual([0, null]);
+    expect(output.err).not.toContain('packhouse test:');
   });
 });

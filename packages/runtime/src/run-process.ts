@@ -4,13 +4,15 @@ import type { Context } from './context.js';
 import { describeError, PackhouseError } from './errors.js';
 import { createLogger, type LogLevel } from './logger.js';
 import { createMetrics } from './metrics.js';
+import { collectProcessMetrics } from './process-metrics.js';
 import { redact } from './redact.js';
 import { loadSettings, type SettingsSchema } from './settings.js';
 import { createShutdown, type Shutdown } from './shutdown.js';
 
-/** What a supervised process tells its supervisor. */
+/** What a supervised process tells its supervisor. Whoever reads it ignores types and fields that it does not know. */
 export type ProcessMessage =
   | { type: 'listening'; port: number }
+  | { type: 'metrics'; port: number }
   | { type: 'ready' }
   | { type: 'problem'; code: string; message: string }
   | { type: 'fatal'; code: string; message: string; exitCode: number };
@@ -25,12 +27,28 @@ export interface ProcessParts<S extends SettingsSchema> {
 
 /** Exit code of a process that could not drain in time: start it again. */
 const NOT_DRAINED = 75;
+/** Exit codes of a process that was told twice, as a shell gives them. */
+const TOLD_TWICE = { SIGINT: 130, SIGTERM: 143 } as const;
+/** The same words are logged once in this time, in milliseconds. */
+const REPEAT_MS = 60_000;
 
 /**
  * Runs a process: settings, context, `start`, then waits for SIGTERM, SIGINT or the end of its supervisor, and drains.
  *
+ * ```
+ *            SIGTERM, SIGINT,                 all closed         exit 0
+ *            supervisor gone     ┌─ drain ──────────────────────▶
+ *  start ──▶ run ───────────────▶│  limit over, or cut off       exit 75
+ *    │        │                  └──────────────────────────────▶
+ *    │        │ uncaught                      a second signal    exit 143 or 130, at once
+ *    ▼        ▼
+ *   the catalogue's code, 70
+ * ```
+ *
  * A supervised process (one with an IPC channel) leaves SIGINT to its supervisor, which gets it too. An error is one
- * line on stderr and the exit code of the catalogue.
+ * line on stderr and the exit code of the catalogue. An error that nobody caught ends the process, because nobody
+ * knows what state it left: all that was under way is done again by others. While it drains it is only logged, so
+ * that what is closed and what fails by that does not keep jobs and locks from being given back.
  */
 export async function runProcess<S extends SettingsSchema>(
   host: NodeJS.Process,
@@ -48,30 +66,51 @@ export async function runProcess<S extends SettingsSchema>(
     host.stderr.write(`packhouse ${options.name}: ${message}\n`);
     return host.exit(exitCode);
   };
+  let shutdown: Shutdown | undefined;
   try {
     const settings = loadSettings(options.settings, host.env);
-    const level = (settings as { LOG_LEVEL?: LogLevel }).LOG_LEVEL;
-    const logger = createLogger({ name: options.name, ...(level === undefined ? {} : { level }) });
-    const shutdown = createShutdown({ logger });
-    const context = { logger, metrics: createMetrics(), clock: systemClock, signal: shutdown.signal };
+    const { LOG_LEVEL: level, DRAIN_LIMIT_MS: limitMs } = settings as {
+      LOG_LEVEL?: LogLevel;
+      DRAIN_LIMIT_MS?: number;
+    };
+    const logger = createLogger({
+      name: options.name,
+      repeatMs: REPEAT_MS,
+      ...(level === undefined ? {} : { level }),
+    });
+    const parts = createShutdown({ logger, limitMs });
+    shutdown = parts;
+    const metrics = createMetrics();
+    collectProcessMetrics(metrics);
+    const context = { logger, metrics, clock: systemClock, signal: parts.signal };
     const drain = async (reason: string): Promise<void> => {
-      const { clean } = await shutdown.run(reason);
+      const { clean } = await parts.run(reason);
       host.exit(clean ? 0 : NOT_DRAINED);
     };
-    host.on('SIGTERM', () => void drain('SIGTERM'));
-    host.on('SIGINT', () => (supervised ? undefined : void drain('SIGINT')));
+    let told = false;
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      host.on(name, () => {
+        if (name === 'SIGINT' && supervised) return;
+        if (told) host.exit(TOLD_TWICE[name]);
+        told = true;
+        void drain(name);
+      });
+    }
     host.on('disconnect', () => void drain('the supervisor is gone'));
-    host.on('unhandledRejection', (error) => {
-      logger.fatal({ err: error }, 'unhandled rejection');
+    const uncaught = (error: unknown, what: string): void => {
+      if (parts.signal.aborted) {
+        logger.error({ err: error }, `${what} while draining`);
+        return;
+      }
+      logger.fatal({ err: error }, what);
       fail(error);
-    });
-    host.on('uncaughtException', (error) => {
-      logger.fatal({ err: error }, 'uncaught exception');
-      fail(error);
-    });
-    await options.start({ settings, context, shutdown, notify });
+    };
+    host.on('unhandledRejection', (error) => uncaught(error, 'unhandled rejection'));
+    host.on('uncaughtException', (error) => uncaught(error, 'uncaught exception'));
+    await options.start({ settings, context, shutdown: parts, notify });
     notify({ type: 'ready' });
   } catch (error) {
-    fail(error);
+    // What fails to start because everything is being closed is no failure: the drain ends the process.
+    if (shutdown?.signal.aborted !== true) fail(error);
   }
 }

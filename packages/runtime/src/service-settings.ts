@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { integerSetting } from './settings.js';
 
 /** DATABASE_URL. */
 export const databaseUrlSetting = (): z.ZodString =>
@@ -29,3 +30,37 @@ export const s3EndpointSetting = (): z.ZodOptional<z.ZodURL> =>
     .url({ protocol: /^https?$/ })
     .optional()
     .describe("an S3 store's address other than Amazon's, e.g. http://localhost:9000");
+
+/** METRICS_PORT: a port, `any` for one that is free (the supervisor is told), 0 for none. */
+export const metricsPortSetting = (): z.ZodType<number | 'any', string | undefined> =>
+  z
+    .string()
+    .regex(/^(any|\d+)$/)
+    .transform((text) => (text === 'any' ? text : Number(text)))
+    .refine((port) => port === 'any' || port <= 65_535)
+    .default(0)
+    .describe('the port of /metrics and /healthz, any for one that is free, 0 for none (the default)');
+
+/** METRICS_HOST. */
+export const metricsHostSetting = (): z.ZodDefault<z.ZodString> =>
+  z
+    .string()
+    .default('0.0.0.0')
+    .describe('the address that /metrics listens on, e.g. 127.0.0.1 (default 0.0.0.0)');
+
+/** DRAIN_LIMIT_MS. */
+export const drainLimitSetting = (): z.ZodType<number, string | undefined> =>
+  integerSetting(
+    'milliseconds that draining may take, 100 to 600000 (default 25000); keep it below what the orchestrator waits',
+    100,
+    600_000,
+  ).default(25_000);
+
+/** SIGNING_KEY_FILE. */
+export const signingKeyFileSetting = (): z.ZodDefault<z.ZodString> =>
+  z
+    .string()
+    .default('./signing-key.pem')
+    .describe(
+      'the PEM file of the key that the manifest is signed with; the first packer makes it (default ./signing-key.pem)',
+    );

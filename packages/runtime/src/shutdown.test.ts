@@ -63,14 +63,43 @@ it('goes on when a part cannot be closed, and says which', async () => {
   expect(lines.join('')).toContain('"part":"broken"');
 });
 
-it('gives up when the grace period is over', async () => {
+it('cuts off what still runs a moment before the limit, and says that it was not clean', async () => {
   vi.useFakeTimers();
-  const shutdown = createShutdown({ logger, graceMs: 5_000 });
+  const shutdown = createShutdown({ logger, limitMs: 10_000 });
+  const order: string[] = [];
+  shutdown.add('lock', () => order.push('lock released'));
+  shutdown.add(
+    'download',
+    () =>
+      new Promise<void>((resolve) => {
+        shutdown.cut.addEventListener('abort', () => {
+          order.push('download cut');
+          resolve();
+        });
+      }),
+  );
+  const outcome = shutdown.run('SIGTERM');
+  await vi.advanceTimersByTimeAsync(8_400);
+  expect(shutdown.signal.aborted).toBe(true);
+  expect(order).toEqual([]);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(await outcome).toEqual({ clean: false });
+  expect(order).toEqual(['download cut', 'lock released']);
+  expect(lines.join('')).toContain('"parts":["download"]');
+});
+
+it('gives up on a part that hangs when the limit is over, and closes those behind it all the same', async () => {
+  vi.useFakeTimers();
+  const shutdown = createShutdown({ logger, limitMs: 5_000 });
+  const close = vi.fn();
+  shutdown.add('behind', close);
   shutdown.add('endless', () => new Promise(() => undefined));
   const outcome = shutdown.run('SIGTERM');
-  await vi.advanceTimersByTimeAsync(5_000);
+  await vi.advanceTimersByTimeAsync(4_300);
+  expect(close).toHaveBeenCalledOnce();
+  await vi.advanceTimersByTimeAsync(700);
   expect(await outcome).toEqual({ clean: false });
-  expect(lines.join('')).toContain('not all parts closed in time');
+  expect(lines.join('')).toContain('"parts":["endless"],"limitMs":5000,"msg":"not all parts closed in time"');
 });
 
 it('closes what is opened while or after it closes', async () => {

@@ -31,6 +31,22 @@ it('fills the index as publishing would have done, as far as readers can tell', 
       expect(totals).toMatchObject({ bundles: 100, blocks: 1_200 });
       expect(await database.locate('ethereum', kind, 1_200)).toEqual({ state: 'absent' });
     }
+    const range = { start: 0, end: 1_199 };
+    const whole = await database.holes.page({ network: 'ethereum', kinds: KINDS, range, limit: 1 });
+    expect(whole.kinds.map(({ published, holes }) => ({ published, holes }))).toEqual(
+      KINDS.map(() => ({ published: [range], holes: [] })),
+    );
+
+    const gapped = await fillIndex(fresh.url, 'ethereum', 500, { gapEvery: 10 });
+    expect(gapped).toMatchObject({ rows: 500, lastBlock: 1_307 });
+    const { kinds } = await database.holes.page({
+      ...{ network: 'ethereum', kinds: KINDS, range: { start: 0, end: 1_307 }, limit: 20 },
+    });
+    for (const { published, holes } of kinds) {
+      expect([published.length, holes.length]).toEqual([10, 9]);
+      expect(holes[0]).toMatchObject({ start: 120, end: 131 });
+    }
+    expect((await database.coverage('ethereum', 'logs')).published).toHaveLength(10);
   } finally {
     await database.close();
     await fresh.drop();

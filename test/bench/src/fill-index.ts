@@ -21,9 +21,14 @@ const BLOCKS_A_BUNDLE = 12;
  *
  * Keys and triggers are taken off meanwhile. The exclusion constraint comes back as its index only, as large as
  * before: checking ten million rows one by one takes most of ten minutes, and nothing that is measured writes. What
- * the triggers keep is summed up by a statement of its own.
+ * the triggers keep is summed up by a statement of its own. With `gapEvery` one bundle is left out behind each so many.
  */
-export async function fillIndex(url: string, network: string, rows: number): Promise<FilledIndex> {
+export async function fillIndex(
+  url: string,
+  network: string,
+  rows: number,
+  { gapEvery = 0 }: { gapEvery?: number } = {},
+): Promise<FilledIndex> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const startedAt = performance.now();
@@ -44,19 +49,28 @@ export async function fillIndex(url: string, network: string, rows: number): Pro
     for (const { name } of constraints.rows) {
       await client.query(`ALTER TABLE packhouse.bundle DROP CONSTRAINT ${name}`);
     }
-    await client.query(INSERT_BUNDLES, [id, network, KINDS, bundles, BLOCKS_A_BUNDLE, sampleTable()]);
+    await client.query(INSERT_BUNDLES, [
+      id,
+      network,
+      KINDS,
+      bundles,
+      BLOCKS_A_BUNDLE,
+      sampleTable(),
+      gapEvery,
+    ]);
     for (const { definition } of constraints.rows) await client.query(definition);
     await client.query('ALTER TABLE packhouse.bundle ENABLE TRIGGER USER');
-    await client.query(INSERT_TOTALS);
+    await client.query(gapEvery === 0 ? INSERT_TOTALS : INSERT_GAPPED_TOTALS);
+    await client.query(INSERT_RUNS);
     await client.query('COMMIT');
     // As autovacuum would have done by now: lookups then read the primary key alone.
-    await client.query('VACUUM (FREEZE, ANALYZE) packhouse.bundle');
+    await client.query('VACUUM (FREEZE, ANALYZE) packhouse.bundle, packhouse.published_run');
     const size = await client.query<{ bytes: string }>(
       `SELECT pg_total_relation_size('packhouse.bundle')::text AS bytes`,
     );
     return {
       rows: bundles * KINDS.length,
-      lastBlock: bundles * BLOCKS_A_BUNDLE - 1,
+      lastBlock: (bundles + gaps(bundles, gapEvery)) * BLOCKS_A_BUNDLE - 1,
       seconds: (performance.now() - startedAt) / 1000,
       diskBytes: Number(size.rows[0]?.bytes),
     };
@@ -65,7 +79,14 @@ export async function fillIndex(url: string, network: string, rows: number): Pro
   }
 }
 
-/** $1 network id, $2 its name, $3 kinds by code, $4 bundles a kind, $5 blocks a bundle, $6 fragment table. */
+function gaps(bundles: number, gapEvery: number): number {
+  return gapEvery === 0 ? 0 : Math.floor((bundles - 1) / gapEvery);
+}
+
+/**
+ * $1 network id, $2 its name, $3 kinds by code, $4 bundles a kind, $5 blocks a bundle, $6 fragment table, $7 bundles
+ * between two gaps or 0.
+ */
 const INSERT_BUNDLES = `
   INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
                                 format_version, sha256, first_hash, first_parent_hash, last_hash, object_key,
@@ -74,7 +95,8 @@ const INSERT_BUNDLES = `
          hash, hash, hash, hash,
          format('%s/%s/%s-%s.json.gz', $2::text, kind.name, n * $5::int8, (n + 1) * $5::int8 - 1), $6::bytea
   FROM unnest($3::text[]) WITH ORDINALITY AS kind (name, at),
-       generate_series(0::int8, $4::int8 - 1) AS n,
+       generate_series(0::int8, $4::int8 - 1) AS bundle,
+       LATERAL (SELECT bundle + CASE WHEN $7::int8 = 0 THEN 0 ELSE bundle / $7::int8 END AS n) AS place,
        LATERAL (SELECT sha256(int8send(n * 8 + kind.at)) AS hash) AS hashed`;
 
 const INSERT_TOTALS = `
@@ -83,6 +105,15 @@ const INSERT_TOTALS = `
          sum(end_block - start_block + 1), sum(byte_length), max(published_at)
   FROM packhouse.bundle
   GROUP BY network_id, kind`;
+
+const INSERT_GAPPED_TOTALS = INSERT_TOTALS.replace(
+  "int8multirange(int8range(min(start_block), max(end_block), '[]'))",
+  "range_agg(int8range(start_block, end_block, '[]'))",
+);
+
+const INSERT_RUNS = `
+  INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
+  SELECT network_id, kind, lower(run), upper(run) - 1 FROM packhouse.published, unnest(ranges) AS run`;
 
 /** The fragments of a bundle of modern blocks: one a block. It holds for every first block. */
 function sampleTable(): Buffer {

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchCoverage } from './coverage.js';
 import { benchDownloads } from './downloads.js';
 import { benchExtractToPublished } from './extract-to-published.js';
 import { benchGiantTraces } from './giant-traces.js';
@@ -15,6 +16,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   extract: benchExtractToPublished,
   pack: benchPack,
   pointers: benchPointers,
+  coverage: benchCoverage,
   downloads: benchDownloads,
   'slow-node': benchSlowNode,
   'giant-traces': benchGiantTraces,
@@ -26,7 +28,7 @@ const HELP = `Measures every budget of this machine against its yardstick, in on
 
 Benchmarks: ${Object.keys(BENCHMARKS).join(', ')}; without a name all of them.
 
-  --rows N      rows of the range index for the pointer lookups (default 10000000, about 5 GB of disk)
+  --rows N      rows of the range index for pointers and coverage (default 10000000, about 5 GB of disk)
   --blocks N    blocks of an extract-to-published run (default 960)
   --seconds N   length of each measurement under load (default 8)
 

@@ -1,6 +1,6 @@
 /** What every benchmark is given. */
 export interface BenchOptions {
-  /** Rows of the range index for the pointer lookups. */
+  /** Rows of the range index for the pointer lookups and for coverage. */
   rows: number;
   /** Blocks of an extract → published run. */
   blocks: number;

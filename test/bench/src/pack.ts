@@ -90,11 +90,11 @@ function describe(
 }
 
 async function packAll(
-  { context, database }: Place,
+  { context, database, signers }: Place,
   network: ReturnType<typeof oneNetwork>['network'],
   objectStore: ObjectStore,
 ): Promise<void> {
-  const parts = { context, database, objectStore, network };
+  const parts = { context, database, objectStore, network, signers };
   for (const kind of KINDS) {
     await pack(
       { ...parts, publish: (request, signal) => publish(parts, request, signal) },

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { startPostgres } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
+import { openSigners, type SignerSource } from '@packhouse/pipeline';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import type { Scope } from './scope.js';
 import { temporaryDirectory } from './temporary-directory.js';
@@ -12,6 +13,8 @@ export interface Place {
   directory: string;
   url: string;
   database: Database;
+  /** Packing signs what it publishes, as in production. */
+  signers: SignerSource;
 }
 
 /** Makes a place; `settings` are Postgres's, over those that `packhouse local` runs it with. */
@@ -33,7 +36,8 @@ export async function openPlace(
   const database = createDatabase({ connectionString: postgres.url, context, applicationName: 'bench' });
   scope.defer(() => database.close());
   scope.defer(() => stop.abort());
-  return { context, directory, url: postgres.url, database };
+  const signers = await openSigners({ context, database, file: path.join(directory, 'signing-key.pem') });
+  return { context, directory, url: postgres.url, database, signers };
 }
 
 /** The networks file of one network called `ethereum`, and that network. */

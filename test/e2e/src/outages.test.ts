@@ -1,13 +1,16 @@
 import path from 'node:path';
 import { startPostgres } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import type { CliEvent, CliProcess } from './cli-process.js';
 import { sql } from './open-database.js';
 import { childrenOf } from './processes.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
+
+// How long it takes is the machine's affair: only what never comes fails.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 // What goes away in the middle, and comes back, costs nothing but time: everything is published exactly once.
 const FIRST = 1_000;
@@ -58,7 +61,7 @@ async function finished(run: CliProcess): Promise<void> {
 test('the node goes away with requests in flight and comes back at its address', async () => {
   const first = await node({ faults: [{ do: 'hang', when: { block: MIDDLE } }] });
   const run = start([first.url]);
-  await expect.poll(() => first.faults.hits().hang, { timeout: 50_000 }).toBeGreaterThan(0);
+  await expect.poll(() => first.faults.hits().hang, { timeout: 180_000 }).toBeGreaterThan(0);
   await first.close();
   await run.event('problem', (event) => event.part === 'ingester');
   await node({ port: first.port });
@@ -136,7 +139,7 @@ test('a node that lies about receipts is caught, and the honest one is asked', a
 });
 
 /** Three runs, one after the other. */
-const THREE_RUNS_MS = 180_000;
+const THREE_RUNS_MS = 480_000;
 
 test('a block that no node can give is named, the rest is published, and a new start asks for it again', {
   timeout: THREE_RUNS_MS,

@@ -19,6 +19,19 @@ export interface AnsweringParts {
   withinRate: () => boolean;
   latencyMs: number;
   maxBatch: number;
+  observe: (call: ObservedCall) => void;
+}
+
+/** A call as it came in. */
+export interface ObservedCall {
+  method: string;
+  params: readonly unknown[];
+  /** The number of the block that it is about, where it is about one. */
+  block: number | undefined;
+  /** The path of the address that was asked: tells clients apart that were given different ones. */
+  path: string;
+  /** What goes wrong with its answer. */
+  faults: readonly FaultKind[];
 }
 
 interface Prepared {
@@ -50,7 +63,7 @@ export function createAnswering(
       response.setHeader('retry-after', '1');
       return refuse(response, 429, 'too many requests');
     }
-    const prepared = prepare(parts, body);
+    const prepared = prepare(parts, body, request.url ?? '/');
     if (parts.latencyMs > 0 && !(await parts.timers.sleep(parts.latencyMs))) return;
     await deliver(parts, request, response, prepared);
   };
@@ -81,7 +94,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return length > MAX_REQUEST_BYTES ? undefined : Buffer.concat(chunks, length);
 }
 
-function prepare(parts: AnsweringParts, body: Buffer): Prepared {
+function prepare(parts: AnsweringParts, body: Buffer, path: string): Prepared {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body.toString());
@@ -90,7 +103,7 @@ function prepare(parts: AnsweringParts, body: Buffer): Prepared {
   }
   if (!Array.isArray(parsed)) {
     parts.statistics.called([methodOf(parsed)]);
-    return prepareOne(parts, parsed);
+    return prepareOne(parts, parsed, path);
   }
   parts.statistics.called(parsed.map(methodOf));
   if (parsed.length === 0) return { text: envelope(null, failure(-32600, 'empty batch')), transport: [] };
@@ -98,7 +111,7 @@ function prepare(parts: AnsweringParts, body: Buffer): Prepared {
     const first = envelope((parsed[0] as RpcCall | null)?.id, failure(-32600, 'batch too large'));
     return { text: batchEnvelope([first]), transport: [] };
   }
-  const all = parsed.map((call) => prepareOne(parts, call));
+  const all = parsed.map((call) => prepareOne(parts, call, path));
   return {
     text: batchEnvelope(all.map(({ text }) => text)),
     transport: all.flatMap(({ transport }) => transport),
@@ -109,13 +122,14 @@ function methodOf(call: unknown): string {
   return String((call as RpcCall | null)?.method);
 }
 
-function prepareOne({ state, faults }: AnsweringParts, sent: unknown): Prepared {
+function prepareOne({ state, faults, observe }: AnsweringParts, sent: unknown, path: string): Prepared {
   const { id, method, params = [] } = (sent ?? {}) as Partial<RpcCall>;
   if (typeof method !== 'string' || !Array.isArray(params)) {
     return { text: envelope(id, failure(-32600, 'invalid request')), transport: [] };
   }
   const call = prepareCall(state, { method, params });
   const striking = faults.strike({ method, block: call.block, key: JSON.stringify(params) });
+  observe({ method, params, block: call.block, path, faults: striking.map((rule) => rule.do) });
   let answer = call.answer(call.block);
   for (const rule of striking) answer = applyResultFault(rule, answer, call);
   return {

@@ -5,8 +5,9 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAnswering } from './answer-request.js';
+import { createAnswering, type ObservedCall } from './answer-request.js';
 import { createFaultScript, type FaultRule, type FaultScript, type RandomFaults } from './faults.js';
+import { createHeadFeed, type HeadFeed } from './head-feed.js';
 import type { NodeCapabilities, NodeState } from './node-state.js';
 import { createLine, createRateLimit, createTimers } from './pacer.js';
 import type { RecordedBlock } from './recorded-block.js';
@@ -40,16 +41,23 @@ export interface ReplayNodeOptions {
   batch?: { max: number };
   faults?: readonly FaultRule[];
   randomFaults?: RandomFaults;
+  /** Told of every call before it is answered. */
+  observe?: (call: ObservedCall) => void;
 }
 
 /** A running replay node. */
 export interface ReplayNode {
   readonly url: string;
   readonly port: number;
+  /** The same node over WebSocket, for subscriptions to new heads. */
+  readonly wsUrl: string;
+  readonly feed: HeadFeed;
   readonly faults: FaultScript;
   /** Moves the head: blocks above it do not exist yet. */
   setHead(number: number): void;
   setFinalized(finalized: number | { depth: number }): void;
+  /** From now on it says that it is on another chain. */
+  setChainId(chainId: number): void;
   /** Serves another chain from now on (a reorganisation); the head becomes its last block unless given. */
   setBlocks(blocks: readonly RecordedBlock[] | ServedChain, head?: number): void;
   stats(): NodeStatistics;
@@ -89,11 +97,13 @@ export async function createReplayNode(options: ReplayNodeOptions): Promise<Repl
     withinRate: requestsPerSecond === undefined ? () => true : createRateLimit(requestsPerSecond),
     latencyMs: options.latencyMs ?? 0,
     maxBatch: options.batch?.max ?? 1000,
+    observe: options.observe ?? (() => undefined),
   });
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     // A client that went away in the middle is no error of the node.
     answer(request, response).catch(() => response.destroy());
   });
+  const feed = createHeadFeed(server, state);
   // Longer than any client keeps its side open: else a request could meet a connection that is just being closed.
   server.keepAliveTimeout = 600_000;
   server.requestTimeout = 0;
@@ -104,22 +114,30 @@ export async function createReplayNode(options: ReplayNodeOptions): Promise<Repl
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${host}:${port}`,
+    wsUrl: `ws://${host}:${port}`,
     port,
+    feed,
     faults,
     setHead(number) {
       state.head = Math.min(number, state.chain.lastNumber);
+      feed.tell();
     },
     setFinalized(finalized) {
       state.finalized = finalized;
     },
+    setChainId(chainId) {
+      state.chainId = chainId;
+    },
     setBlocks(blocks, head) {
       state.chain = asChain(blocks);
       state.head = head ?? state.chain.lastNumber;
+      feed.tell();
     },
     stats: () => statistics.read(),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       timers.close();
+      feed.drop(true);
       server.closeAllConnections();
       await closed;
     },

@@ -1,9 +1,11 @@
+export type { ObservedCall } from './answer-request.js';
 export { chainDataDirectory } from './chain-data-directory.js';
 export { createReplayNode, type ReplayNode, type ReplayNodeOptions } from './create-replay-node.js';
 export { type ExtendChainOptions, extendChain } from './extend-chain.js';
 export type { FaultKind, FaultRule, FaultScript, RandomFaults } from './faults.js';
 export { type GenerateChainOptions, generateChain } from './generate-chain.js';
 export { type GiantTraceBlockOptions, giantTraceBlock } from './giant-trace-block.js';
+export type { HeadFeed } from './head-feed.js';
 export { joinChains } from './join-chains.js';
 export { loadRecording } from './load-recording.js';
 export type { NodeCapabilities } from './node-state.js';

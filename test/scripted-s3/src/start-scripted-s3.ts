@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What may go wrong with a request; each is done once, with the first request of the method. */
+/** What may go wrong with a request; each is done once, with the first request of the method. `slow` is a second. */
 export type ScriptedS3Fault =
   | 'slowDown'
   | 'resetBefore'
@@ -10,6 +10,7 @@ export type ScriptedS3Fault =
   | 'truncate'
   | 'stall'
   | 'silence'
+  | 'slow'
   | 'wrongChecksum'
   | 'noChecksum'
   | 'missing'
@@ -23,6 +24,24 @@ interface Kept {
   contentType: string;
   metadata: Record<string, string>;
   checksum: string | undefined;
+  /** Absent where a test put it here by hand: the server then says nothing of it. */
+  modifiedAt?: Date;
+}
+
+/** A request as it came in. */
+export interface ScriptedS3Request {
+  method: string;
+  key: string;
+  /** What the client says it is. */
+  userAgent: string;
+}
+
+/** What watches and disturbs the server. */
+export interface ScriptedS3Options {
+  /** Told of every request before it is answered; what it returns goes wrong with that one. */
+  onRequest?: (request: ScriptedS3Request) => ScriptedS3Fault | undefined;
+  /** Told of every object that was written, also where the answer is lost. */
+  onWritten?: (key: string, body: Buffer) => void;
 }
 
 /** An S3-compatible server in this process that does what it is told, also wrong. */
@@ -67,9 +86,11 @@ function listing(objects: Map<string, Kept>, query: URLSearchParams): string {
   const max = Math.min(Number(query.get('max-keys') ?? 1_000), 1_000);
   const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
   const page = keys.slice(0, max);
-  const contents = page.map(
-    (key) => `<Contents><Key>${key}</Key><Size>${objects.get(key)?.body.length}</Size></Contents>`,
-  );
+  const contents = page.map((key) => {
+    const { body, modifiedAt } = objects.get(key) as Kept;
+    const time = modifiedAt === undefined ? '' : `<LastModified>${modifiedAt.toISOString()}</LastModified>`;
+    return `<Contents><Key>${key}</Key>${time}<Size>${body.length}</Size></Contents>`;
+  });
   const more = keys.length > page.length;
   const next = more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
   return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated><KeyCount>${page.length}</KeyCount>${contents.join('')}${next}</ListBucketResult>`;
@@ -102,13 +123,13 @@ function put(request: IncomingMessage, response: ServerResponse, body: Buffer): 
     for (const [name, value] of Object.entries(headers)) {
       if (name.startsWith('x-amz-meta-')) metadata[name.slice('x-amz-meta-'.length)] = String(value);
     }
-    return { body, contentType: String(headers['content-type']), metadata, checksum };
+    return { body, contentType: String(headers['content-type']), metadata, checksum, modifiedAt: new Date() };
   }
   return null;
 }
 
 /** Starts a server with one bucket on a free port of this machine. */
-export async function startScriptedS3(): Promise<ScriptedS3> {
+export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<ScriptedS3> {
   const bucket = 'test-bucket';
   const accessKeyId = 'test-access-key';
   const objects = new Map<string, Kept>();
@@ -122,6 +143,7 @@ export async function startScriptedS3(): Promise<ScriptedS3> {
     fault: ScriptedS3Fault | undefined,
   ): void => {
     const headers: Record<string, string> = { 'content-type': kept.contentType };
+    if (kept.modifiedAt !== undefined) headers['last-modified'] = kept.modifiedAt.toUTCString();
     for (const [name, value] of Object.entries(kept.metadata)) headers[`x-amz-meta-${name}`] = value;
     if (kept.checksum !== undefined && request.headers['x-amz-checksum-mode'] === 'ENABLED') {
       headers['x-amz-checksum-sha256'] = kept.checksum;
@@ -149,7 +171,11 @@ export async function startScriptedS3(): Promise<ScriptedS3> {
     const url = new URL(request.url ?? '/', 'http://s3');
     requests.push(`${method} ${url.pathname}`);
     const body = await bodyOf(request);
-    const fault = faults.get(method)?.shift();
+    const [, named, ...rest] = url.pathname.split('/');
+    const key = decodeURIComponent(rest.join('/'));
+    const userAgent = String(request.headers['user-agent'] ?? '');
+    const fault = options.onRequest?.({ method, key, userAgent }) ?? faults.get(method)?.shift();
+    if (fault === 'slow') await new Promise((resolve) => setTimeout(resolve, 1_000));
     if (fault === 'silence') return;
     if (fault === 'resetBefore') return void request.socket.resetAndDestroy();
     if (fault === 'slowDown') return refuse(response, 503, 'SlowDown');
@@ -162,8 +188,6 @@ export async function startScriptedS3(): Promise<ScriptedS3> {
     }
     const refused = authenticate(request, url.searchParams, accessKeyId);
     if (refused !== null) return refuse(response, 403, refused);
-    const [, named, ...rest] = url.pathname.split('/');
-    const key = decodeURIComponent(rest.join('/'));
     if (named !== bucket) return refuse(response, 404, 'NoSuchBucket');
 
     const kept = objects.get(key);
@@ -172,6 +196,7 @@ export async function startScriptedS3(): Promise<ScriptedS3> {
       if (made === null) return;
       if (fault === 'changeBody') made.body = Buffer.from(made.body).fill(0, 0, 1);
       objects.set(key, made);
+      options.onWritten?.(key, made.body);
       if (fault === 'resetAfterWrite') return void request.socket.resetAndDestroy();
       const echoed = fault === 'wrongChecksum' ? sha256(Buffer.from('other'), 'base64') : made.checksum;
       response.writeHead(200, fault === 'noChecksum' ? {} : { 'x-amz-checksum-sha256': echoed as string });

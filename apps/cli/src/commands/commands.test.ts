@@ -264,7 +264,7 @@ describe('status', () => {
     expect(lines[0]).toMatch(
       /^NETWORK +KIND +WANTED +STAGED +PUBLISHED +QUARANTINED +BUNDLES +SIZE +BLOCKS\/S +ETA$/,
     );
-    expect(lines.slice(1).map((line) => line.split(/ {2,}/))).toEqual(
+    expect(lines.slice(1, 6).map((line) => line.split(/ {2,}/))).toEqual(
       ['blocks', 'transactions', 'receipts', 'logs', 'traces'].map((kind) => [
         'other',
         kind,
@@ -300,6 +300,35 @@ describe('status', () => {
   test('a network that the database does not know is refused with those that it knows', async () => {
     expect(await refused(64, 'status', '--network', 'nowhere')).toMatch(
       /network "nowhere"\. It knows main, other\. \[NETWORK_UNKNOWN\]$/,
+    );
+  });
+});
+
+describe('alarms', () => {
+  test('what is open stands in the status and in the list, and is cleared by name', async () => {
+    expect((await done('alarms', 'list')).out).toBe('No alarm is open.\n');
+    expect((await done('alarms', 'list', '--all')).out).toBe('No alarm was ever raised.\n');
+    await database.alarms.raise({
+      network: 'other',
+      name: 'REORG_BELOW_FINALITY',
+      message: 'Block 7 differs.',
+      data: { number: 7 },
+    });
+    expect((await done('status')).out).toMatch(/^other +REORG_BELOW_FINALITY .* open +Block 7 differs\.$/m);
+    const statuses = jsonLines(await done('status', '--json'));
+    expect(statuses.map((status) => (status.alarms as unknown[]).length)).toEqual([0, 1]);
+    expect(jsonLines(await done('alarms', 'list', '--network', 'other', '--json'))).toMatchObject([
+      { network: 'other', name: 'REORG_BELOW_FINALITY', data: { number: 7 }, clearedAt: null },
+    ]);
+    expect(await refused(64, 'alarms', 'clear', 'other', 'REORG')).toMatch(
+      /Open are: other REORG_BELOW_FINALITY\. \[ALARM_UNKNOWN\]$/,
+    );
+    expect((await done('alarms', 'clear', 'other', 'REORG_BELOW_FINALITY')).out).toBe(
+      'Alarm REORG_BELOW_FINALITY of other is cleared.\n',
+    );
+    expect((await done('status')).out).not.toContain('REORG_BELOW_FINALITY');
+    expect((await done('alarms', 'list', '--all')).out).toMatch(
+      /cleared .* by operator +Block 7 differs\.$/m,
     );
   });
 });

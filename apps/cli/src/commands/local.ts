@@ -12,7 +12,10 @@ export function addLocalCommand(program: Command, io: CliIo): void {
       'run everything on this machine: Postgres, queue, store, gateway, ingester, packer; a demo chain without --rpc',
     )
     .addOption(
-      new Option('--rpc <url>', 'a node; may be given several times')
+      new Option(
+        '--rpc <url>',
+        'a node; may be given several times; a ws:// address of a node, beside its http:// one or alone, lets it tell of new blocks by itself',
+      )
         .argParser((url: string, urls: string[]) => [...urls, url])
         .default([]),
     )

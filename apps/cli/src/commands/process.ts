@@ -29,6 +29,7 @@ export function addProcessCommands(program: Command, io: CliIo): void {
           detached: true,
         });
         io.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
+        io.hurry?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
         const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
         io.exitCode = code ?? (signal === null ? 1 : 75);
       });

@@ -1,14 +1,25 @@
-import { type KindStatus, type NetworkStatus, networkStatus } from '@packhouse/pipeline';
+import {
+  type CoverageSummary,
+  coverageSummary,
+  type KindStatus,
+  type NetworkStatus,
+  networkStatus,
+} from '@packhouse/pipeline';
 import { PackhouseError, systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
+import { type AuditStanding, auditStanding, describeAudit } from '../audit/describe-audit.js';
 import { withDatabase } from '../connect.js';
+import { describeOldest, describeReasons, describeStanding } from '../coverage/describe-summary.js';
 import { formatBytes, formatCount, formatDuration } from '../format.js';
 import { type CliIo, print, table } from '../io.js';
-import { createRates, type Rate } from '../rates.js';
+import { createRates, type Rate, type Rates } from '../rates.js';
+import { withQueueReader } from '../with-queue-reader.js';
+import { alarmTable } from './alarms.js';
+import { type HolesOptions, refuseWithoutHoles, showHoles } from './status-holes.js';
 
-interface StatusOptions {
+interface StatusOptions extends HolesOptions {
   network?: string;
-  json?: boolean;
+  holes?: boolean;
   dataDir?: string;
 }
 
@@ -19,17 +30,34 @@ const SAMPLE_MS = 2_000;
 export function addStatusCommand(program: Command, io: CliIo): void {
   program
     .command('status')
-    .description('per network and kind: wanted, staged, published, quarantined, rate, ETA')
+    .description(
+      'per network and kind: wanted, staged, published, quarantined, rate, ETA; what is missing and why',
+    )
     .option('--network <id>', 'only this network')
+    .option('--holes', 'exact published ranges, and every hole with its reason and what it needs')
+    .option('--kind <kinds>', 'with --holes: only these, with commas between')
+    .option('--from <block>', 'with --holes: from this block on (default 0)')
+    .option('--to <block>', 'with --holes: up to this block (default: the head)')
+    .option('--limit <n>', 'with --holes: holes of a kind on a page, 1 to 5000 (default 50; as JSON 1000)')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object a network and line')
-    .addHelpText('after', '\nExample:\n  $ packhouse status')
+    .option('--json', 'print one JSON object a network (with --holes: a page) and line')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ packhouse status\n  $ packhouse status --holes --network ethereum --kind logs --from 17000000',
+    )
     .action(async (options: StatusOptions) => {
+      if (!options.holes) refuseWithoutHoles(options);
       await withDatabase(io, options, async (database) => {
         const ids = (await database.networks.list()).map((network) => network.id);
         const networks = ids.filter((id) => options.network === undefined || id === options.network);
         if (options.network !== undefined && networks.length === 0)
           throw unknownNetwork(options.network, ids);
+        if (options.holes) {
+          await withQueueReader(io, options, (queue) =>
+            showHoles(io, { database, queue, networks }, options),
+          );
+          return;
+        }
         const rates = createRates();
         const look = async (): Promise<NetworkStatus[]> => {
           const statuses = await Promise.all(networks.map((id) => networkStatus(database, id)));
@@ -42,17 +70,32 @@ export function addStatusCommand(program: Command, io: CliIo): void {
           await systemClock.sleep(SAMPLE_MS, io.signal).catch(() => undefined);
           statuses = await look();
         }
+        const summaries = await withQueueReader(io, options, (queue) =>
+          Promise.all(networks.map((id) => coverageSummary({ database, queue }, id))),
+        );
+        const audits = await Promise.all(networks.map((id) => auditStanding(database, id)));
         if (options.json) {
-          for (const status of statuses) {
-            print(io, {
-              ...status,
-              kinds: status.kinds.map((kind) => ({ ...kind, ...rates.of(kind) })),
-            });
+          for (const [at, status] of statuses.entries()) {
+            const { last, superseded } = audits[at] as AuditStanding;
+            const json = asJson(status, summaries[at] as CoverageSummary, rates);
+            print(io, { ...json, lastAudit: last, superseded });
           }
           return;
         }
         const lines = statuses.flatMap((status) => status.kinds.map((kind) => row(kind, rates.of(kind))));
         print(io, table([HEADINGS, ...lines]));
+        if (summaries.length > 0) print(io, `\n${summaries.map(describeStanding).join('\n')}`);
+        const reasons = describeReasons(summaries);
+        if (reasons !== null) print(io, `\n${reasons}`);
+        const oldest = summaries.map(describeOldest).filter((line) => line !== null);
+        if (oldest.length > 0) print(io, `\n${oldest.join('\n')}`);
+        for (const { network, backPressure } of statuses) {
+          if (backPressure !== null) print(io, `\n${pressureLine(network, backPressure)}`);
+        }
+        const audited = audits.map(describeAudit).filter((line) => line !== null);
+        if (audited.length > 0) print(io, `\n${audited.join('\n')}`);
+        const alarms = statuses.flatMap((status) => status.alarms);
+        if (alarms.length > 0) print(io, `\n${alarmTable(alarms)}`);
       });
     });
 }
@@ -73,6 +116,31 @@ const HEADINGS = [
 /** Whether something is still to be fetched or packed. */
 function isBusy({ kinds }: NetworkStatus): boolean {
   return kinds.some((kind) => kind.missing.length > 0 || kind.staged > 0);
+}
+
+/** A status with what coverage adds to it: how far it is complete, and blocks by reason. */
+function asJson(status: NetworkStatus, summary: CoverageSummary, rates: Rates): object {
+  const { completeTo, firstWanted, oldestQuarantine, queueSeen } = summary;
+  return {
+    ...status,
+    ...{ completeTo, firstWanted, oldestQuarantine, queueSeen },
+    kinds: status.kinds.map((kind) => {
+      const covered = summary.kinds.find((each) => each.kind === kind.kind);
+      return {
+        ...kind,
+        ...rates.of(kind),
+        ...{ completeTo: covered?.completeTo ?? null, holes: covered?.missing ?? {} },
+      };
+    }),
+  };
+}
+
+function pressureLine(
+  network: string,
+  { since, stagedBytes, limitBytes }: NonNullable<NetworkStatus['backPressure']>,
+): string {
+  const full = `${formatBytes(stagedBytes)} of ${formatBytes(limitBytes)}`;
+  return `${network}: staging is full (${full}) since ${since.toISOString()}; fetching waits for packing to make room.`;
 }
 
 function unknownNetwork(wanted: string, known: readonly string[]): PackhouseError {

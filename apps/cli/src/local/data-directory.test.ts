@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { processStart } from '@packhouse/local';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DATA_DIRECTORY, openDataDirectory, runningDatabaseUrl } from './data-directory.js';
 
@@ -25,22 +27,44 @@ async function start(command: string, ...args: string[]): Promise<number> {
   await once(other, 'spawn');
   return other.pid as number;
 }
-const node = (): Promise<number> => start(process.execPath, '-e', 'setInterval(() => {}, 1000)');
-const owned = (pid: number): Promise<void> => writeFile(path.join(directory, 'packhouse.pid'), `${pid}\n`);
+const TAKE = fileURLToPath(new URL('../testing/take-folder.mts', import.meta.url));
+
+/** A process that takes the folder and keeps it until it is ended, or says why it may not. */
+async function takeElsewhere(): Promise<{ said: string; end(): Promise<void> }> {
+  const child = spawn(process.execPath, ['--conditions=source', '--import=tsx', TAKE, directory], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [said] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  return {
+    said: said.trim(),
+    async end() {
+      const gone = once(child, 'exit');
+      child.stdin.end();
+      await gone;
+    },
+  };
+}
+
+/** Leaves the lock of a process in the folder, as one that was killed does. */
+const owned = (pid: number, start = processStart(pid)): Promise<void> =>
+  writeFile(path.join(directory, 'packhouse.7.pid'), `${pid} ${start}\n`);
+const locks = async (): Promise<string[]> =>
+  (await readdir(directory)).filter((name) => name.includes('packhouse.'));
 
 test('a folder is made, owned, and let go', async () => {
   const opened = openDataDirectory(directory, process.pid);
   expect(opened.in('objects', 'a')).toBe(path.join(directory, 'objects', 'a'));
   expect((await stat(opened.in('logs'))).isDirectory()).toBe(true);
-  expect(await readFile(opened.in('packhouse.pid'), 'utf8')).toBe(`${process.pid}\n`);
+  expect(await readFile(opened.in('packhouse.1.pid'), 'utf8')).toMatch(new RegExp(`^${process.pid} .+\n$`));
   opened.close();
+  expect(await locks()).toEqual([]);
   openDataDirectory(directory, process.pid).close();
 });
 
 describe('a folder that another process has', () => {
   test('is refused as busy with its number', async () => {
-    openDataDirectory(directory, process.pid);
-    const pid = await node();
+    openDataDirectory(directory, process.pid).close();
+    const pid = await start('sleep', '600');
     await owned(pid);
     expect(() => openDataDirectory(directory, process.pid)).toThrow(
       expect.objectContaining({
@@ -48,29 +72,46 @@ describe('a folder that another process has', () => {
         message: `The data folder ${directory} is in use by process ${pid}.`,
       }),
     );
-    expect(await readFile(path.join(directory, 'packhouse.pid'), 'utf8')).toBe(`${pid}\n`);
+    expect(await locks()).toEqual(['packhouse.7.pid']);
   });
 
-  test('is free when that process has died', async () => {
-    openDataDirectory(directory, process.pid);
-    const pid = await node();
-    await owned(pid);
+  test('is free when that process has died, and its lock is cleared away', async () => {
+    openDataDirectory(directory, process.pid).close();
+    await owned(await start('sleep', '600'));
     const gone = once(other as ChildProcess, 'exit');
     other?.kill('SIGKILL');
     await gone;
+    const opened = openDataDirectory(directory, process.pid);
+    expect(await locks()).toEqual(['packhouse.8.pid']);
+    opened.close();
+  });
+
+  test('is free when its number belongs to another process by now', async () => {
+    openDataDirectory(directory, process.pid).close();
+    await owned(await start('sleep', '600'), 'some-other-start');
     openDataDirectory(directory, process.pid).close();
   });
 
-  test('is free when its number belongs to another program by now', async () => {
-    openDataDirectory(directory, process.pid);
-    await owned(await start('sleep', '600'));
-    openDataDirectory(directory, process.pid).close();
-  });
+  test.each(['', 'words', '-1 x', '0 x', '999999999999 x'])(
+    'is free when the lock says "%s"',
+    async (text) => {
+      openDataDirectory(directory, process.pid).close();
+      await writeFile(path.join(directory, 'packhouse.3.pid'), text);
+      openDataDirectory(directory, process.pid).close();
+    },
+  );
 
-  test.each(['', 'words', '-1', '0', '999999999999'])('is free when the number is "%s"', async (text) => {
-    openDataDirectory(directory, process.pid);
-    await writeFile(path.join(directory, 'packhouse.pid'), text);
+  test("is one process's of the many that start in the same instant, also over the lock of a dead one", async () => {
     openDataDirectory(directory, process.pid).close();
+    for (const round of [1, 2]) {
+      if (round > 1) await writeFile(path.join(directory, 'packhouse.40.pid'), '999999999 x\n');
+      const outcomes = await Promise.all(Array.from({ length: 4 }, () => takeElsewhere()));
+      expect(outcomes.map(({ said }) => said).sort()).toEqual([
+        ...Array.from({ length: 3 }, () => 'DATA_DIR_BUSY'),
+        'taken',
+      ]);
+      for (const { end } of outcomes) await end();
+    }
   });
 });
 
@@ -85,7 +126,7 @@ describe('a folder that cannot be used', () => {
       }),
     );
     expect(await readFile(path.join(directory, 'format'), 'utf8')).toBe('2\n');
-    await expect(stat(path.join(directory, 'packhouse.pid'))).rejects.toThrow('ENOENT');
+    expect(await locks()).toEqual([]);
   });
 
   test('whose format is no number is refused, not read as the oldest', async () => {
@@ -118,6 +159,18 @@ describe('a folder that cannot be used', () => {
   });
 });
 
+test.runIf(process.platform === 'linux')(
+  'a folder in a place where none can be made is refused at once',
+  () => {
+    expect(() => openDataDirectory('/proc/packhouse/data', process.pid)).toThrow(
+      expect.objectContaining({
+        code: 'DATA_DIR_UNUSABLE',
+        message: expect.stringContaining('The data folder /proc/packhouse/data cannot be used: '),
+      }),
+    );
+  },
+);
+
 describe('the address of the embedded Postgres', () => {
   const url = 'postgres://postgres:secret@127.0.0.1:5433/postgres';
 
@@ -134,7 +187,8 @@ describe('the address of the embedded Postgres', () => {
   test('is not offered once the process that noted it is gone', async () => {
     const opened = openDataDirectory(directory, process.pid);
     opened.noteDatabase(url);
-    await owned(await start('sleep', '600'));
+    await rm(opened.in('packhouse.1.pid'));
+    await owned(await start('sleep', '600'), 'some-other-start');
     expect(runningDatabaseUrl(parent)).toBeUndefined();
     expect(runningDatabaseUrl(path.join(parent, 'elsewhere'))).toBeUndefined();
   });

@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { kill } from 'node:process';
-import { PackhouseError } from '@packhouse/runtime';
+import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { ownerOf, takeFolder } from './directory-lock.js';
 
 /** The default data folder, relative to where the command runs. */
 export const DATA_DIRECTORY = '.packhouse';
@@ -26,19 +26,12 @@ export interface DataDirectory {
  */
 export function openDataDirectory(directory: string, pid: number): DataDirectory {
   const inside = (...names: string[]): string => path.join(directory, ...names);
-  const lockFile = inside('packhouse.pid');
-  attempt(directory, () => mkdirSync(inside('logs'), { recursive: true, mode: 0o755 }));
+  for (const name of ['logs', 'run']) attempt(directory, () => makeFolders(inside(name)));
   checkFormat(directory, inside('format'));
-  const owner = readText(lockFile);
-  if (owner !== null && isPackhouse(Number(owner.trim())) && Number(owner.trim()) !== pid) {
-    throw new PackhouseError({
-      code: 'DATA_DIR_BUSY',
-      message: `The data folder ${directory} is in use by process ${owner.trim()}.`,
-      hint: 'Stop that one first, or give another folder with --data-dir.',
-    });
-  }
-  attempt(directory, () => writeFileSync(lockFile, `${pid}\n`));
+  const lock = attempt(directory, () => takeFolder(directory, pid));
   const databaseFile = inside('database-url');
+  // A run that was killed left its own.
+  rmSync(databaseFile, { force: true });
   return {
     path: directory,
     in: inside,
@@ -48,7 +41,7 @@ export function openDataDirectory(directory: string, pid: number): DataDirectory
     },
     close: () => {
       rmSync(databaseFile, { force: true });
-      rmSync(lockFile, { force: true });
+      lock.release();
     },
   };
 }
@@ -56,8 +49,7 @@ export function openDataDirectory(directory: string, pid: number): DataDirectory
 /** The database address of a `packhouse local` that runs on this folder, if one does. */
 export function runningDatabaseUrl(cwd: string, directory?: string): string | undefined {
   const base = path.resolve(cwd, directory ?? DATA_DIRECTORY);
-  const owner = readText(path.join(base, 'packhouse.pid'));
-  if (owner === null || !isPackhouse(Number(owner.trim()))) return undefined;
+  if (ownerOf(base) === null) return undefined;
   return readText(path.join(base, 'database-url'))?.trim();
 }
 
@@ -92,23 +84,25 @@ function readText(file: string): string | null {
   }
 }
 
-/** Whether a process of this number lives and is a node; a number taken over by another program frees the folder. */
-function isPackhouse(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  const command = readText(`/proc/${pid}/cmdline`);
-  if (command !== null) return command.includes('node') || command.includes('packhouse');
-  try {
-    kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+/** Not `recursive`: where the system refuses to make a folder in one that is there (/proc), Node would try for ever. */
+function makeFolders(folder: string): void {
+  const missing: string[] = [];
+  for (let at = folder; !existsSync(at); at = path.dirname(at)) missing.push(at);
+  for (const one of missing.reverse()) {
+    try {
+      mkdirSync(one, { mode: 0o755 });
+    } catch (error) {
+      // Another start may have made it just now.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
   }
 }
 
-function attempt(directory: string, action: () => void): void {
+function attempt<T>(directory: string, action: () => T): T {
   try {
-    action();
+    return action();
   } catch (error) {
+    if (isPackhouseError(error)) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new PackhouseError({
       code: code === 'ENOSPC' ? 'DISK_FULL' : 'DATA_DIR_UNUSABLE',

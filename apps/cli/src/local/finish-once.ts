@@ -2,6 +2,7 @@ import type { Database } from '@packhouse/database';
 import { countBlocks } from '@packhouse/pipeline';
 import { describeError, PackhouseError } from '@packhouse/runtime';
 import type { CliIo } from '../io.js';
+import { rangeOf } from '../quarantine/describe.js';
 import type { ReadyNetwork } from './preflight.js';
 import type { Reporter } from './report.js';
 import { isSettled } from './watch.js';
@@ -48,9 +49,9 @@ export async function finishOnce(parts: {
   io.exitCode = incomplete.exitCode;
   reporter.event({ event: 'done', blocks, seconds, bytes, missing }, `${done}\n${describeError(incomplete)}`);
   const rows = (await database.quarantine.list(network)).filter(
-    (row) => row.number >= range.start && row.number <= range.end,
+    (row) => row.end >= range.start && row.number <= range.end,
   );
   for (const row of rows.slice(0, EXPLAINED))
-    reporter.say(`  block ${row.number}: ${row.message} [${row.cause}]`);
+    reporter.say(`  block ${rangeOf(row)}: ${row.message} [${row.cause}]`);
   return true;
 }

@@ -2,21 +2,25 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
-import { type Context, describeError, PackhouseError, type ProcessMessage } from '@packhouse/runtime';
+import { openSigners } from '@packhouse/pipeline';
+import { describeError, PackhouseError } from '@packhouse/runtime';
 import { commandContext } from '../connect.js';
 import { type CliIo, print } from '../io.js';
 import { createRates } from '../rates.js';
 import { addressesOf, curlLines } from './announce.js';
 import { localApiKey } from './api-key.js';
+import { capLogs } from './cap-logs.js';
 import { DATA_DIRECTORY, openDataDirectory } from './data-directory.js';
 import { finishOnce } from './finish-once.js';
-import { nextFreePort } from './free-port.js';
+import { endLeftovers } from './leftovers.js';
 import { openNode, pickNetwork } from './open-node.js';
 import { openPostgres } from './open-postgres.js';
 import { checkLocalFlags, type LocalFlags, type LocalOptions } from './options.js';
 import type { ReadyNetwork } from './preflight.js';
 import { createReporter, type Reporter } from './report.js';
-import { supervise } from './supervise.js';
+import { stagingLimit } from './staging-limit.js';
+import { gatewayPort, startProcesses } from './start-processes.js';
+import { createWaiting } from './waiting.js';
 import { createWatch, type Look } from './watch.js';
 
 /** How often the state is looked at, in milliseconds. */
@@ -57,20 +61,14 @@ async function run(
   const startedAt = context.clock.now();
   const directory = openDataDirectory(path.resolve(io.cwd, options.dataDir ?? DATA_DIRECTORY), io.pid);
   onClose(() => directory.close());
+  onClose(capLogs([directory.in('logs'), directory.in('postgres')]));
 
-  const port = await nextFreePort(options.port);
-  if (port === null) {
-    throw new PackhouseError({
-      code: 'PORT_IN_USE',
-      message: `Port ${options.port} and the hundred after it are in use.`,
-      hint: 'Give another one with --port.',
-    });
-  }
-  if (port !== options.port) reporter.say(`Port ${options.port} is in use; the gateway takes ${port}.`);
+  await endLeftovers(context, directory, reporter.say);
+  const port = await gatewayPort(options.port, reporter);
 
   const node = await openNode({ io, context, options, directory, reporter, onClose });
   const postgres = await openPostgres({ io, context, directory, reporter, onClose });
-  await migrate({ connectionString: postgres.url, logger: context.logger });
+  await postgres.steadily(() => migrate({ connectionString: postgres.url, logger: context.logger }));
   const database = createDatabase({
     connectionString: postgres.url,
     context,
@@ -84,31 +82,43 @@ async function run(
   if (file !== null) await writeFile(networksFile, file, { mode: 0o600 });
   const networks = await loadNetworks(networksFile, io.env);
   const network = pickNetwork(networks, node?.network.id ?? options.network);
-  for (const each of networks) await database.networks.register({ id: each.id, chainId: each.chainId });
-  if (node !== null) await want(database, node);
-
+  const signingKeyFile = io.env.SIGNING_KEY_FILE || directory.in('signing-key.pem');
   const watch = createWatch(database, network.id);
-  await watch.look();
-  const apiKey = await localApiKey(database, directory.in('api-key'));
-  const addresses = addressesOf(port, network.id);
-  const gone = startProcesses({
+  const apiKey = await postgres.steadily(async () => {
+    for (const each of networks) await database.networks.register({ id: each.id, chainId: each.chainId });
+    if (node !== null) await want(database, node);
+    await openSigners({ context, database, file: signingKeyFile });
+    await watch.look();
+    return localApiKey(database, directory.in('api-key'));
+  });
+  const embedded = (io.env.DATABASE_URL ?? '') === '';
+  const staging = await stagingLimit({ env: io.env, directory: embedded ? directory.path : null });
+  if (staging.line !== null) reporter.say(staging.line);
+  const processes = startProcesses({
     io,
-    context,
     directory,
     port,
-    networksFile,
-    databaseUrl: postgres.url,
+    env: {
+      DATABASE_URL: postgres.url,
+      NETWORKS_FILE: networksFile,
+      STAGING_MAX_BYTES: staging.value,
+      SIGNING_KEY_FILE: signingKeyFile,
+    },
     reporter,
     onClose,
   });
-  const failed = Promise.race([gone.failed, postgres.failed]);
-  await Promise.race([gone.ready, failed]);
+  const failed = Promise.race([processes.failed, postgres.failed]);
+  await Promise.race([processes.ready, failed, aborted(io.signal)]);
+  if (io.signal.aborted) return;
+  const addresses = addressesOf(processes.port(), network.id);
+  const metrics = processes.metrics();
   reporter.event(
-    { event: 'ready', ...addresses, apiKey },
-    `Gateway: ${addresses.gateway}  data: ${directory.path}`,
+    { event: 'ready', ...addresses, apiKey, metrics },
+    `Gateway: ${addresses.gateway}  data: ${directory.path}\nMetrics: ${Object.values(metrics).join('  ')}`,
   );
 
   const rates = createRates();
+  const waiting = createWaiting(reporter, Date.now);
   let introduced = false;
   await Promise.race([failed, follow()]);
 
@@ -133,6 +143,7 @@ async function run(
     if (!options.once || node === null) return false;
     // What was published since this look is reported before the end is.
     const lastLook = async (): Promise<void> => reporter.look(await watch.look(), rates);
+    waiting(look.status, node.to as number);
     return finishOnce({ io, database, node, reporter, startedAt, lastLook });
   }
 }
@@ -164,38 +175,9 @@ async function want(database: Database, node: ReadyNetwork): Promise<void> {
   await database.quarantine.retry(id, { start: node.from, end: node.to ?? Number.MAX_SAFE_INTEGER });
 }
 
-function startProcesses(parts: {
-  io: CliIo;
-  context: Context;
-  directory: ReturnType<typeof openDataDirectory>;
-  port: number;
-  networksFile: string;
-  databaseUrl: string;
-  reporter: Reporter;
-  onClose: (close: () => Promise<unknown>) => void;
-}): { ready: Promise<unknown>; failed: Promise<never> } {
-  const { io, directory, reporter } = parts;
-  const env = {
-    ...io.env,
-    DATABASE_URL: parts.databaseUrl,
-    NETWORKS_FILE: parts.networksFile,
-    OBJECT_STORE: io.env.OBJECT_STORE ?? directory.in('objects'),
-    PORT: String(parts.port),
-    HOST: io.env.HOST ?? '127.0.0.1',
-  };
-  let fail: (error: PackhouseError) => void = () => undefined;
-  const failed = new Promise<never>((_, reject) => {
-    fail = reject;
-  });
-  failed.catch(() => undefined);
-  const onMessage = (name: string, message: ProcessMessage): void => {
-    if (message.type === 'problem') reporter.problem(name, message.message);
-  };
-  const children = ['gateway', 'ingester', 'packer'].map((name) =>
-    supervise({ name, env, logFile: directory.in('logs', `${name}.log`), onMessage, onGone: fail }),
-  );
-  parts.onClose(() => Promise.all(children.map((child) => child.stop())));
-  return { ready: Promise.all(children.map((child) => child.ready)), failed };
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 /** Prints the key and the lines to paste when the first bundles are out. True once that is done. */

@@ -41,9 +41,14 @@ export async function openNode(parts: {
     signal: io.signal,
   });
   onClose(() => demo.stop());
-  return preflight(context, { ...options, network: options.network ?? 'demo' }, [demo.url], {
-    bundles: { ...(options.kinds === null ? {} : { kinds: options.kinds }), ...DEMO_BUNDLES },
-  });
+  return preflight(
+    context,
+    { ...options, network: options.network ?? 'demo' },
+    [demo.url, demo.url.replace('http', 'ws')],
+    {
+      bundles: { ...(options.kinds === null ? {} : { kinds: options.kinds }), ...DEMO_BUNDLES },
+    },
+  );
 }
 
 /** The network of this name, else the first one. Throws NETWORK_UNKNOWN. */

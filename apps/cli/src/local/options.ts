@@ -70,10 +70,10 @@ export function checkLocalFlags(flags: LocalFlags): LocalOptions {
 
 function checkRpcUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return;
+  if (url !== null && /^(https?|wss?):$/.test(url.protocol)) return;
   throw new PackhouseError({
     code: 'USAGE',
-    message: `--rpc takes an http or https address, got ${url === null ? 'something else' : `one of ${url.protocol}//`}.`,
+    message: `--rpc takes an http, https, ws or wss address, got ${url === null ? 'something else' : `one of ${url.protocol}//`}.`,
     hint: 'For example --rpc http://localhost:8545.',
   });
 }

@@ -5,6 +5,7 @@ import { fetchWish } from '@packhouse/pipeline';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import { askChainId } from './ask-chain-id.js';
 import type { LocalOptions } from './options.js';
+import { pairAddresses } from './pair-addresses.js';
 
 /** A network that was found ready: its nodes answer, are on one chain and can give the kinds. */
 export interface ReadyNetwork {
@@ -45,7 +46,11 @@ export async function preflight(
   rpc: readonly string[],
   overrides: Record<string, unknown> = {},
 ): Promise<ReadyNetwork> {
-  const chainId = await askChainId(rpc, context.signal);
+  const nodes = pairAddresses(rpc);
+  const chainId = await askChainId(
+    nodes.map(({ url }) => url),
+    context.signal,
+  );
   const kinds = wish.kinds ?? [...KINDS];
   const file = JSON.stringify(
     {
@@ -54,7 +59,7 @@ export async function preflight(
           id: wish.network ?? CHAIN_NAMES[chainId] ?? `chain-${chainId}`,
           family: 'evm',
           chainId,
-          upstreams: rpc.map((url) => ({ url })),
+          upstreams: nodes,
           bundles: { kinds },
           ...overrides,
         },

@@ -14,7 +14,7 @@ export interface Reporter {
   /** An event for programs, and its line for people. */
   event(event: ReportedEvent, line: string): void;
   /** Something goes wrong in a part and is being tried again; the same words are said once a minute at most. */
-  problem(part: string, message: string): void;
+  problem(part: string, message: string, code?: string): void;
   look(look: Look, rates: Rates): void;
   end(): void;
 }
@@ -33,13 +33,16 @@ export function createReporter(io: CliIo, json: boolean): Reporter {
   return {
     say,
     event,
-    problem(part, message) {
+    problem(part, message, code) {
       const key = `${part} ${message.replace(/\d+/g, '#')}`;
       const now = Date.now();
       if (now - (said.get(key) ?? 0) < REPEAT_MS) return;
       if (said.size > 1_000) said.clear();
       said.set(key, now);
-      event({ event: 'problem', part, message }, `! ${part}: ${message}`);
+      event(
+        { event: 'problem', part, ...(code === undefined ? {} : { code }), message },
+        `! ${part}: ${message}`,
+      );
     },
     look({ status, published, quarantined }, rates) {
       for (const { kind, start, end, byteLength, sha256 } of published) {
@@ -48,10 +51,12 @@ export function createReporter(io: CliIo, json: boolean): Reporter {
           `published ${kind} ${start}-${end} (${formatBytes(byteLength)})`,
         );
       }
-      for (const { number, cause, message, nextTry } of quarantined) {
+      for (const { number, end, kinds, cause, message, nextTry } of quarantined) {
         event(
-          { event: 'quarantined', block: number, cause, message, nextTry },
-          `! block ${number} is quarantined: ${message}`,
+          { event: 'quarantined', block: number, end, kinds, cause, message, nextTry },
+          number === end
+            ? `! block ${number} is quarantined: ${message}`
+            : `! blocks ${number} to ${end} are quarantined: ${message}`,
         );
       }
       const progress = progressOf(status, rates.of);

@@ -19,11 +19,19 @@ afterEach(async () => {
 /** Stays alive until SIGTERM, as a process that was started does. */
 const STAY = "setInterval(() => {}, 1000); process.on('SIGTERM', () => process.exit(0));";
 /** A condition that never comes fails the test, however slow the machine is. */
-const WAIT = { timeout: 50_000, interval: 5 };
+const WAIT = { timeout: 150_000, interval: 5 };
+vi.setConfig({ testTimeout: 180_000 });
 const READY = "process.send({ type: 'ready' });";
 
 /** Supervises a program with this body; `run` in it is the number of this start, from 1 on. */
-async function supervising(body: string) {
+async function supervising(
+  body: string,
+  more: {
+    putRight?: (code: string) => Promise<boolean>;
+    restartMs?: number;
+    env?: Record<string, string>;
+  } = {},
+) {
   const main = path.join(folder, 'child.mjs');
   const runs = path.join(folder, 'runs');
   await writeFile(
@@ -42,11 +50,12 @@ async function supervising(body: string) {
   supervised = supervise({
     name: 'packer',
     main,
-    env: { ...process.env },
+    env: () => ({ ...process.env, ...more.env }),
     logFile: path.join(folder, 'log'),
     onMessage: (_, message) => messages.push(message),
     onGone: gone,
-    restartMs: 3,
+    restartMs: more.restartMs ?? 3,
+    ...(more.putRight === undefined ? {} : { putRight: more.putRight }),
   });
   return {
     supervised,
@@ -115,6 +124,43 @@ test('what an earlier start said is not the reason of the last one', async () =>
   expect((await givenUp).message).toBe('The packer keeps ending, the last time with SIGKILL.');
 });
 
+const FATAL = (code: string, exitCode: number): string =>
+  `process.send({ type: 'fatal', code: '${code}', message: 'No.', exitCode: ${exitCode} }, () => process.exit(${exitCode}));`;
+
+test('an end that is put right does not count and has no pause, as long as it was never ready', async () => {
+  const heard: string[] = [];
+  const { supervised, pids, pauses } = await supervising(
+    `if (run < 12) { ${FATAL('PORT_IN_USE', 69)} } else { ${READY} ${STAY} }`,
+    { putRight: async (code) => heard.push(code) > 0 },
+  );
+  await supervised.ready;
+  expect(await pids()).toHaveLength(12);
+  expect(new Set(heard)).toEqual(new Set(['PORT_IN_USE']));
+  expect(pauses()).toEqual([]);
+});
+
+test('one that was ready before is not given up because something outside is missing', async () => {
+  const { supervised, messages, pids } = await supervising(
+    `if (run === 1 || run === 12) { ${READY} ${STAY} } else { ${FATAL('DATABASE_UNAVAILABLE', 69)} }`,
+  );
+  await supervised.ready;
+  process.kill((await pids())[0] as number, 'SIGKILL');
+  await vi.waitUntil(() => readyCount(messages) === 2, WAIT);
+  expect(await pids()).toHaveLength(12);
+});
+
+test('that it was killed is said', async () => {
+  const { supervised, messages, pids } = await supervising(`${READY} ${STAY}`);
+  await supervised.ready;
+  process.kill((await pids())[0] as number, 'SIGKILL');
+  await vi.waitUntil(() => readyCount(messages) === 2, WAIT);
+  expect(messages).toContainEqual({
+    type: 'problem',
+    code: 'CHILD_FAILED',
+    message: 'ended with SIGKILL and is started again',
+  });
+});
+
 test('stop ends it, waits until it is gone, and starts nothing more', async () => {
   const { supervised, pids } = await supervising(`${READY} ${STAY}`);
   await supervised.ready;
@@ -126,11 +172,67 @@ test('stop ends it, waits until it is gone, and starts nothing more', async () =
 });
 
 test('stop in the pause before a restart starts nothing more', async () => {
-  const { supervised, pids, pauses } = await supervising('process.exit(1);');
+  // A pause that outlasts the test: nothing can be started between the look and the stop.
+  const { supervised, pids, pauses } = await supervising('process.exit(1);', { restartMs: 3_000_000 });
   const clear = vi.spyOn(globalThis, 'clearTimeout');
-  await vi.waitUntil(() => pauses().length >= 5, WAIT);
+  await vi.waitUntil(() => pauses().includes(3_000_000), WAIT);
   await supervised.stop();
-  expect(clear).toHaveBeenCalled();
-  const started = (await pids()).length;
-  expect(started).toBeLessThan(8);
+  expect(clear).toHaveBeenCalledWith(restartTimer());
+  expect(await pids()).toHaveLength(1);
+
+  /** The timer of the pause. */
+  function restartTimer(): unknown {
+    const { calls, results } = vi.mocked(globalThis.setTimeout).mock;
+    return results[calls.findIndex(([, ms]) => ms === 3_000_000)]?.value;
+  }
 });
+
+test('stop says whether it drained: a process that had to cut something off did not', async () => {
+  const { supervised } = await supervising(
+    `${READY} setInterval(() => {}, 1000); process.on('SIGTERM', () => process.exit(75));`,
+  );
+  await supervised.ready;
+  expect(await supervised.stop()).toEqual({ clean: false });
+});
+
+test('a process that does not end by itself is killed a moment after its limit', async () => {
+  const { supervised, pids } = await supervising(
+    `${READY} setInterval(() => {}, 1000); process.on('SIGTERM', () => undefined);`,
+    { env: { DRAIN_LIMIT_MS: '10' } },
+  );
+  await supervised.ready;
+  expect(await supervised.stop()).toEqual({ clean: false });
+  const [pid] = await pids();
+  expect(() => process.kill(pid as number, 0)).toThrow('ESRCH');
+});
+
+test('kill ends it this instant and starts nothing more', async () => {
+  const { supervised, pids } = await supervising(
+    `${READY} setInterval(() => {}, 1000); process.on('SIGTERM', () => undefined);`,
+  );
+  await supervised.ready;
+  supervised.kill();
+  const [pid] = await pids();
+  await vi.waitUntil(() => !isAlive(pid as number), WAIT);
+  expect(await pids()).toHaveLength(1);
+});
+
+test('messages of types that nobody knows are passed on and do no harm', async () => {
+  const { supervised, messages } = await supervising(
+    `process.send({ type: 'mood', value: 'sunny' }); process.send({ type: 'ready', more: 1 }); ${STAY}`,
+  );
+  await supervised.ready;
+  expect(messages).toEqual([
+    { type: 'mood', value: 'sunny' },
+    { type: 'ready', more: 1 },
+  ]);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

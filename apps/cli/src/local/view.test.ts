@@ -24,6 +24,8 @@ describe('the sum of a status', () => {
     network: 'main',
     head: 123,
     finalized: 100,
+    alarms: [],
+    backPressure: null,
     kinds: [
       kindStatus({ staged: 10, published: 60, bundles: 3, bytes: 300 }),
       kindStatus({ kind: 'logs', staged: 50, published: 40, quarantined: 2, bundles: 1, bytes: 50 }),
@@ -112,6 +114,11 @@ describe('the view', () => {
     ['is up to date when all that is wanted is staged', { etaSeconds: null, staged: 1_000 }, / up to date$/],
     ['names how many blocks are quarantined', { quarantined: 1_234 }, / {2}1,234 quarantined$/],
     ['has a question mark while the head is unknown', { head: null }, /^head \? /],
+    [
+      'is not up to date before the head is known',
+      { head: null, wanted: 0, staged: 0, etaSeconds: null },
+      / MB\/s$/,
+    ],
   ])('%s', (_, more, expected) => {
     const { io, said } = memoryIo();
     createView(io, () => 1e6).progress({ ...progress, ...(more as Partial<Progress>) });

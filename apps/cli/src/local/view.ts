@@ -97,7 +97,9 @@ function progressLine(progress: Progress): string {
     `${(progress.bytesPerSecond / 1e6).toFixed(1)} MB/s`,
     progress.etaSeconds === null ? 'up to date' : `ETA ${formatDuration(progress.etaSeconds)}`,
   ];
-  if (progress.staged < progress.wanted && progress.etaSeconds === null) parts.pop();
+  // Without an estimate it is only done when there was something to do.
+  const done = progress.head !== null && progress.staged >= progress.wanted;
+  if (progress.etaSeconds === null && !done) parts.pop();
   if (progress.quarantined > 0) parts.push(`${formatCount(progress.quarantined)} quarantined`);
   return parts.join('  ');
 }

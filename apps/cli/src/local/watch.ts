@@ -79,7 +79,7 @@ export async function isSettled(
   const rows = await database.quarantine.list(network);
   const due = rows
     .filter((row) => row.nextTry.getTime() <= now)
-    .map(({ number }) => ({ start: number, end: number }));
+    .map(({ number, end }) => ({ start: number, end }));
   let settled = true;
   for (const kind of kinds) {
     const { published, quarantined } = await database.coverage(network, kind, range);

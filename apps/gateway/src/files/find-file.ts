@@ -8,15 +8,21 @@ import { blockFile } from './block-file.js';
 import type { BodyCache } from './body-cache.js';
 import { BoundedLru } from './bounded-lru.js';
 import { type PublishedFacts, publishedFile } from './published-file.js';
+import { removedBlock } from './removed-block.js';
 import type { ServedFile } from './served-file.js';
 
 /** Rows of published bundles remembered, without their fragment tables: some 400 bytes each. */
 const MAX_FACTS = 20_000;
 
+/** Times that a block is looked for: a reorganisation a look is already more than any chain has. */
+const LOOKS = 4;
+
 /** Finds the file behind a name. */
 export interface FileFinder {
   /** Throws the problems `file-unknown` and `reorganised`, and what the database and the store throw. */
   find(network: string, kind: Kind, range: BlockRange): Promise<ServedFile>;
+  /** Lets go of what is remembered of bundles: one of them was superseded. */
+  forget(): void;
 }
 
 /**
@@ -29,12 +35,13 @@ export function createFileFinder(parts: {
   bodies: BodyCache;
 }): FileFinder {
   const { database, objectStore, bodies } = parts;
-  const known = new BoundedLru<PublishedFacts>(MAX_FACTS);
+  let known = new BoundedLru<PublishedFacts>(MAX_FACTS);
 
-  const published = (name: string, row: BundleRow): ServedFile => {
+  const published = (name: string, row: BundleRow, memory: BoundedLru<PublishedFacts>): ServedFile => {
     const { objectKey, byteLength, sha256 } = row;
     const facts = { objectKey, byteLength, sha256 };
-    known.set(name, facts, 1);
+    // Into the memory there was when the row was asked for: one that was let go since takes it along.
+    memory.set(name, facts, 1);
     return publishedFile(facts, parts);
   };
 
@@ -57,11 +64,12 @@ export function createFileFinder(parts: {
   };
 
   const single = async (network: string, kind: Kind, block: number, name: string): Promise<ServedFile> => {
+    const memory = known;
     const location = await database.locate(network, kind, block);
     if (location.state === 'published') {
       const { bundle } = location;
       return bundle.start === block && bundle.end === block
-        ? published(name, bundle)
+        ? published(name, bundle, memory)
         : publishedBlock(bundle, block);
     }
     if (location.state === 'absent') throw await absent(database, network, kind, block);
@@ -72,7 +80,12 @@ export function createFileFinder(parts: {
         block,
         fragment,
         read: async () => {
-          const [body] = await database.staging.bodies(network, kind, [fragment.startBlock]);
+          const [body] = await database.staging.bodies(
+            network,
+            kind,
+            [fragment.startBlock],
+            [fragment.crc32],
+          );
           return body as Buffer;
         },
         immutable: false,
@@ -82,33 +95,33 @@ export function createFileFinder(parts: {
   };
 
   return {
+    forget() {
+      known = new BoundedLru<PublishedFacts>(MAX_FACTS);
+    },
     async find(network, kind, { start, end }) {
       const name = `${network}/${kind}/${start}-${end}`;
       const facts = known.get(name);
       if (facts !== undefined) return publishedFile(facts, parts);
       if (start !== end) {
+        const memory = known;
         const row = await database.bundles.covering(network, kind, start);
-        if (row !== null && row.start === start && row.end === end) return published(name, row);
+        if (row !== null && row.start === start && row.end === end) return published(name, row, memory);
         throw unknown();
       }
-      try {
-        return await single(network, kind, start, name);
-      } catch (error) {
-        // Packed and reclaimed between the look-up and the read: it is published now, so once more finds it.
-        if (!isPackhouseError(error, 'STAGE_CONFLICT')) throw error;
-        return single(network, kind, start, name);
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await single(network, kind, start, name);
+        } catch (error) {
+          // Packed and reclaimed, or replaced by a reorganisation, between the look-up and the read: once more finds it.
+          if (!isPackhouseError(error, 'STAGE_CONFLICT') || tries === LOOKS) throw error;
+        }
       }
     },
   };
 }
 
 async function absent(database: Database, network: string, kind: Kind, block: number): Promise<Problem> {
-  const abandoned = await database.staging.abandonedAt(network, block);
-  if (abandoned === null) return unknown();
-  return new Problem('reorganised', {
-    detail: `Block ${block} with hash ${abandoned.hash} was removed by a reorganisation of the chain; ask for the pointer of block ${block} again.`,
-    members: { kind, block, hash: abandoned.hash, abandonedAt: abandoned.at.toISOString() },
-  });
+  return (await removedBlock(database, network, kind, block)) ?? unknown();
 }
 
 function unknown(): Problem {

@@ -27,7 +27,7 @@ export function publishedFile(
         throw new PackhouseError({
           code: 'OBJECT_MISMATCH',
           message: `The object ${objectKey} has other bytes than its row of the range index says: ${bytes.length} bytes, expected ${byteLength} with SHA-256 ${sha256}.`,
-          hint: 'Restore the object from a backup, or unpublish the range and pack it again.',
+          hint: 'Run `packhouse audit --repair` on this range: it is published again, as the next version.',
           data: { objectKey },
         });
       });

@@ -1,54 +1,43 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Coverage, Database } from '@packhouse/database';
+import type { Database } from '@packhouse/database';
+import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/pipeline';
+import { removedBlock } from '../files/removed-block.js';
 import { Problem } from '../http/problem.js';
 
 /**
- * How far around a block coverage is read at first: what it costs grows with what is staged, and most refusals are
- * near to something.
+ * The refusal for a block that is neither published nor staged: beyond the head, removed by a reorganisation, or not covered, with the reason that
+ * coverage gives for it and what is around it; null where it is there by now.
  */
-const NEAR_BLOCKS = 16_384;
-
-/** The refusal for a block that is neither published nor staged: beyond the head, or not covered, with what is around it. */
 export async function whyAbsent(
-  database: Database,
+  parts: { database: Database; coverage: CoverageParts },
   network: string,
   kind: Kind,
   block: number,
-): Promise<Problem> {
-  const head = (await database.head.get(network))?.number ?? null;
-  if (head !== null && block > head) {
+): Promise<Problem | null> {
+  const { head, hole } = await holeAt(parts.coverage, { network, kind, block });
+  if (hole === null || hole.staged) return null;
+  const removed = await removedBlock(parts.database, network, kind, block);
+  if (removed !== null) return removed;
+  if (head !== null && hole.reason === 'beyond-head') {
     return new Problem('beyond-head', {
       detail: `Block ${block} is beyond the head of ${network}, which is block ${head}.`,
       members: { kind, requested: block, head },
     });
   }
-  let coverage = await database.coverage(network, kind, {
-    start: Math.max(0, block - NEAR_BLOCKS),
-    end: block + NEAR_BLOCKS,
-  });
-  const held = coverage.quarantined.some((range) => range.start <= block && block <= range.end);
-  if (nearestBelow(coverage, block) === undefined || nearestAbove(coverage, block) === undefined) {
-    coverage = await database.coverage(network, kind);
-  }
-  const below = written(nearestBelow(coverage, block));
-  const above = written(nearestAbove(coverage, block));
-  const why = held ? 'is held back because it failed its checks' : 'is not covered';
+  const around = await parts.database.holes.around(network, kind, block);
+  const below = written(around.below);
+  const above = written(around.above);
+  const { quarantine } = hole;
   return new Problem('not-covered', {
-    detail: `Block ${block} of ${network} ${why} for ${kind}; the nearest covered range below is ${below ?? 'none'}, above ${above ?? 'none'}.`,
-    members: { kind, requested: block, head, quarantined: held, coverage: { below, above } },
+    detail: `Block ${block} of ${network} is not covered for ${kind} (${hole.reason}: ${holeNeeds(hole)}); the nearest covered range below is ${below ?? 'none'}, above ${above ?? 'none'}.`,
+    members: {
+      ...{ kind, requested: block, head, why: hole.reason, quarantined: hole.reason === 'quarantined' },
+      ...(quarantine === null ? {} : { ...quarantine, nextTry: quarantine.nextTry.toISOString() }),
+      coverage: { below, above },
+    },
   });
 }
 
-function nearestBelow({ published, staged }: Coverage, block: number): BlockRange | undefined {
-  return [...published, ...staged].filter((range) => range.end < block).sort((a, b) => b.end - a.end)[0];
-}
-
-function nearestAbove({ published, staged }: Coverage, block: number): BlockRange | undefined {
-  return [...published, ...staged]
-    .filter((range) => range.start > block)
-    .sort((a, b) => a.start - b.start)[0];
-}
-
-function written(range: BlockRange | undefined): string | null {
-  return range === undefined ? null : `${range.start}-${range.end}`;
+function written(range: BlockRange | null): string | null {
+  return range === null ? null : `${range.start}-${range.end}`;
 }

@@ -54,6 +54,21 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     });
   });
 
+  it('answers 410 for a block that a reorganisation removed, until another takes its place', async () => {
+    await at.stage(42_000, 42_001);
+    await at.database.staging.abandon('ethereum', 42_001);
+    const gone = await pointer(42_001);
+    expect(gone.status).toBe(410);
+    expect(gone.json()).toMatchObject({
+      reason: 'reorganised',
+      block: 42_001,
+      hash: expect.stringMatching(/^0x/),
+    });
+    await at.stage(42_001, 42_001, { branch: 'b' });
+    expect((await pointer(42_001)).status).toBe(200);
+    await at.database.staging.abandon('ethereum', 42_000);
+  });
+
   it('answers the new range as soon as a bundle is published', async () => {
     expect((await pointer(2_000)).status).toBe(404);
     await at.stage(2_000, 2_005, { group: 3 });
@@ -115,6 +130,9 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
       below: expect.stringMatching(/^2000-2005$|^1000-1019$/),
       above: null,
     });
+    await at.database.wanted.add({
+      ...{ network: 'ethereum', kinds: ['blocks'], start: 1_600, end: 1_600, priority: 1 },
+    });
     await at.database.quarantine.put({
       network: 'ethereum',
       number: 1_600,
@@ -126,7 +144,7 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     });
     const answer = await pointer(1_600);
     expect(answer.json()).toMatchObject({ status: 404, reason: 'not-covered', quarantined: true });
-    expect(answer.json().detail).toContain('held back');
+    expect(answer.json().detail).toContain('(quarantined: it failed once with PROOF_FAILED');
   });
 
   it('answers 404 for a kind that does not exist or that the network does not have', async () => {

@@ -43,7 +43,7 @@ const schema = {
         },
       },
     },
-    ...refusals(...COMMON_REFUSALS, 'block-number-invalid', 'beyond-head', 'not-covered'),
+    ...refusals(...COMMON_REFUSALS, 'block-number-invalid', 'beyond-head', 'not-covered', 'reorganised'),
   },
 } as const;
 

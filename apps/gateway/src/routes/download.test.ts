@@ -207,6 +207,25 @@ describe('GET {download_url}/<kind>/<start>-<end>.json.gz', () => {
     expect(recordsIn((await get('40001-40001')).body)).toBe(recordOf('blocks', 40_001, 'b'));
   });
 
+  it('never mixes two branches where a reorganisation comes between look-up and read', async () => {
+    await at.stage(41_000, 41_001);
+    const { staging } = at.database;
+    const { bodies } = staging;
+    let branch = 'a';
+    staging.bodies = async (...args) => {
+      if (branch === 'a') {
+        branch = 'b';
+        await staging.abandon('ethereum', 41_001);
+        await at.stage(41_001, 41_001, { branch });
+      }
+      return bodies(...args);
+    };
+    const answer = await get('41001-41001');
+    staging.bodies = bodies;
+    expect([branch, answer.status]).toEqual(['b', 200]);
+    expect(recordsIn(answer.body)).toBe(recordOf('blocks', 41_001, 'b'));
+  });
+
   it('looks once more where the fragment was reclaimed between look-up and read', async () => {
     await at.stage(20_480, 21_503, { group: 512 });
     const { staging } = at.database;

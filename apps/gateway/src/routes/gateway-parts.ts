@@ -1,5 +1,6 @@
 import type { Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
+import type { CoverageParts } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
 import type { Admission } from '../auth/admission.js';
 import type { FileFinder } from '../files/find-file.js';
@@ -17,8 +18,11 @@ export interface GatewayParts {
   openDoor: OpenDoor;
   pointers: PointerFinder;
   files: FileFinder;
-  /** Whether the gateway is shutting down. */
+  coverage: CoverageParts;
+  /** Whether the gateway is shutting down: requests are refused. */
   draining(): boolean;
+  /** Whether nothing more should be sent here: it is shutting down, or about to. */
+  leaving(): boolean;
   /** Bytes that each cache holds, by name. */
   cacheBytes(): Record<string, number>;
 }

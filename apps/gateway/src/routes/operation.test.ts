@@ -50,11 +50,14 @@ describe('the routes of operation', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(Object.keys(document.paths).sort()).toEqual([
       '/',
+      '/.well-known/packhouse-manifest-keys.json',
       '/healthz',
       '/metrics',
       '/openapi.json',
       '/readyz',
       '/{key}',
+      '/{key}/bundle-api/coverage',
+      '/{key}/bundle-api/manifest',
       '/{key}/bundle-api/{kind}/{block_number}',
       '/{kind}/{start_number}-{end_number}.json.gz',
     ]);

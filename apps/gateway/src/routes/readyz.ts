@@ -44,7 +44,7 @@ export function readyzRoute(app: FastifyInstance, parts: GatewayParts): void {
   app.get('/readyz', { schema, config: { whileDraining: true } }, async (request, reply) => {
     request.visit.route = 'readyz';
     const [database, objectStore] = await check();
-    const draining = parts.draining();
+    const draining = parts.leaving();
     const ready = database && objectStore && !draining;
     return reply
       .code(ready ? 200 : 503)

@@ -1,4 +1,5 @@
 import { KINDS } from '@packhouse/chain';
+import { HOLE_REASONS } from '@packhouse/database';
 import { PROBLEM_REASONS, type ProblemReason } from '../http/problem-reasons.js';
 
 /** JSON Schema of the kinds of data. */
@@ -27,6 +28,10 @@ const problemSchema = {
     maxBlock: { type: 'integer', description: 'Highest block that the plan includes.' },
     requested: { type: 'integer', description: 'The block asked for.' },
     head: { type: ['integer', 'null'], description: 'Number of the newest block.' },
+    why: { type: 'string', enum: HOLE_REASONS, description: 'Why the block is not covered.' },
+    cause: { type: 'string', description: 'Of a quarantined block: error code.' },
+    attempts: { type: 'integer', description: 'Of a quarantined block: tries so far.' },
+    nextTry: { type: 'string', description: 'Of a quarantined block: when it is tried again.' },
     coverage: {
       type: 'object',
       description: 'The nearest covered ranges around the block asked for.',

@@ -11,6 +11,7 @@ export interface StoredBundle {
   raw_length: number;
   proofs: number;
   format_version: number;
+  version: number;
   published_at: Date;
   sha256: Buffer;
   first_hash: Buffer;
@@ -22,7 +23,7 @@ export interface StoredBundle {
 
 /** All columns of a bundle but its network. */
 export const BUNDLE_COLUMNS = `kind, start_block, end_block, byte_length, raw_length, proofs, format_version,
-     published_at, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments`;
+     version, published_at, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments`;
 
 /** A row of the range index as it is handed out. */
 export function bundleOf(network: string, row: StoredBundle): BundleRow {
@@ -41,6 +42,7 @@ export function bundleOf(network: string, row: StoredBundle): BundleRow {
     proofs: proofsOf(row.proofs),
     fragments: decodeFragmentTable(row.start_block, row.fragments),
     formatVersion: row.format_version,
+    version: row.version,
     publishedAt: row.published_at,
   };
 }

@@ -1,20 +1,50 @@
 import { kindCode } from '../connection/codes.js';
 import type { Connections } from '../connection/connections.js';
 import type { Database } from '../database.js';
+import type { OriginIds } from '../manifest/origins.js';
 import type { NetworkIds } from '../networks/networks.js';
 import { bundleOf, type StoredBundle } from './bundle-row.js';
 import { listBundles } from './list-bundles.js';
 import { publish } from './publish.js';
 import { selectCovering } from './select-covering.js';
 import { selectRanges } from './select-ranges.js';
+import { selectSuperseded } from './select-superseded.js';
+import { selectSupersededCount } from './select-superseded-count.js';
 import { selectTotals } from './select-totals.js';
+import { supersede } from './supersede.js';
+
+interface StoredSuperseded extends StoredBundle {
+  superseded_at: Date;
+  reason: string;
+}
 
 type Totals = Awaited<ReturnType<Database['bundles']['totals']>>;
 
 /** The part `bundles` of the database. */
-export function createBundles(connections: Connections, ids: NetworkIds): Database['bundles'] {
+export function createBundles(
+  connections: Connections,
+  ids: NetworkIds,
+  origins: OriginIds,
+): Database['bundles'] {
+  const tools = { connections, origins, tips: new Map() };
   return {
-    publish: async (bundle) => publish(connections, await ids.get(bundle.network), bundle),
+    publish: async (bundle, sealing) => publish(tools, await ids.get(bundle.network), bundle, sealing),
+    supersede: async (bundle, options) => supersede(tools, await ids.get(bundle.network), bundle, options),
+    superseded: async (network, kind, { start, end }) => {
+      const id = await ids.find(network);
+      if (id === undefined) return [];
+      const values = [id, kindCode(kind), start, end];
+      const rows = await connections.query<StoredSuperseded>(selectSuperseded, values);
+      return rows.map((row) => ({
+        ...bundleOf(network, row),
+        supersededAt: row.superseded_at,
+        reason: row.reason,
+      }));
+    },
+    supersededCount: async () => {
+      const [row] = await connections.query<{ count: number }>(selectSupersededCount, []);
+      return row?.count ?? 0;
+    },
     covering: async (network, kind, number) => {
       const id = await ids.find(network);
       if (id === undefined) return null;

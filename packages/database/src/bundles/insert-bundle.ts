@@ -1,8 +1,12 @@
+import { encodeFragmentTable } from '@packhouse/bundle';
+import { hashBytes, kindCode, proofsMask } from '../connection/codes.js';
 import { statement } from '../connection/statement.js';
+import type { NewBundle } from '../database.js';
 
 /**
  * $1 network id, $2 kind, $3 start, $4 end, $5 bytes, $6 raw bytes, $7 proofs (mask), $8 format version,
- * $9 sha256, $10 first hash, $11 first parent hash, $12 last hash, $13 object key, $14 fragment table.
+ * $9 sha256, $10 first hash, $11 first parent hash, $12 last hash, $13 object key, $14 fragment table, $15 version,
+ * $16 time (null: now).
  *
  * The lock is taken before the row is tried: without it two publishers of overlapping ranges insert first and then
  * wait for each other's end, and Postgres needs a second to call that a deadlock. They would queue for the row of
@@ -12,8 +16,34 @@ export const insertBundle = statement(
   'bundles/insert-bundle',
   `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4))
    INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
-     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments)
+     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at)
    SELECT $1::int2, $2::int2, $3::int8, $4::int8, $5::int8, $6::int8, $7::int4, $8::int2, $9::bytea,
-     $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea
+     $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea, $15::int2, coalesce($16::timestamptz, now())
    FROM turn`,
 );
+
+/** The values of `insertBundle`. */
+export function bundleValues(
+  networkId: number,
+  bundle: NewBundle,
+  { version, publishedAt }: { version: number; publishedAt: Date | null },
+): unknown[] {
+  return [
+    networkId,
+    kindCode(bundle.kind),
+    bundle.start,
+    bundle.end,
+    bundle.byteLength,
+    bundle.rawLength,
+    proofsMask(bundle.proofs),
+    bundle.formatVersion,
+    Buffer.from(bundle.sha256, 'hex'),
+    hashBytes(bundle.firstHash),
+    hashBytes(bundle.firstParentHash),
+    hashBytes(bundle.lastHash),
+    bundle.objectKey,
+    encodeFragmentTable(bundle.fragments),
+    version,
+    publishedAt,
+  ];
+}

@@ -61,6 +61,16 @@ export function createConnections(options: {
     client.on('error', () => {});
   });
   const address = databaseAddress(connectionString);
+  context.metrics.gauge(
+    'packhouse_database_connections',
+    'Connections to Postgres by what they do; waiting are those who would like one',
+    ['state'],
+    (gauge) => {
+      gauge.set({ state: 'used' }, pool.totalCount - pool.idleCount);
+      gauge.set({ state: 'idle' }, pool.idleCount);
+      gauge.set({ state: 'waiting' }, pool.waitingCount);
+    },
+  );
 
   const mapped = async <T>(work: () => Promise<T>): Promise<T> => {
     try {

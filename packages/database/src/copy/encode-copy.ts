@@ -13,6 +13,7 @@ export interface CopyEncoder {
   int4(value: number): void;
   int8(value: number): void;
   bytes(value: Buffer): void;
+  none(): void;
   /** Everything written, as chunks in order; large values are not copied. */
   finish(): Buffer[];
 }
@@ -74,6 +75,7 @@ export function createCopyEncoder(): CopyEncoder {
         chunks.push(value);
       }
     },
+    none: () => length(-1),
     finish: () => {
       put(TRAILER);
       flush();

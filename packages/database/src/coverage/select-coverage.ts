@@ -24,9 +24,10 @@ export const selectCoverage = statement(
      FROM packhouse.published
      WHERE network_id = $1 AND kind = $2::int2
      UNION ALL
-     SELECT 'quarantined', range_agg(int8range(block, block, '[]'))
+     SELECT 'quarantined', range_agg(int8range(block, block + blocks))
      FROM packhouse.quarantine
-     WHERE network_id = $1 AND (kinds >> $2::int4) & 1 = 1 AND block BETWEEN $3::int8 AND $4::int8
+     WHERE network_id = $1 AND (kinds >> $2::int4) & 1 = 1
+       AND int8range(block, block + blocks) && int8range($3::int8, $4::int8, '[]')
    ) AS parts,
    unnest(parts.ranges * int8multirange(int8range($3::int8, $4::int8, '[]'))) AS range
    ORDER BY part, start`,

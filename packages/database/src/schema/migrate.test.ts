@@ -1,13 +1,16 @@
-import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { freshDatabase } from '@packhouse/local';
+import { createLogger } from '@packhouse/runtime';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { createDatabase } from '../create-database.js';
 import { silentContext } from '../testing/open-database.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migration-files.js';
+
+vi.setConfig({ testTimeout: 180_000 });
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
 let folder: string;
@@ -74,12 +77,130 @@ it('keeps what went well when a later migration fails, and nothing of the one th
   expect(await migrate({ connectionString: fresh.url, folder })).toEqual(['9999_bad']);
 });
 
-it('refuses a schema that a newer version wrote', async () => {
-  await writeFile(path.join(folder, '9999_future.sql'), 'CREATE TABLE packhouse.future (id int4);');
-  await migrate({ connectionString: fresh.url, folder });
-  const newer = { code: 'DATABASE_NEWER', message: expect.stringContaining('9999_future') };
-  await expect(migrate({ connectionString: fresh.url })).rejects.toMatchObject(newer);
-  await expect(checkSchema()).rejects.toMatchObject(newer);
+describe('a schema that a newer version wrote', () => {
+  it('serves this version too where it only added something', async () => {
+    await writeFile(path.join(folder, '9999_future.sql'), 'CREATE TABLE packhouse.future (id int4);');
+    await migrate({ connectionString: fresh.url, folder });
+    await checkSchema();
+    expect(await migrate({ connectionString: fresh.url })).toEqual([]);
+  });
+
+  it('is refused in one sentence where a migration is declared breaking', async () => {
+    await writeFile(
+      path.join(folder, '9999_future.sql'),
+      "INSERT INTO packhouse.compatibility (migration, minimum) VALUES ('9999_future', 9999);",
+    );
+    await migrate({ connectionString: fresh.url, folder });
+    const version = Number.parseInt((await migrationNames()).at(-1) as string, 10);
+    const newer = {
+      code: 'DATABASE_NEWER',
+      message: `The database schema was changed by 9999_future so that programs need schema version 9999, and this one has ${version}.`,
+    };
+    await expect(migrate({ connectionString: fresh.url })).rejects.toMatchObject(newer);
+    await expect(checkSchema()).rejects.toMatchObject(newer);
+    await rows('UPDATE packhouse.compatibility SET minimum = 1');
+    await checkSchema();
+  });
+
+  it('is refused where it also lacks what this version brings', async () => {
+    await writeFile(path.join(folder, '9999_future.sql'), 'CREATE TABLE packhouse.future (id int4);');
+    await migrate({ connectionString: fresh.url, folder });
+    await rows("DELETE FROM packhouse.migration WHERE name = '0001_initial'");
+    const other = {
+      code: 'DATABASE_NEWER',
+      message: expect.stringContaining(
+        'it has 9999_future, which this one does not know, and lacks 0001_initial',
+      ),
+    };
+    await expect(migrate({ connectionString: fresh.url })).rejects.toMatchObject(other);
+    await expect(checkSchema()).rejects.toMatchObject(other);
+  });
+});
+
+describe('a migration that needs a lock which a long transaction holds', () => {
+  const ALTER = 'ALTER TABLE packhouse.network ADD COLUMN colour text;';
+
+  it('steps back so that everybody else goes on, and is applied when the lock is free', async () => {
+    await migrate({ connectionString: fresh.url });
+    await writeFile(path.join(folder, '9999_alter.sql'), ALTER);
+    const holder = new pg.Client({ connectionString: fresh.url });
+    await holder.connect();
+    await holder.query('BEGIN; SELECT FROM packhouse.network');
+    const stepsBack: string[] = [];
+    const logger = createLogger({ name: 'test', destination: { write: (line) => stepsBack.push(line) } });
+    const migrating = migrate({ connectionString: fresh.url, folder, logger });
+    const waiting = `SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'packhouse migrate' AND wait_event_type = 'Lock'`;
+    await expect.poll(() => rows(waiting), { timeout: 60_000, interval: 10 }).toHaveLength(1);
+    // Stands in line behind the migration, and would until the transaction ends.
+    await rows('SELECT FROM packhouse.network');
+    await expect.poll(() => stepsBack.length, { timeout: 60_000 }).toBeGreaterThan(0);
+    await rows('SELECT FROM packhouse.network');
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await migrating).toEqual(['9999_alter']);
+    await rows('SELECT colour FROM packhouse.network');
+  });
+
+  it('gives up in the end, in one sentence', async () => {
+    await migrate({ connectionString: fresh.url });
+    await writeFile(path.join(folder, '9999_alter.sql'), ALTER);
+    const holder = new pg.Client({ connectionString: fresh.url });
+    await holder.connect();
+    await holder.query('BEGIN; SELECT FROM packhouse.network');
+    await expect(migrate({ connectionString: fresh.url, folder, tryForMs: 0 })).rejects.toMatchObject({
+      code: 'DATABASE_BUSY',
+      retryable: true,
+      message: expect.stringContaining('other transactions hold a lock that a migration needs'),
+    });
+    await holder.end();
+    expect(await rows("SELECT name FROM packhouse.migration WHERE name = '9999_alter'")).toEqual([]);
+  });
+});
+
+it('loses nothing of what programs of the version before write while it runs', async () => {
+  // The first release's schema, and one that writes to it without a pause.
+  const first = path.join(folder, 'first');
+  await mkdir(first);
+  await copyFile(path.join(folder, '0001_initial.sql'), path.join(first, '0001_initial.sql'));
+  await migrate({ connectionString: fresh.url, folder: first });
+  await rows("INSERT INTO packhouse.network (name, chain_id) VALUES ('main', 1)");
+  const writer = new pg.Client({ connectionString: fresh.url });
+  await writer.connect();
+  let written = 0;
+  let migrated = false;
+  const writing = (async () => {
+    for (let after = 0; after < 20; ) {
+      await writer.query(
+        `INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+           format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments)
+         VALUES (1, 0, $1::int8, $1::int8, 10, 20, 0, 1, '\\x00', '\\x00', '\\x00', '\\x00', 'key-' || $1::int8, '\\x')`,
+        [written],
+      );
+      written += 1;
+      if (migrated) after += 1;
+    }
+  })();
+  writing.catch(() => undefined);
+  try {
+    await expect.poll(() => written, { timeout: 60_000 }).toBeGreaterThan(20);
+    const outcomes = await Promise.all([1, 2].map(() => migrate({ connectionString: fresh.url })));
+    const brought = (await migrationNames()).slice(1);
+    expect(outcomes.filter((applied) => applied.length > 0)).toEqual([brought]);
+    migrated = true;
+    await writing;
+    expect(await rows('SELECT count(*)::int4 AS bundles FROM packhouse.bundle')).toEqual([
+      { bundles: written },
+    ]);
+    expect(await rows('SELECT bundles::int4, ranges::text FROM packhouse.published')).toEqual([
+      { bundles: written, ranges: `{[0,${written})}` },
+    ]);
+    await checkSchema();
+  } finally {
+    migrated = true;
+    await writing.catch(() => undefined);
+    await writer.end();
+  }
 });
 
 it('says what to do about a schema that is not there or too old', async () => {

@@ -1,4 +1,5 @@
-import type { Logger } from '@packhouse/runtime';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Logger, PackhouseError } from '@packhouse/runtime';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { databaseAddress, databaseError } from '../connection/database-error.js';
@@ -10,17 +11,27 @@ import { selectApplied } from './select-applied.js';
 /** Of the whole database, so that any number of processes may migrate at once. */
 const LOCK = "SELECT pg_advisory_lock(hashtextextended('packhouse:migrate', 0))";
 
+/** How long a migration may stand in the queue for a lock, where it keeps everybody behind it waiting. */
+const LOCK_TIMEOUT_MS = 2_000;
+/** The pause before it stands in line again, and how long it is tried in all. */
+const PAUSE_MS = 1_000;
+const TRY_FOR_MS = 120_000;
+
 /**
  * Brings the schema up to this program's version, each migration in a transaction of its own.
  *
- * Safe to call from several processes at once: the others wait and then find nothing to do. Resolves to the
- * names of the migrations it applied. Throws DATABASE_NEWER, DATABASE_UNAVAILABLE, DISK_FULL.
+ * Safe to call from several processes at once: the others wait and then find nothing to do. Safe to call while
+ * programs of the version before work: a migration whose lock is held by a long transaction steps back after two
+ * seconds, lets the others pass, and tries again. Resolves to the names of the migrations it applied. Throws
+ * DATABASE_NEWER, DATABASE_UNAVAILABLE, DATABASE_BUSY where the lock could not be had within two minutes, DISK_FULL.
  */
 export async function migrate(options: {
   connectionString: string;
   logger?: Logger;
   /** Default: the migrations of this repository. */
   folder?: string;
+  /** How long to try where other transactions hold a lock, in milliseconds; default two minutes. */
+  tryForMs?: number;
 }): Promise<string[]> {
   const folder = options.folder ?? MIGRATIONS_FOLDER;
   const client = new pg.Client({
@@ -41,24 +52,60 @@ export async function migrate(options: {
     // Not `CREATE SCHEMA IF NOT EXISTS`: that needs the right to create schemas even where there is one.
     const schema = await client.query("SELECT to_regnamespace('packhouse') IS NOT NULL AS there");
     if (schema.rows[0]?.there !== true) await client.query('CREATE SCHEMA packhouse');
-    const silent = (): void => {};
-    const applied = await runner({
-      dbClient: client,
-      dir: folder,
-      ignorePattern: '(?!\\d{4}_).*',
-      migrationsSchema: 'packhouse',
-      migrationsTable: 'migration',
-      direction: 'up',
-      singleTransaction: false,
-      noLock: true, // ours covers the comparison above as well
-      logger: { debug: silent, info: silent, warn: silent, error: silent },
-    });
-    const names = applied.map((migration) => migration.name);
-    options.logger?.info({ migrations: names }, 'database schema brought up to date');
-    return names;
+    await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    const until = Date.now() + (options.tryForMs ?? TRY_FOR_MS);
+    for (let done = false; !done; ) {
+      try {
+        await applyMissing(client, folder);
+        done = true;
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error;
+        // The runner leaves its transaction open.
+        await client.query('ROLLBACK');
+        if (Date.now() >= until) throw busy(databaseAddress(options.connectionString), error);
+        options.logger?.warn(
+          { err: error },
+          'another transaction is in the way of a migration; it is tried again',
+        );
+        await delay(PAUSE_MS);
+      }
+    }
+    options.logger?.info({ migrations: missing }, 'database schema brought up to date');
+    return missing;
   } catch (error) {
     throw databaseError(error, options.connectionString);
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+async function applyMissing(client: pg.Client, folder: string): Promise<void> {
+  const silent = (): void => {};
+  await runner({
+    dbClient: client,
+    dir: folder,
+    ignorePattern: '(?!\\d{4}_).*',
+    migrationsSchema: 'packhouse',
+    migrationsTable: 'migration',
+    direction: 'up',
+    singleTransaction: false,
+    noLock: true, // ours covers the comparison above as well
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+  });
+}
+
+function isLockTimeout(error: unknown): boolean {
+  for (let inner = error; inner instanceof Error; inner = inner.cause) {
+    if (inner instanceof pg.DatabaseError) return inner.code === '55P03';
+  }
+  return false;
+}
+
+function busy(address: string, cause: unknown): PackhouseError {
+  return new PackhouseError({
+    code: 'DATABASE_BUSY',
+    message: `The schema in ${address} could not be migrated: other transactions hold a lock that a migration needs.`,
+    hint: 'Nothing was changed by it. End the long transaction, which pg_stat_activity shows, and run `packhouse migrate` again.',
+    cause,
+  });
 }

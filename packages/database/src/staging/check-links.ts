@@ -25,6 +25,8 @@ export function checkLinks(
         expected: previous.hash,
         got: block.parentHash,
         where: 'in the same run',
+        by: block.number,
+        published: false,
       });
     }
     compare(network, expected, number, block.parentHash);
@@ -36,6 +38,9 @@ export function checkLinks(
 interface KnownHash {
   hash: string;
   where: string;
+  /** The block that says so. */
+  by: number;
+  published: boolean;
 }
 
 /** Hashes by number. A block also tells its parent's. */
@@ -44,18 +49,19 @@ function knownHashes(
   bundles: readonly BundleEndsRow[],
 ): Map<number, KnownHash> {
   const known = new Map<number, KnownHash>();
-  const add = (number: number, hash: Buffer, where: string): void => {
-    if (!known.has(number)) known.set(number, { hash: hashText(hash), where });
+  const add = (number: number, hash: Buffer, where: string, by: number, published: boolean): void => {
+    if (!known.has(number)) known.set(number, { hash: hashText(hash), where, by, published });
   };
-  for (const row of staged) {
-    add(row.block, row.hash, 'as it is staged');
-    add(row.block - 1, row.parent_hash, `as staged block ${row.block} says`);
-  }
+  // What is published is said first: it is final, whoever else disagrees.
   for (const row of bundles) {
     const name = `as bundle ${row.start}-${row.end} says`;
-    add(row.start, row.first_hash, name);
-    add(row.start - 1, row.first_parent_hash, name);
-    add(row.end, row.last_hash, name);
+    add(row.start, row.first_hash, name, row.start, true);
+    add(row.start - 1, row.first_parent_hash, name, row.start, true);
+    add(row.end, row.last_hash, name, row.end, true);
+  }
+  for (const row of staged) {
+    add(row.block, row.hash, 'as it is staged', row.block, false);
+    add(row.block - 1, row.parent_hash, `as staged block ${row.block} says`, row.block, false);
   }
   return known;
 }
@@ -63,5 +69,6 @@ function knownHashes(
 function compare(network: string, known: Map<number, KnownHash>, number: number, got: string): void {
   const entry = known.get(number);
   if (entry === undefined || entry.hash === got) return;
-  throw stageConflict({ network, number, expected: entry.hash, got, where: entry.where });
+  const { by, hash, published, where } = entry;
+  throw stageConflict({ network, number, expected: hash, got, where, by, published });
 }

@@ -4,27 +4,38 @@ import type { Connections } from '../connection/connections.js';
 import { decodeCopy } from '../copy/decode-copy.js';
 
 /**
- * The bodies of fragments, in the order of `startBlocks`.
+ * The bodies of fragments, in the order of `startBlocks`; with `crcs` only of the very fragments that have these
+ * checksums: after a reorganisation another one may begin at the same block.
  *
  * COPY takes no parameters; what is put into its text are whole numbers. Throws STAGE_CONFLICT if one is gone.
  */
 export async function readBodies(
   connections: Connections,
-  options: { network: string; networkId: number; kind: number; startBlocks: readonly number[] },
+  options: {
+    network: string;
+    networkId: number;
+    kind: number;
+    startBlocks: readonly number[];
+    crcs?: readonly number[] | undefined;
+  },
 ): Promise<Buffer[]> {
-  const { networkId, kind, startBlocks } = options;
+  const { networkId, kind, startBlocks, crcs } = options;
   if (startBlocks.length === 0) return [];
-  if (![networkId, kind, ...startBlocks].every(Number.isSafeInteger)) {
+  if (![networkId, kind, ...startBlocks, ...(crcs ?? [])].every(Number.isSafeInteger)) {
     throw new RangeError('a block number is not a whole number');
   }
   const text = `COPY (
-    SELECT block, body FROM packhouse.fragment
+    SELECT block, body, crc32 FROM packhouse.fragment
     WHERE network_id = ${networkId} AND kind = ${kind} AND block IN (${startBlocks.join()})
   ) TO STDOUT (FORMAT binary)`;
   const bodies = new Map<number, Buffer>();
+  const expected = new Map(startBlocks.map((block, i) => [block, crcs?.[i]]));
   await connections.session(async ({ client }) => {
-    for await (const [block, body] of decodeCopy(client.query(to(text)))) {
-      if (block != null && body != null) bodies.set(Number(block.readBigInt64BE()), body);
+    for await (const [block, body, crc] of decodeCopy(client.query(to(text)))) {
+      if (block == null || body == null || crc == null) continue;
+      const number = Number(block.readBigInt64BE());
+      const wanted = expected.get(number);
+      if (wanted === undefined || wanted === Number(crc.readBigInt64BE())) bodies.set(number, body);
     }
   });
   return startBlocks.map((startBlock) => {

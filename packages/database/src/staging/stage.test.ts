@@ -135,6 +135,8 @@ describe('refuses hashes that do not fit', () => {
       number: SEGMENT_BLOCKS - 1,
       expected: hashAt(SEGMENT_BLOCKS - 1),
       got: hashAt(SEGMENT_BLOCKS - 1, 'b'),
+      by: SEGMENT_BLOCKS - 1,
+      published: false,
     });
     await open.database.staging.stage(makeRun(10, 11));
     expect(await conflict(open.database.staging.stage(makeRun(12, 12, { branch: 'b' })))).toMatchObject({

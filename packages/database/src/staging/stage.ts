@@ -5,6 +5,7 @@ import { createCopyEncoder } from '../copy/encode-copy.js';
 import { SEGMENT_BLOCKS, type StagedKind, type StageRequest } from '../database.js';
 import { checkLinks } from './check-links.js';
 import { checkRequest } from './check-request.js';
+import type { ClientNames } from './client-names.js';
 import { ensureSegment, segmentState } from './ensure-segment.js';
 import { lockStage } from './lock-stage.js';
 import {
@@ -42,16 +43,18 @@ interface KindRange {
  */
 export async function stage(
   connections: Connections,
+  clients: ClientNames,
   networkId: number,
   request: StageRequest,
 ): Promise<{ staged: boolean }> {
   const range = checkRequest(request);
   const segment = segmentOf(networkId, range.start);
+  const clientIds = await clients.ids(request.blocks.flatMap(({ client }) => client ?? []));
   for (;;) {
     const done = await connections.transaction(async (session) => {
       await lock(session, segment, range);
       if ((await segmentState(session, segment)) !== 'ready') return null;
-      return write(session, segment, request, range);
+      return write(session, segment, { ...request, clientIds }, range);
     });
     if (done !== null) return done;
     await ensureSegment(connections, segment);
@@ -72,7 +75,7 @@ async function lock(
 async function write(
   session: Session,
   segment: Segment,
-  request: StageRequest,
+  request: StageRequest & { clientIds: ReadonlyMap<string, number | null> },
   { start, end }: { start: number; end: number },
 ): Promise<{ staged: boolean }> {
   const { networkId } = segment;
@@ -114,7 +117,7 @@ async function writeBlocks(
   session: Session,
   networkId: number,
   partition: string,
-  request: StageRequest,
+  request: StageRequest & { clientIds: ReadonlyMap<string, number | null> },
   staged: readonly StagedBlockRow[],
 ): Promise<boolean> {
   const before = new Map(staged.map((row) => [row.block, row.proofs]));
@@ -130,7 +133,7 @@ async function writeBlocks(
   if (fresh.length === 0) return false;
   const encoder = createCopyEncoder();
   for (const block of fresh) {
-    encoder.row(7);
+    encoder.row(8);
     encoder.int2(networkId);
     encoder.int8(block.number);
     encoder.bytes(hashBytes(block.hash));
@@ -138,10 +141,14 @@ async function writeBlocks(
     encoder.int8(block.timestamp);
     encoder.int4(block.transactionCount);
     encoder.int4(proofsMask(block.proofs));
+    const client = block.client == null ? null : (request.clientIds.get(block.client) ?? null);
+    if (client === null) encoder.none();
+    else encoder.int2(client);
   }
   await copyIn(
     session.client,
-    `COPY packhouse.${partition} (network_id, block, hash, parent_hash, timestamp, transaction_count, proofs)
+    `COPY packhouse.${partition} (network_id, block, hash, parent_hash, timestamp, transaction_count, proofs,
+       client)
      FROM STDIN (FORMAT binary)`,
     encoder.finish(),
   );

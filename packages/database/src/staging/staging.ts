@@ -3,6 +3,7 @@ import type { Connections } from '../connection/connections.js';
 import type { Database, StagedBlock } from '../database.js';
 import type { NetworkIds } from '../networks/networks.js';
 import { abandon } from './abandon.js';
+import { type ClientNames, createClientNames } from './client-names.js';
 import { fragmentInfo } from './fragment-info.js';
 import { listPartitions } from './list-partitions.js';
 import { readBodies } from './read-bodies.js';
@@ -16,17 +17,19 @@ import { stage } from './stage.js';
 
 /** The part `staging` of the database. */
 export function createStaging(connections: Connections, ids: NetworkIds): Database['staging'] {
+  const clients = createClientNames(connections);
   return {
-    stage: async (request) => stage(connections, await ids.get(request.network), request),
+    stage: async (request) => stage(connections, clients, await ids.get(request.network), request),
     blocks: async (network, { start, end }) => {
       const id = await ids.find(network);
       if (id === undefined) return [];
-      return (await connections.query<StagedBlockRow>(selectBlocks, [id, start, end])).map(blockOf);
+      return blocksOf(clients, await connections.query<StagedBlockRow>(selectBlocks, [id, start, end]));
     },
     newest: async (network) => {
       const id = await ids.find(network);
       if (id === undefined) return null;
-      return (await connections.query<StagedBlockRow>(selectNewest, [id])).map(blockOf)[0] ?? null;
+      const rows = await connections.query<StagedBlockRow>(selectNewest, [id]);
+      return (await blocksOf(clients, rows))[0] ?? null;
     },
     fragments: async (network, kind, { start, end }) => {
       const id = await ids.find(network);
@@ -34,12 +37,13 @@ export function createStaging(connections: Connections, ids: NetworkIds): Databa
       const values = [id, kindCode(kind), start, end, segmentStart(start)];
       return (await connections.query<FragmentRow>(selectFragments, values)).map(fragmentInfo);
     },
-    bodies: async (network, kind, startBlocks) =>
+    bodies: async (network, kind, startBlocks, crcs) =>
       readBodies(connections, {
         network,
         networkId: await ids.get(network),
         kind: kindCode(kind),
         startBlocks,
+        crcs,
       }),
     abandon: async (network, start) =>
       abandon(connections, { network, networkId: await ids.get(network), start }),
@@ -64,13 +68,18 @@ export function createStaging(connections: Connections, ids: NetworkIds): Databa
   };
 }
 
-function blockOf(row: StagedBlockRow): StagedBlock {
-  return {
-    number: row.block,
-    hash: hashText(row.hash),
-    parentHash: hashText(row.parent_hash),
-    timestamp: row.timestamp,
-    transactionCount: row.transaction_count,
-    proofs: proofsOf(row.proofs),
-  };
+async function blocksOf(clients: ClientNames, rows: readonly StagedBlockRow[]): Promise<StagedBlock[]> {
+  const names = await clients.names(rows.flatMap((row) => row.client ?? []));
+  return rows.map((row) => {
+    const client = row.client === null ? undefined : names.get(row.client);
+    return {
+      number: row.block,
+      hash: hashText(row.hash),
+      parentHash: hashText(row.parent_hash),
+      timestamp: row.timestamp,
+      transactionCount: row.transaction_count,
+      proofs: proofsOf(row.proofs),
+      ...(client === undefined ? {} : { client }),
+    };
+  });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import type { Fragment } from '@packhouse/bundle';
 import { KINDS, type Kind } from '@packhouse/chain';
-import type { BundleRow, StagedBlock, StageRequest } from '../database.js';
+import type { NewBundle, StagedBlock, StageRequest } from '../database.js';
 
 /** The hash of a block on a branch; every block of a branch links to the one before. */
 export function hashAt(number: number, branch = 'a'): string {
@@ -51,12 +51,7 @@ export function makeRun(
 }
 
 /** The index row of a bundle of one-block fragments. */
-export function makeBundle(
-  kind: Kind,
-  start: number,
-  end: number,
-  branch = 'a',
-): Omit<BundleRow, 'publishedAt'> {
+export function makeBundle(kind: Kind, start: number, end: number, branch = 'a'): NewBundle {
   const fragments = [];
   for (let number = start; number <= end; number += 1) {
     fragments.push({ startBlock: number, endBlock: number, byteLength: 10, rawLength: 20, crc32: number });

@@ -69,8 +69,25 @@ export function objectStoreConformance(
       const { metadata, ...facts } = (await store.head('mainnet/blocks/0-99.json.gz')) as {
         metadata: object;
       };
-      expect(facts).toEqual({ key: 'mainnet/blocks/0-99.json.gz', size: body.length, sha256: put.sha256 });
+      expect(facts).toEqual({
+        key: 'mainnet/blocks/0-99.json.gz',
+        size: body.length,
+        sha256: put.sha256,
+        modifiedAt: expect.any(Date),
+      });
       expect(metadata).toMatchObject({ range: '0-99', 'format-version': '1' });
+    });
+
+    it('says when an object was last written, in listings too', async () => {
+      const body = Buffer.from('just now');
+      const before = Date.now();
+      await store.put('when/now', body, optionsFor(body));
+      const listed = [];
+      for await (const object of store.list('when/')) listed.push(object);
+      const [{ modifiedAt } = {}] = listed;
+      expect(listed).toEqual([{ key: 'when/now', size: body.length, modifiedAt: expect.any(Date) }]);
+      expect(Math.abs((modifiedAt as Date).getTime() - before)).toBeLessThan(60_000);
+      expect((await store.head('when/now'))?.modifiedAt?.getTime()).toBeLessThan(before + 60_000);
     });
 
     it('keeps an empty object', async () => {

@@ -16,7 +16,9 @@ import {
   type ReplayNodeOptions,
 } from '@packhouse/replay-node';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
-import { type IngestParts, ingest } from '../ingest.js';
+import { ingest } from '../ingest.js';
+import type { IngestParts } from '../ingest-piece.js';
+import { openSigners } from '../open-signers.js';
 import { pack } from '../pack.js';
 import { plan } from '../plan.js';
 import { publish } from '../publish.js';
@@ -29,6 +31,8 @@ export interface World {
   queues: Queues;
   network: Network;
   nodes: ReplayNode[];
+  /** Where its Postgres is, for other processes' views of it. */
+  databaseUrl: string;
   /** What ingest, follow and stage take. */
   parts: IngestParts;
   /** Wants a range of all kinds; end null follows the head. */
@@ -38,15 +42,16 @@ export interface World {
   /** Plans, runs every ingest and pack job there is, and again, until nothing is left to do. */
   settle(objectStore?: ObjectStore): Promise<void>;
   /** The records of a kind by block number, out of the published files, as JSON. */
-  published(kind: Kind): Promise<Map<number, string>>;
+  published(kind: Kind, objectStore?: ObjectStore): Promise<Map<number, string>>;
   close(): Promise<void>;
 }
 
-/** Makes a world with one replay node per entry of `nodes`. */
+/** Makes a world with one replay node per entry of `nodes`, each asked for `timeoutMs` at most. */
 export async function makeWorld(
   postgresUrl: string,
   nodes: ReplayNodeOptions[],
   bundles: object = {},
+  timeoutMs = 2_000,
 ): Promise<World> {
   const stop = new AbortController();
   const context: Context = {
@@ -59,6 +64,7 @@ export async function makeWorld(
   const fresh = await freshDatabase(postgresUrl, { migrated: true });
   const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
   const objectStore = await createDiskStore({ directory: path.join(directory, 'objects') });
+  const signers = await openSigners({ context, database, file: path.join(directory, 'signing-key.pem') });
   const queues = await createQueues({ databaseUrl: fresh.url, context });
   const running = await Promise.all(nodes.map((options) => createReplayNode(options)));
   const file = {
@@ -73,9 +79,16 @@ export async function makeWorld(
     ],
   };
   const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
-  const source = createBlockSource({ network, context, timeoutMs: 2_000 });
+  const source = createBlockSource({ network, context, timeoutMs });
   const prover = await createProver(network.proofs);
-  const parts = { context, database, source, prover, network: network.id };
+  const parts = {
+    context,
+    database,
+    source,
+    prover,
+    network: network.id,
+    maxFragmentBlocks: network.bundles.maxBlocks,
+  };
   await database.networks.register({ id: network.id, chainId: 1 });
 
   const packAll = async (store: ObjectStore): Promise<number> => {
@@ -85,7 +98,8 @@ export async function makeWorld(
       published += await pack(
         {
           ...packParts,
-          publish: (request, signal) => publish({ context, database, objectStore: store }, request, signal),
+          publish: (request, signal) =>
+            publish({ context, database, objectStore: store, signers }, request, signal),
         },
         kind,
         stop.signal,
@@ -101,6 +115,7 @@ export async function makeWorld(
     queues,
     network,
     nodes: running,
+    databaseUrl: fresh.url,
     parts,
     async want(start, end) {
       await database.wanted.add({ network: 'main', kinds: [...KINDS], start, end, priority: 1 });
@@ -122,10 +137,10 @@ export async function makeWorld(
       }
       await packAll(store);
     },
-    async published(kind) {
+    async published(kind, store = objectStore) {
       const records = new Map<number, string>();
       for (const row of await database.bundles.list('main', kind, 0, 10_000)) {
-        const bytes = await objectStore.read(row.objectKey);
+        const bytes = await store.read(row.objectKey);
         const array = JSON.parse(gunzipSync(bytes).toString()) as unknown[];
         for (const [i, record] of array.entries()) records.set(row.start + i, JSON.stringify(record));
       }

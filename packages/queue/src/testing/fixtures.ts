@@ -18,7 +18,7 @@ export const ingest = (id: string, start = 0, priority = 1): JobRequest<'ingest'
   priority,
 });
 /** Waits until a check passes. */
-export const until = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 10 });
+export const until = (check: () => unknown) => vi.waitFor(check, { timeout: 120_000, interval: 10 });
 
 /** Something that is opened by hand: a job that runs until the test says so. */
 export function gate(): { opened: Promise<void>; open: () => void } {

@@ -14,6 +14,7 @@ export interface Server {
   smuggle(prefix: string, id: string, payload: unknown): Promise<void>;
   /** Leaves the queue as a wipe does that is killed half way. */
   pause(prefix: string): Promise<void>;
+  isPaused(prefix: string): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -64,6 +65,12 @@ export async function redisServer(): Promise<Server> {
       await queue.pause();
       await queue.close();
     },
+    isPaused: async (prefix) => {
+      const queue = new Queue('ingest', { connection: { port }, prefix });
+      const paused = await queue.isPaused();
+      await queue.close();
+      return paused;
+    },
     stop: async () => {
       const ended = once(child, 'exit');
       child.kill();
@@ -94,6 +101,15 @@ export async function postgresServer(): Promise<Server> {
       await client.connect();
       await client.query('SELECT pause($1, true)', [`${prefix}-ingest`]);
       await client.end();
+    },
+    isPaused: async (prefix) => {
+      const client = new pg.Client({ connectionString: url, options: '-c search_path=bullmq' });
+      await client.connect();
+      const { rows } = await client.query(`SELECT FROM meta WHERE queue = $1 AND field = 'paused'`, [
+        `${prefix}-ingest`,
+      ]);
+      await client.end();
+      return rows.length === 1;
     },
     stop: drop,
   };

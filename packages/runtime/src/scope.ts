@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-/** One public call: aborted by its caller, by the process draining, or by the source closing. */
+/** Work that any of several signals ends. */
 export interface Scope {
   readonly signal: AbortSignal;
   /** Keeps the scope listening until the function it returns is called. */

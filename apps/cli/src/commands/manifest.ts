@@ -1,0 +1,77 @@
+import path from 'node:path';
+import type { SigningKeyRow } from '@packhouse/database';
+import { rotateSigningKey } from '@packhouse/pipeline';
+import type { Command } from 'commander';
+import { withDatabase } from '../connect.js';
+import { type CliIo, print, table } from '../io.js';
+import { DATA_DIRECTORY, runningDatabaseUrl } from '../local/data-directory.js';
+
+interface Options {
+  keyFile?: string;
+  dataDir?: string;
+  json?: boolean;
+}
+
+/** `packhouse manifest keys|rotate`. */
+export function addManifestCommand(program: Command, io: CliIo): void {
+  const manifest = program
+    .command('manifest')
+    .description('the keys that published files are signed with')
+    .addHelpText('after', '\nExample:\n  $ packhouse manifest keys');
+
+  manifest
+    .command('keys')
+    .description('list the public keys')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object a line')
+    .addHelpText('after', '\nExample:\n  $ packhouse manifest keys')
+    .action(async (options: Options) => {
+      const keys = await withDatabase(io, options, (database) => database.manifest.keys());
+      if (options.json) for (const key of keys) print(io, shownKey(key));
+      else if (keys.length === 0) print(io, 'There is no key yet: the first packer makes it.');
+      else print(io, table([['KEY', 'PUBLIC KEY', 'STATE'], ...keys.map(keyLine)]));
+    });
+
+  manifest
+    .command('rotate')
+    .description('retire the signing key and go on with a new one; entries already signed stay valid')
+    .option(
+      '--key-file <path>',
+      'the private key (default SIGNING_KEY_FILE, or that of a running `packhouse local`)',
+    )
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ packhouse manifest rotate --key-file ./signing-key.pem')
+    .action(async (options: Options) => {
+      const file = keyFile(io, options);
+      const done = await withDatabase(io, options, (database) => rotateSigningKey({ database, file }));
+      if (options.json) {
+        print(io, { ...done, file });
+        return;
+      }
+      print(io, `Entries are signed with key ${done.keyId} from now on; its file is ${file}.`);
+      if (done.retired !== null) print(io, `Key ${done.retired} is retired; what it signed stays valid.`);
+      if (done.movedTo !== null) print(io, `Its file is ${done.movedTo} now and is not needed any more.`);
+      print(
+        io,
+        'Packers that share this file go on by themselves; give the file to the others and keep a copy.',
+      );
+    });
+}
+
+function keyFile(io: CliIo, { keyFile: given, dataDir }: Options): string {
+  const named = given ?? (io.env.SIGNING_KEY_FILE || undefined);
+  if (named !== undefined) return path.resolve(io.cwd, named);
+  const local = !io.env.DATABASE_URL && runningDatabaseUrl(io.cwd, dataDir) !== undefined;
+  return path.resolve(io.cwd, local ? (dataDir ?? DATA_DIRECTORY) : '.', 'signing-key.pem');
+}
+
+function shownKey({ keyId, publicKey, createdAt, retiredAt }: SigningKeyRow): object {
+  return { keyId, publicKey: publicKey.toString('base64'), createdAt, retiredAt };
+}
+
+function keyLine({ keyId, publicKey, createdAt, retiredAt }: SigningKeyRow): string[] {
+  const since = `since ${createdAt.toISOString()}`;
+  const state = retiredAt === null ? `signs ${since}` : `retired ${retiredAt.toISOString()}`;
+  return [keyId, publicKey.toString('base64'), state];
+}

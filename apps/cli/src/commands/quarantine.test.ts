@@ -1,0 +1,172 @@
+import { deflateRawSync } from 'node:zlib';
+import type { Kind } from '@packhouse/chain';
+import { createDatabase, type Database } from '@packhouse/database';
+import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { commandContext } from '../connect.js';
+import { jsonLines, memoryIo, type Outcome, run } from '../testing/run.js';
+
+let fresh: FreshDatabase;
+let database: Database;
+beforeAll(async () => {
+  fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+  database = createDatabase({
+    connectionString: fresh.url,
+    context: commandContext(memoryIo().io),
+    applicationName: 'test',
+  });
+  await database.networks.register({ id: 'main', chainId: 1 });
+  await database.head.set({ network: 'main', number: 2_000, hash: hash(2_000), finalized: 1_900 });
+  await database.wanted.add({ network: 'main', kinds: ['logs', 'traces'], start: 0, end: null, priority: 1 });
+  const paused = await database.wanted.add({
+    network: 'main',
+    kinds: ['blocks'],
+    start: 40,
+    end: 49,
+    priority: 2,
+  });
+  await database.wanted.setState(paused.id, 'paused');
+  const failed = { network: 'main', upstream: 'node-1', payloadDigest: 'ab'.repeat(32) };
+  await database.quarantine.put({
+    ...failed,
+    number: 10,
+    kinds: ['traces'],
+    cause: 'PROOF_FAILED',
+    message: 'The traces of block 10 do not fit.',
+    tried: [
+      { upstream: 'node-1', cause: 'PROOF_FAILED', message: 'lies', payloadDigest: 'ab'.repeat(32) },
+      { upstream: 'node-2', cause: 'NODE_TIMEOUT', message: 'sleeps', payloadDigest: null },
+    ],
+  });
+  await database.quarantine.put({
+    ...failed,
+    number: 100,
+    end: 1_099,
+    kinds: ['logs', 'traces'],
+    cause: 'BLOCKS_UNAVAILABLE',
+    message: 'Nobody keeps them.',
+  });
+  await stage(10, ['logs']);
+  await stage(20, ['logs', 'traces']);
+});
+afterAll(async () => {
+  await database.close();
+  await fresh.drop();
+});
+
+const hash = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`;
+
+/** Stages one block in these kinds. */
+async function stage(number: number, kinds: Kind[]): Promise<void> {
+  const raw = Buffer.from('[]');
+  const body = deflateRawSync(raw);
+  const fragment = {
+    startBlock: number,
+    endBlock: number,
+    body,
+    byteLength: body.length,
+    rawLength: raw.length,
+    crc32: 0,
+  };
+  await database.staging.stage({
+    network: 'main',
+    blocks: [
+      {
+        number,
+        hash: hash(number),
+        parentHash: hash(number - 1),
+        timestamp: number,
+        transactionCount: 0,
+        proofs: ['headerHash'],
+      },
+    ],
+    kinds: kinds.map((kind) => ({ kind, fragments: [fragment] })),
+  });
+}
+
+const packhouse = (...args: string[]): Promise<Outcome> =>
+  run(['quarantine', ...args], { env: { DATABASE_URL: fresh.url } });
+
+async function refused(...args: string[]): Promise<string> {
+  const outcome = await packhouse(...args);
+  expect(outcome).toMatchObject({ code: 64, out: '' });
+  return outcome.err;
+}
+
+test('the list shows ranges, kinds, cause, upstream and the next try; by cause and page by page', async () => {
+  const { out } = await packhouse('list');
+  expect(out).toMatch(/^NETWORK +BLOCKS +KINDS +CAUSE +UPSTREAM +TRIES +NEXT TRY\n/);
+  expect(out).toMatch(/^main +10 +traces +PROOF_FAILED +node-1 +1 +in \d+ s$/m);
+  expect(out).toMatch(/^main +100-1099 +logs,traces +BLOCKS_UNAVAILABLE +node-1 +1 +in \d+ s$/m);
+  const [row] = jsonLines(await packhouse('list', '--cause', 'BLOCKS_UNAVAILABLE', '--json'));
+  expect(row).toMatchObject({ number: 100, end: 1_099, attempts: 1 });
+  const first = await packhouse('list', '--limit', '1');
+  expect(first.out).toMatch(/There is more: add --network main --after 10\.\n$/);
+  const rest = jsonLines(await packhouse('list', '--after', '10', '--network', 'main', '--json'));
+  expect(rest.map(({ number }) => number)).toEqual([100]);
+  expect((await packhouse('list', '--cause', 'NODE_ERROR')).out).toBe('Nothing is quarantined.\n');
+});
+
+test('a block is shown with what each upstream did, what is held back, the next try and what to do', async () => {
+  const { out } = await packhouse('show', '10');
+  expect(out).toMatch(/^Block 10 of main is quarantined: PROOF_FAILED\n/);
+  expect(out).toMatch(/why +The traces of block 10 do not fit\.\n/);
+  expect(out).toMatch(/upstreams +node-1: lies \(answer sha256 (ab){32}\)\n +node-2: sleeps\n/);
+  expect(out).toMatch(/held back +traces; their bundles end at block 9 and go on behind block 10\n/);
+  expect(out).toMatch(/its other kinds: .*logs staged/);
+  expect(out).toMatch(/next try +in \d+ s \(/);
+  expect(out).toMatch(/what to do +What node-1 sends does not fit the header/);
+  expect(out).toMatch(/Then: packhouse quarantine retry 10 --network main\n$/);
+  const inside = await packhouse('show', '500', '--network', 'main');
+  expect(inside.out).toMatch(/^Blocks 100 to 1099 of main \(1,000\) are quarantined: BLOCKS_UNAVAILABLE\n/);
+  const [json] = jsonLines(await packhouse('show', '10', '--json'));
+  expect(json).toMatchObject({ number: 10, standing: { logs: 'staged', traces: 'quarantined' } });
+});
+
+test('a retry makes blocks due and counts them', async () => {
+  expect((await packhouse('retry', '10')).out).toBe('1 block of main is tried again now.\n');
+  expect(jsonLines(await packhouse('retry', '90-109', '--json'))).toEqual([{ network: 'main', retried: 10 }]);
+  expect((await packhouse('retry', 'all')).out).toBe('1,001 blocks of main are tried again now.\n');
+  const due = await database.quarantine.due('main', {
+    now: new Date(Date.now() + 1_000),
+    finalized: 2_000,
+    limit: 9,
+  });
+  expect(due.map(({ number }) => number).sort((a, b) => a - b)).toEqual([10, 100]);
+  expect((await packhouse('list')).out).toMatch(/ now\n/);
+});
+
+test.each([
+  [['retry', '20'], /Block 20 of main is not quarantined: it is staged \(logs, traces\) and will be packed/],
+  [['retry', '30'], /Block 30 .*: its logs, traces are missing and will be fetched by themselves\./],
+  [['show', '1950'], /Block 1950 .*: it is at the head and not final yet/],
+  [['show', '2001'], /Block 2001 .*: it is not there yet: the head is before it/],
+  [['retry', '50-60'], /No block from 50 to 60 of main is quarantined.*quarantine list/],
+  [['retry', '60-50'], /range 60 to 50 is reversed.*\[RANGE_INVALID\]/],
+  [['retry', 'some'], /"some"/],
+  [['retry', '1-2-3'], /"1-2-3"/],
+  [['retry', '1', '--network', 'nowhere'], /network "nowhere"\. It knows main\. \[NETWORK_UNKNOWN\]/],
+  [['list', '--limit', '0'], /--limit takes a whole number from 1 to 10000/],
+])('quarantine %j is refused with one clear sentence', async (args, line) => {
+  expect(await refused(...(args as string[]))).toMatch(line as RegExp);
+});
+
+test('a block that nobody wants, or whose backfill is paused, says so; several networks ask which', async () => {
+  const [range] = await database.wanted.list('main');
+  await database.wanted.setState(range?.id ?? 0, 'cancelled');
+  expect(await refused('retry', '30')).toMatch(/Block 30 of main is not quarantined: it is not wanted; /);
+  expect(await refused('retry', '45')).toMatch(/its backfill is paused; `packhouse backfill resume`/);
+  await database.networks.register({ id: 'other', chainId: 2 });
+  expect(await refused('show', '10')).toMatch(/Say which network with --network: the database knows 2\./);
+  expect((await packhouse('retry', 'all')).out).toMatch(
+    /^1,001 blocks of main are tried again now\.\nNothing of other is quarantined\.\n$/,
+  );
+});
+
+test('staging that is full is said by the status', async () => {
+  await database.pressure.note('main', { stagedBytes: 2_000_000, limitBytes: 1_000_000 });
+  const { out } = await run(['status', '--network', 'main'], { env: { DATABASE_URL: fresh.url } });
+  expect(out).toMatch(
+    /main: staging is full \(2\.0 MB of 1\.0 MB\) since \d{4}-.*; fetching waits for packing/,
+  );
+});

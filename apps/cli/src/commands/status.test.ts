@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import { KINDS, type Kind } from '@packhouse/chain';
+import { createDatabase, type Database } from '@packhouse/database';
+import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import { createQueues } from '@packhouse/queue';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { commandContext } from '../connect.js';
+import { jsonLines, memoryIo, type Outcome, run } from '../testing/run.js';
+
+let fresh: FreshDatabase;
+let database: Database;
+const hash = (number: number) => `0x${createHash('sha256').update(String(number)).digest('hex')}`;
+const packhouse = (...args: string[]): Promise<Outcome> =>
+  run(['status', ...args], { env: { DATABASE_URL: fresh.url } });
+
+async function publish(kind: Kind, start: number, end: number): Promise<void> {
+  await database.bundles.publish({
+    ...{ network: 'main', kind, start, end, objectKey: `main/${kind}/${start}-${end}.json.gz` },
+    ...{ byteLength: 100, rawLength: 1_000, sha256: hash(start).slice(2), proofs: [], formatVersion: 1 },
+    ...{ firstHash: hash(start), firstParentHash: hash(start - 1), lastHash: hash(end) },
+    fragments: [{ startBlock: start, endBlock: end, byteLength: 10, rawLength: 20, crc32: 1 }],
+  });
+}
+
+beforeAll(async () => {
+  fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+  const context = commandContext(memoryIo().io);
+  database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
+  await database.networks.register({ id: 'main', chainId: 1 });
+  await database.networks.register({ id: 'quiet', chainId: 2 });
+  await database.head.set({ network: 'main', number: 99, hash: hash(99), finalized: 79 });
+  await database.head.set({ network: 'quiet', number: 7, hash: hash(7), finalized: 5 });
+  await database.wanted.add({
+    network: 'main',
+    kinds: ['logs', 'blocks'],
+    start: 10,
+    end: null,
+    priority: 1,
+  });
+  const paused = await database.wanted.add({
+    ...{ network: 'main', kinds: ['logs', 'blocks'] as Kind[], start: 0, end: 4, priority: 1 },
+  });
+  await database.wanted.setState(paused.id, 'cancelled');
+  for (const kind of ['blocks', 'logs'] as const) await publish(kind, 10, 19);
+  await publish('blocks', 20, 29);
+  await database.quarantine.put({
+    ...{ network: 'main', number: 40, kinds: ['logs'], cause: 'PROOF_FAILED', message: 'x' },
+    ...{ upstream: null, payloadDigest: null },
+  });
+  const queues = await createQueues({ databaseUrl: fresh.url, context });
+  await queues.add('ingest', [
+    {
+      ...{ id: 'main.60.69.9', payload: { network: 'main', start: 60, end: 69, kinds: ['blocks', 'logs'] } },
+      priority: 1,
+    },
+  ]);
+  await queues.close();
+});
+afterAll(async () => {
+  await database.close();
+  await fresh.drop();
+});
+
+describe('status --holes', () => {
+  test('shows exact ranges in the order of the blocks, kinds that agree on one line', async () => {
+    const { code, out, err } = await packhouse('--holes', '--network', 'main');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const [first, heading, ...lines] = out.trim().split('\n');
+    expect(first).toBe('main: head 99, final up to 79, complete in all kinds from 10 up to 19.');
+    expect(heading).toMatch(/^RANGE +BLOCKS +KINDS +STATE +WHAT IT NEEDS$/);
+    expect(lines.map((line) => line.split(/ {2,}/).slice(0, 4))).toEqual([
+      ['0-4', '5', 'all', 'cancelled'],
+      ['5-9', '5', 'all', 'not-wanted'],
+      ['10-29', '20', 'blocks', 'published'],
+      ['10-19', '10', 'logs', 'published'],
+      ['20-39', '20', 'logs', 'waiting'],
+      ['30-59', '30', 'blocks', 'waiting'],
+      ['40-40', '1', 'logs', 'quarantined'],
+      ['41-59', '19', 'logs', 'waiting'],
+      ['60-69', '10', 'all', 'queued'],
+      ['70-79', '10', 'all', 'waiting'],
+      ['80-99', '20', 'all', 'not-finalized'],
+    ]);
+    expect(out).toMatch(/quarantined +it failed once with PROOF_FAILED, and the next try is due at 20.*Z$/m);
+  });
+
+  test('says how to go on where there is more, and begins there', async () => {
+    const { out } = await packhouse(
+      '--holes',
+      '--network',
+      'main',
+      '--kind',
+      'logs',
+      '--limit',
+      '2',
+      '--to',
+      '90',
+    );
+    expect(out).toMatch(/\nThere is more: add --network main --from 20 --to 90\.\n$/);
+    const next = await packhouse(
+      '--holes',
+      '--network',
+      'main',
+      '--kind',
+      'logs',
+      '--from',
+      '20',
+      '--to',
+      '20',
+    );
+    expect(next.out.trim().split('\n')[2]).toMatch(/^20-20 +1 +logs +waiting/);
+  });
+
+  test('as JSON lines: every page of every network', async () => {
+    const pages = jsonLines(await packhouse('--holes', '--json', '--limit', '1', '--kind', 'logs,blocks'));
+    const main = pages.filter((page) => page.network === 'main');
+    expect(main.length).toBeGreaterThan(5);
+    expect(main[0]).toMatchObject({
+      head: 99,
+      finalized: 79,
+      completeTo: 19,
+      from: 0,
+      to: 99,
+      queueSeen: true,
+    });
+    expect(main.map(({ next }) => next).slice(0, -1)).toEqual(
+      main.slice(1).map((page) => (page.range as { start: number }).start),
+    );
+    expect(main.at(-1)).toMatchObject({ next: null, range: { end: 99 } });
+    expect(pages.filter((page) => page.network === 'quiet')).toMatchObject([{ head: 7, next: null }]);
+  });
+
+  test('of several networks: one after the other, also where nothing is there', async () => {
+    const { out } = await packhouse('--holes');
+    expect(out).toMatch(/^main: head 99/);
+    expect(out).toMatch(
+      /\n\nquiet: head 7, final up to 5, nothing wanted\.\nNothing is wanted or published\.\n$/,
+    );
+  });
+
+  test('says that the queue cannot be read where it is away', async () => {
+    const { out } = await run(['status', '--holes', '--network', 'main'], {
+      env: { DATABASE_URL: fresh.url, REDIS_URL: 'redis://127.0.0.1:9' },
+    });
+    expect(out).toMatch(/^41-79 +39 +logs +waiting/m);
+    expect(out).toMatch(
+      /^The queue cannot be read: queued and fetching show as waiting, packing as staged\.$/m,
+    );
+  });
+
+  test.each([
+    [['--holes', '--kind', 'uncles'], /no kind "uncles".*\[KIND_UNKNOWN\]\n$/],
+    [['--holes', '--from', '0x10'], /--from takes a block number.*"0x10".*\[RANGE_INVALID\]\n$/],
+    [['--holes', '--from', '9', '--to', '8'], /reversed.*\[RANGE_INVALID\]\n$/],
+    [['--holes', '--limit', '0'], /--limit takes a whole number from 1 to 5000, got "0".*\[USAGE\]\n$/],
+    [['--kind', 'logs'], /--kind says which holes are shown and needs --holes.*\[USAGE\]\n$/],
+    [
+      ['--holes', '--network', 'nowhere'],
+      /network "nowhere"\. It knows main, quiet\. \[NETWORK_UNKNOWN\]\n$/,
+    ],
+  ])('%j is refused', async (args, line) => {
+    const { code, err } = await packhouse(...args);
+    expect(err).toMatch(line);
+    expect(code).toBe(64);
+  });
+});
+
+describe('status', () => {
+  test('sums up several networks: how far each is, holes by reason, the oldest quarantine', async () => {
+    const { out } = await packhouse();
+    expect(out).toMatch(/^main: head 99, final up to 79, complete in all kinds from 10 up to 19\.$/m);
+    expect(out).toMatch(/^quiet: head 7, final up to 5, nothing wanted\.$/m);
+    expect(out).toMatch(/^NETWORK +HOLES +BLOCKS +LOGS$/m);
+    expect(out).toMatch(/^main +waiting +40 +49$/m);
+    expect(out).toMatch(/^main +queued +10 +10$/m);
+    expect(out).toMatch(/^main +quarantined +- +1$/m);
+    expect(out).toMatch(/^main +not-finalized +20 +20$/m);
+    expect(out).toMatch(
+      /^main: longest in quarantine block 40, since 20.*Z, PROOF_FAILED, 1 try, the next at 20.*Z\.$/m,
+    );
+  });
+
+  test('as JSON: complete up to, blocks by reason, the oldest quarantine', async () => {
+    const [main, quiet] = jsonLines(await packhouse('--json'));
+    expect(main).toMatchObject({
+      ...{ network: 'main', completeTo: 19, firstWanted: 10, queueSeen: true },
+      oldestQuarantine: { start: 40, end: 40, cause: 'PROOF_FAILED', attempts: 1 },
+    });
+    const kinds = main?.kinds as Record<string, unknown>[];
+    expect(kinds.map(({ kind }) => kind)).toEqual(KINDS.filter((kind) => ['blocks', 'logs'].includes(kind)));
+    expect(kinds.map(({ kind, completeTo, holes }) => ({ kind, completeTo, holes }))).toEqual([
+      { kind: 'blocks', completeTo: 29, holes: { waiting: 40, queued: 10, 'not-finalized': 20 } },
+      {
+        kind: 'logs',
+        completeTo: 19,
+        holes: { waiting: 49, queued: 10, quarantined: 1, 'not-finalized': 20 },
+      },
+    ]);
+    expect(quiet).toMatchObject({ network: 'quiet', completeTo: null, oldestQuarantine: null, kinds: [] });
+  });
+});

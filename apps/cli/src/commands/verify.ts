@@ -1,0 +1,196 @@
+import type { BlockRange } from '@packhouse/chain';
+import { readPublicKeys, type SealedEntry } from '@packhouse/manifest';
+import { unionRanges } from '@packhouse/pipeline';
+import { PackhouseError } from '@packhouse/runtime';
+import type { Command } from 'commander';
+import { formatBytes, formatCount } from '../format.js';
+import { type CliIo, print } from '../io.js';
+import { checkFile, type Verdict } from '../verify/check-file.js';
+import { type BundleFile, findInputs, type Inputs, kindOfFolders } from '../verify/find-inputs.js';
+import { entriesOfFile } from '../verify/match-entries.js';
+import { manifestUrls, nameOf, readSource, type Source, sourceOf } from '../verify/open-source.js';
+import { type Known, noteAbsent, rangeName, readManifests } from '../verify/read-manifests.js';
+
+interface VerifyOptions {
+  manifest: string[];
+  key: string[];
+  apiKey?: string;
+  complete?: boolean;
+  json?: boolean;
+}
+
+/** What a file does that is not what was published. */
+const DAMAGED = 2;
+/** Ranges of files that are not there, shown a kind. */
+const SHOWN = 5;
+
+/** `packhouse verify`. */
+export function addVerifyCommand(program: Command, io: CliIo): void {
+  const several = (value: string, before: string[]): string[] => [...before, value];
+  program
+    .command('verify')
+    .description('check downloaded files against the signed manifest; exit code 2: something is damaged')
+    .argument('<path...>', 'downloaded files, or folders with them')
+    .option(
+      '--manifest <file-or-url>',
+      'manifest (JSON lines), or a base address ending in /v1/; repeatable; default: *.jsonl in the folders',
+      several,
+      [],
+    )
+    .option(
+      '--key <file-or-url>',
+      'public keys; repeatable; default: *manifest-keys*.json and *.pem in the folders, or those of the address',
+      several,
+      [],
+    )
+    .option('--api-key <key>', 'for a manifest at a base address (or PACKHOUSE_API_KEY)')
+    .option('--complete', 'a published file that is not there is an error too')
+    .option('--json', 'print one JSON object a file, and one for the whole')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ packhouse verify ./logs --manifest logs.jsonl --key packhouse-manifest-keys.json',
+    )
+    .action(async (paths: string[], options: VerifyOptions) => {
+      const inputs = await findInputs(paths, io.cwd);
+      const damaged = await verify(io, inputs, options);
+      if (damaged) io.exitCode = DAMAGED;
+    });
+}
+
+async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promise<boolean> {
+  const manifests = manifestsOf(io, inputs, options);
+  const keySources = keysOf(inputs, options, manifests);
+  const texts = await Promise.all(
+    keySources.map(async (source) =>
+      readPublicKeys(await readSource(source, io.cwd, io.signal), nameOf(source)),
+    ),
+  );
+  const known = await readManifests(manifests, {
+    keys: new Map(texts.flatMap((keys) => [...keys])),
+    ranges: new Set(inputs.bundles.map(rangeName)),
+    cwd: io.cwd,
+    signal: io.signal,
+  });
+  /** Entries for which there is a file, damaged or not. */
+  const present = new Set<string>();
+  const tally = { files: 0, bytes: 0, damaged: 0 };
+  const fault = (message: string, file?: string): void => {
+    tally.damaged += 1;
+    print(io, options.json ? { event: 'damage', ...(file === undefined ? {} : { file }), message } : message);
+  };
+  for (const message of known.faults) fault(message);
+  for (const file of inputs.misnamed) {
+    fault(
+      `${file} is not named as a bundle is, <start>-<end>.json.gz, so nothing tells what it should be.`,
+      file,
+    );
+  }
+  for (const file of inputs.bundles) {
+    io.signal.throwIfAborted();
+    const candidates = entriesOfFile(file, known.byRange.get(rangeName(file)) ?? []);
+    const verdict = await verdictOf(io, file, candidates, known.faults.length > 0);
+    const own = 'entry' in verdict ? [verdict.entry] : candidates;
+    for (const entry of own) present.add(fileOf(entry));
+    if ('fault' in verdict) fault(verdict.fault, file.path);
+    else {
+      tally.files += 1;
+      tally.bytes += verdict.entry.bytes;
+      const { network, kind, sequence, version } = verdict.entry;
+      if (options.json) print(io, { event: 'ok', file: file.path, network, kind, sequence, version });
+    }
+  }
+  for (const entries of known.byRange.values()) {
+    for (const entry of entries) if (!present.has(fileOf(entry))) noteAbsent(known, entry);
+  }
+  return summarise(io, options, known, tally);
+}
+
+function fileOf({ network, kind, start, end }: SealedEntry): string {
+  return `${network}/${kind}/${start}-${end}`;
+}
+
+async function verdictOf(
+  io: CliIo,
+  file: BundleFile,
+  candidates: readonly SealedEntry[],
+  partly: boolean,
+): Promise<Verdict> {
+  if (candidates.length > 0) return checkFile(file, candidates, io.cwd);
+  const kind = kindOfFolders(file);
+  const where = partly ? 'in the part of the manifest that could be checked' : 'in the manifest';
+  const what = kind === undefined ? 'no bundle' : `no bundle of ${kind}`;
+  return { fault: `${file.path} is not ${where}: ${what} has its range.` };
+}
+
+function summarise(
+  io: CliIo,
+  options: VerifyOptions,
+  known: Known,
+  tally: { files: number; bytes: number; damaged: number },
+): boolean {
+  const absent = [...known.absent].map(([log, { bundles, ranges }]) => ({
+    log,
+    bundles,
+    ranges: unionRanges(ranges),
+  }));
+  const missing = absent.reduce((sum, { bundles }) => sum + bundles, 0);
+  const entries = known.logs.reduce((sum, log) => sum + log.entries, 0);
+  const failed = tally.damaged > 0 || (options.complete === true && missing > 0);
+  if (options.json) {
+    const shown = absent.map(({ ranges, ...rest }) => ({ ...rest, ranges: ranges.map(rangeName) }));
+    print(io, { event: 'end', ok: !failed, ...tally, entries, notDownloaded: missing, absent: shown });
+    return failed;
+  }
+  for (const { log, bundles, ranges } of absent) {
+    print(
+      io,
+      `Not downloaded: ${formatCount(bundles)} ${bundles === 1 ? 'file' : 'files'} of ${log}: ${shownRanges(ranges)}.`,
+    );
+  }
+  const good = `${formatCount(tally.files)} ${tally.files === 1 ? 'file is' : 'files are'} what was published (${formatBytes(tally.bytes)})`;
+  const bad =
+    tally.damaged === 0
+      ? 'nothing is damaged'
+      : `${formatCount(tally.damaged)} ${tally.damaged === 1 ? 'fault' : 'faults'}`;
+  print(
+    io,
+    `${good}, ${bad}, ${formatCount(missing)} not downloaded; ${formatCount(entries)} entries of the manifest checked.`,
+  );
+  return failed;
+}
+
+function shownRanges(ranges: readonly BlockRange[]): string {
+  const more = ranges.length > SHOWN ? ` and ${formatCount(ranges.length - SHOWN)} more ranges` : '';
+  return ranges.slice(0, SHOWN).map(rangeName).join(', ') + more;
+}
+
+function manifestsOf(io: CliIo, inputs: Inputs, options: VerifyOptions): Source[] {
+  const apiKey = options.apiKey ?? (io.env.PACKHOUSE_API_KEY || undefined);
+  const kinds = [...new Set(inputs.bundles.flatMap((file) => kindOfFolders(file) ?? []))];
+  const given = options.manifest.flatMap((text): Source[] => {
+    const source = sourceOf(text);
+    if ('file' in source) return [source];
+    return manifestUrls(source.url, apiKey, kinds).map((url) => ({ url }));
+  });
+  const sources = given.length > 0 ? given : inputs.manifests.map((file) => ({ file }));
+  if (sources.length > 0) return sources;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: 'There is no manifest to check against.',
+    hint: 'Give one with --manifest, or put it into the folder as <name>.jsonl.',
+  });
+}
+
+function keysOf(inputs: Inputs, options: VerifyOptions, manifests: readonly Source[]): Source[] {
+  if (options.key.length > 0) return options.key.map(sourceOf);
+  if (inputs.keys.length > 0) return inputs.keys.map((file) => ({ file }));
+  const [first] = manifests;
+  if (first !== undefined && 'url' in first) {
+    return [{ url: new URL('/.well-known/packhouse-manifest-keys.json', first.url).href }];
+  }
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: 'There is no public key to check the manifest with.',
+    hint: 'Give the JSON of /.well-known/packhouse-manifest-keys.json with --key, or put it into the folder under that name.',
+  });
+}

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { kill } from 'node:process';
+import { processStart } from '@packhouse/local';
+import type { Context } from '@packhouse/runtime';
+import type { DataDirectory } from './data-directory.js';
+
+const FOLDER = 'run';
+const FILE = /^(\w+)\.pid$/;
+const POLL_MS = 50;
+/** Draining takes 30 s at most; what is still there then hangs. */
+const PATIENCE_MS = 32_000;
+
+/** Notes which process runs a part, so that a start after a kill knows whom to wait for. */
+export function noteChild(directory: DataDirectory, name: string, pid: number): void {
+  try {
+    writeFileSync(directory.in(FOLDER, `${name}.pid`), `${pid} ${processStart(pid) ?? ''}\n`);
+  } catch {
+    // A full disk: then the next start waits for nobody, which costs it a port at worst.
+  }
+}
+
+/**
+ * Waits for the processes of a run that was killed: they notice it and drain by themselves. They hold the gateway's
+ * port, which this run wants because links were handed out with it. What does not end in time is killed.
+ */
+export async function endLeftovers(
+  context: Context,
+  directory: DataDirectory,
+  say: (line: string) => void,
+): Promise<void> {
+  const left = readdirSync(directory.in(FOLDER)).flatMap((name) => leftover(directory, name));
+  const running = (): typeof left => left.filter(({ pid, start }) => processStart(pid) === start);
+  if (running().length > 0) {
+    const names = running().map(({ name }) => name);
+    say(`Waiting for ${names.join(' and ')} of an earlier run to end …`);
+  }
+  const until = context.clock.now() + PATIENCE_MS;
+  while (running().length > 0 && context.clock.now() < until)
+    await context.clock.sleep(POLL_MS, context.signal);
+  for (const { pid } of running()) {
+    try {
+      kill(pid, 'SIGKILL');
+    } catch {
+      // Gone in this moment.
+    }
+  }
+  for (const { file } of left) rmSync(file, { force: true });
+}
+
+function leftover(
+  directory: DataDirectory,
+  fileName: string,
+): { name: string; file: string; pid: number; start: string }[] {
+  const name = FILE.exec(fileName)?.[1];
+  if (name === undefined) return [];
+  const file = directory.in(FOLDER, fileName);
+  const [pid, start = ''] = readFileSync(file, 'utf8').trim().split(' ');
+  return [{ name, file, pid: Number(pid), start }];
+}

@@ -1,0 +1,159 @@
+import { Readable } from 'node:stream';
+import type { Kind } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
+import { entryLine } from '@packhouse/manifest';
+import type { FastifyInstance } from 'fastify';
+import { noneMatchHits } from '../http/entity-tags.js';
+import { type ManifestLog, manifestCursor, sequenceOfCursor } from '../http/manifest-cursor.js';
+import { Problem } from '../http/problem.js';
+import { constraintsOf } from '../sites/host-constraint.js';
+import type { Site } from '../sites/site.js';
+import { chosenKind } from './chosen-kind.js';
+import type { GatewayParts } from './gateway-parts.js';
+import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
+
+/** Entries in one answer: by default, and at most; an entry is some 1,100 bytes. */
+const DEFAULT_LIMIT = 10_000;
+const MAX_LIMIT = 100_000;
+/** Entries read from the database at a time. */
+const PAGE = 500;
+
+const schema = {
+  summary: 'The signed log of published bundles of one kind',
+  description:
+    'JSON lines, one entry a published bundle, in the order of publication; every plan sees all of them. The header packhouse-manifest-next is the cursor to go on with, now or later; a Link header with rel=next is there while more entries are.',
+  tags: ['bundles'],
+  operationId: 'getManifest',
+  params: {
+    type: 'object',
+    required: ['key'],
+    properties: { key: { type: 'string', description: 'API key.' } },
+  },
+  querystring: {
+    type: 'object',
+    required: ['kind'],
+    properties: {
+      kind: kindSchema,
+      after: {
+        type: 'string',
+        description: 'Entries behind this one: a cursor or a sequence number; absent: from the first.',
+      },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_LIMIT,
+        description: `Most entries of the answer (default ${DEFAULT_LIMIT}).`,
+      },
+    },
+  },
+  response: {
+    200: {
+      description: 'The entries; none where nothing was published since.',
+      content: { 'application/x-ndjson': { schema: { type: 'string' } } },
+    },
+    304: { description: 'The client has this answer.', type: 'null' },
+    ...refusals(...COMMON_REFUSALS, 'cursor-invalid', 'parameter-invalid'),
+  },
+} as const;
+
+type Query = Partial<Record<'kind' | 'after' | 'limit', unknown>>;
+
+/** `GET {base_url}<KEY>/bundle-api/manifest?kind=&after=&limit=` of one network. */
+export function manifestRoute(app: FastifyInstance, parts: GatewayParts, site: Site): void {
+  const { database } = parts;
+  app.get<{ Params: { key: string }; Querystring: Query }>(
+    `${site.base.path}/:key/bundle-api/manifest`,
+    {
+      schema,
+      constraints: constraintsOf(site.base),
+      config: { document: { path: '/{key}/bundle-api/manifest', servedAt: 'baseUrl' } },
+    },
+    async (request, reply) => {
+      const { params, query, visit, headers } = request;
+      visit.route = 'manifest';
+      visit.network = site.network.id;
+      await parts.admission.admit(params.key, visit, reply);
+      const kind = chosenKind(
+        site.network,
+        one(query.kind, 'kind') ?? missingKind(site.network.bundles.kinds),
+      );
+      visit.kind = kind;
+      const log = { network: site.network.id, kind };
+      const after = sequenceOfCursor(one(query.after, 'after'), log);
+      const limit = limitOf(one(query.limit, 'limit'));
+
+      const tip = await database.manifest.tip(log.network, kind);
+      const newest = tip?.sequence ?? -1;
+      if (after > newest) throw beyond(log, after, newest);
+      const last = Math.min(after + limit, newest);
+      // The hash of the last entry stands for all before it: that is what the chain is for.
+      const hash =
+        last === newest
+          ? tip?.hash
+          : (await database.manifest.entries(log.network, kind, last - 1, 1))[0]?.hash;
+      const tag = `"${hash?.slice(0, 32) ?? 'none'}-${after + 1}-${last}"`;
+      reply
+        .header('etag', tag)
+        .header(
+          'cache-control',
+          `private, ${last - after === limit ? 'immutable, max-age=31536000' : 'no-cache'}`,
+        )
+        .header('packhouse-manifest-next', manifestCursor(log, last))
+        .header('packhouse-manifest-entries', newest + 1);
+      if (last < newest) {
+        const next = new URLSearchParams({ kind, after: manifestCursor(log, last), limit: String(limit) });
+        reply.header('link', `<manifest?${next}>; rel="next"`);
+      }
+      const noneMatch = headers['if-none-match'];
+      if (noneMatch !== undefined && noneMatchHits(noneMatch, tag)) return reply.code(304).send();
+      reply.type('application/x-ndjson');
+      if (request.method === 'HEAD') return reply.send();
+      return reply.send(Readable.from(lines(database, log, after, last), { objectMode: false }));
+    },
+  );
+}
+
+/** The lines of the entries behind `after` up to `last`; a page is read when the one before was taken. */
+async function* lines(
+  database: Database,
+  { network, kind }: ManifestLog,
+  after: number,
+  last: number,
+): AsyncGenerator<string> {
+  for (let at = after; at < last; ) {
+    const entries = await database.manifest.entries(network, kind, at, Math.min(PAGE, last - at));
+    const end = entries.at(-1);
+    // The log has no gaps; whoever reads a cut answer sees the connection break, not an end.
+    if (end === undefined)
+      throw new Error(`the manifest of ${kind} of ${network} ends at ${at} before ${last}`);
+    yield entries.map((entry) => `${entryLine(entry)}\n`).join('');
+    at = end.sequence;
+  }
+}
+
+function one(value: unknown, name: string): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw new Problem('parameter-invalid', { detail: `The parameter ${name} is given more than once.` });
+}
+
+function missingKind(kinds: readonly Kind[]): never {
+  throw new Problem('parameter-invalid', {
+    detail: `Say which kind's manifest: ?kind= with one of ${kinds.join(', ')}.`,
+    members: { kinds },
+  });
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT;
+  const limit = Number(text);
+  if (/^\d{1,6}$/.test(text) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw new Problem('parameter-invalid', { detail: `limit takes a whole number from 1 to ${MAX_LIMIT}.` });
+}
+
+function beyond({ network, kind }: ManifestLog, after: number, newest: number): Problem {
+  const end = newest < 0 ? 'has no entry yet' : `ends at entry ${newest}`;
+  return new Problem('cursor-invalid', {
+    detail: `The manifest of ${kind} of ${network} ${end}, and entries behind ${after} were asked for.`,
+    members: { newest, requested: after },
+  });
+}

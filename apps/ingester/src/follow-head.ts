@@ -1,0 +1,72 @@
+import { follow } from '@packhouse/pipeline';
+import { type Context, isPackhouseError, type ProcessMessage } from '@packhouse/runtime';
+import { createWake } from './wake.js';
+
+/** Looks at the head again and again, as soon as there is reason to. */
+export interface HeadFollower {
+  /** One look, and the wait for the next. Throws what `follow` throws. */
+  step(signal: AbortSignal): Promise<void>;
+  /** Ends the subscriptions. */
+  close(): void;
+}
+
+/** While a subscription tells of new heads, the head is asked for this often all the same, in milliseconds. */
+const DELIVERED_POLL_MS = 3_000;
+/** A head that was told of, and that the pool does not show yet, is asked for this often, in milliseconds … */
+const ANNOUNCED_POLL_MS = 100;
+/** … for this long: what told of it may be another branch, or another node behind the same address. */
+const ANNOUNCED_PATIENCE_MS = 3_000;
+
+/** Makes the follower of one network; its upstreams' subscriptions are open until it is closed. */
+export function createHeadFollower(options: {
+  context: Context;
+  network: { id: string; pollIntervalMs: number };
+  parts: Parameters<typeof follow>[0];
+  notify(message: ProcessMessage): void;
+  /** Called when something new is staged. */
+  moved(): void;
+}): HeadFollower {
+  const { context, moved, network, notify, parts } = options;
+  const { source } = parts;
+  const heads = createWake();
+  let announcedAt = Number.NEGATIVE_INFINITY;
+  let halted: string | null = null;
+  const stop = source.onHead(() => {
+    announcedAt = context.clock.now();
+    heads.ring();
+  });
+
+  const pause = (head: number | null): number => {
+    const { announced, delivering } = source.subscription();
+    if (!delivering) return network.pollIntervalMs;
+    const missing = announced !== null && head !== null && announced > head;
+    if (missing && context.clock.now() - announcedAt < ANNOUNCED_PATIENCE_MS) {
+      return Math.min(ANNOUNCED_POLL_MS, network.pollIntervalMs);
+    }
+    return Math.max(DELIVERED_POLL_MS, network.pollIntervalMs);
+  };
+
+  return {
+    async step(signal) {
+      const report = await follow(parts, signal);
+      if (report.staged > 0) moved();
+      if (report.halted !== null && report.halted.message !== halted) {
+        notify({ type: 'problem', code: report.halted.code, message: report.halted.message });
+      }
+      halted = report.halted?.message ?? null;
+      for (const { number, error } of report.failures) {
+        context.logger.warn(
+          { network: network.id, block: number, err: error },
+          'block at the head could not be staged yet',
+        );
+        notify({
+          type: 'problem',
+          code: isPackhouseError(error) ? error.code : 'INTERNAL',
+          message: error.message,
+        });
+      }
+      if (!report.behind) await heads.wait(pause(report.head?.number ?? null), signal);
+    },
+    close: stop,
+  };
+}

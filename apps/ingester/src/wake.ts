@@ -1,0 +1,34 @@
+/** A bell that a waiting loop hears at once, or at its next wait. */
+export interface Wake {
+  ring(): void;
+  /** Resolves after `ms`, when the bell is rung, or when the signal is aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Makes a bell for one loop. */
+export function createWake(): Wake {
+  let rung = false;
+  let hear: (() => void) | undefined;
+  return {
+    ring() {
+      rung = true;
+      hear?.();
+    },
+    async wait(ms, signal) {
+      if (!rung && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(() => done(), ms);
+          const done = (): void => {
+            clearTimeout(timer);
+            signal.removeEventListener('abort', done);
+            resolve();
+          };
+          hear = done;
+          signal.addEventListener('abort', done, { once: true });
+        });
+      }
+      hear = undefined;
+      rung = false;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { constants, crc32, deflateRawSync } from 'node:zlib';
+import { createDatabase, type Database } from '@packhouse/database';
+import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import { type Network, parseNetworks } from '@packhouse/networks';
+import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
+import { publish } from '@packhouse/pipeline';
+import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { auditLoop } from './audit-loop.js';
+
+const stop = new AbortController();
+let fresh: FreshDatabase;
+let database: Database;
+let directory: string;
+let objectStore: ObjectStore;
+let network: Network;
+
+function contextOf(signal: AbortSignal): Context {
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  return { logger, metrics: createMetrics(), clock: systemClock, signal };
+}
+
+beforeAll(async () => {
+  fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+  database = createDatabase({
+    connectionString: fresh.url,
+    context: contextOf(stop.signal),
+    applicationName: 'test',
+  });
+  directory = await mkdtemp(path.join(tmpdir(), 'packhouse-packer-'));
+  objectStore = await createDiskStore({ directory });
+  const file = {
+    networks: [
+      { id: 'main', family: 'evm', chainId: 1, upstreams: [{ name: 'a', url: 'http://127.0.0.1:9' }] },
+    ],
+  };
+  network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
+  await database.networks.register({ id: 'main', chainId: 1 });
+  await publishEmptyLogs();
+});
+afterAll(async () => {
+  stop.abort();
+  await database.close();
+  await fresh.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** A bundle of one block without logs, of which nothing was proved. */
+async function publishEmptyLogs(): Promise<void> {
+  const text = Buffer.from('[]');
+  const body = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH });
+  const info = {
+    startBlock: 7,
+    endBlock: 7,
+    byteLength: body.length,
+    rawLength: text.length,
+    crc32: crc32(text),
+  };
+  const [hash, parentHash] = [`0x${'22'.repeat(32)}`, `0x${'11'.repeat(32)}`];
+  await database.staging.stage({
+    network: 'main',
+    blocks: [{ number: 7, hash, parentHash, timestamp: 1, transactionCount: 0, proofs: [] }],
+    kinds: [{ kind: 'logs', fragments: [{ ...info, body }] }],
+  });
+  const context = contextOf(stop.signal);
+  const request = { network: 'main', kind: 'logs', fragments: [info] } as const;
+  await publish({ context, database, objectStore }, request, stop.signal);
+}
+
+test('one of two packers audits when it is due, again and again; both end when they are told to', async () => {
+  const running = new AbortController();
+  const contexts = [contextOf(running.signal), contextOf(running.signal)];
+  const loops = contexts.map((context) =>
+    auditLoop({
+      context,
+      database,
+      objectStore,
+      networks: [network],
+      share: 0.001,
+      everyMs: 200,
+      bytesPerSecond: 1_000_000,
+    }),
+  );
+  const finished = async (): Promise<number> =>
+    (await database.audit.last('main'))?.finishedAt.getTime() ?? 0;
+  await expect.poll(finished, { timeout: 60_000 }).toBeGreaterThan(0);
+  const first = await finished();
+  await expect.poll(finished, { timeout: 60_000 }).toBeGreaterThan(first);
+  expect(await database.audit.last('main')).toMatchObject({ bundles: 1, findings: 0 });
+  const texts = await Promise.all(contexts.map(({ metrics }) => metrics.render()));
+  expect(texts.join('\n')).toMatch(/packhouse_audit_bundles_total\{network="main",result="clean"\} [1-9]/);
+  expect(texts.join('\n')).toMatch(/packhouse_audit_last_run_seconds\{network="main"\} [1-9]/);
+  running.abort(new Error('told to end'));
+  await Promise.all(loops);
+});
+
+test('an object that is damaged is told to the operator', async () => {
+  await objectStore.delete('main/logs/7-7.json.gz');
+  const running = new AbortController();
+  const loop = auditLoop({
+    context: contextOf(running.signal),
+    database,
+    objectStore,
+    networks: [network],
+    share: 1,
+    everyMs: 200,
+    bytesPerSecond: 1_000_000,
+  });
+  const alarms = async (): Promise<string[]> => (await database.alarms.list()).map(({ message }) => message);
+  await expect
+    .poll(alarms, { timeout: 60_000 })
+    .toMatchObject(
+      [/^1 published bundle of main is damaged: logs 7-7 \(missing\)/].map((form) =>
+        expect.stringMatching(form),
+      ),
+    );
+  running.abort();
+  await loop;
+});
+
+test('a share of nothing never runs', async () => {
+  const context = contextOf(new AbortController().signal);
+  await auditLoop({
+    context,
+    database,
+    objectStore,
+    networks: [network],
+    share: 0,
+    everyMs: 1,
+    bytesPerSecond: 1,
+  });
+});

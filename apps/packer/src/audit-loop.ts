@@ -1,0 +1,71 @@
+import type { Database } from '@packhouse/database';
+import type { Network } from '@packhouse/networks';
+import type { ObjectStore } from '@packhouse/object-store';
+import { scheduledAudit } from '@packhouse/pipeline';
+import { type Context, openScope } from '@packhouse/runtime';
+
+export interface AuditLoopParts {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+  networks: readonly Network[];
+  /** Share of the bundles that each run audits; 0: none ever runs. */
+  share: number;
+  /** From the end of a network's run to its next, all packers together. */
+  everyMs: number;
+  bytesPerSecond: number;
+}
+
+/** A process that is this young leaves a network alone that was never audited: there is work to begin with. */
+const SETTLE_MS = 300_000;
+/** How often it is asked whether a run is due. */
+const LOOK_EVERY_MS = 30_000;
+
+/** Audits samples of what is published, over and over, until the context is aborted; one packer at a time does. */
+export async function auditLoop(parts: AuditLoopParts): Promise<void> {
+  const { context, database, networks, everyMs, share } = parts;
+  if (share === 0) return;
+  const firstAt = context.clock.now() + Math.min(SETTLE_MS, everyMs);
+  const lastRun = context.metrics.gauge(
+    'packhouse_audit_last_run_seconds',
+    'When the newest scheduled audit ended, in Unix seconds',
+    ['network'],
+  );
+  while (!context.signal.aborted) {
+    try {
+      const lock = await database.tryLock('audit');
+      if (lock !== null) {
+        try {
+          for (const network of networks) {
+            const last = await database.audit.last(network.id);
+            const dueAt = last === null ? firstAt : last.finishedAt.getTime() + everyMs;
+            if (last !== null) lastRun.set({ network: network.id }, last.finishedAt.getTime() / 1_000);
+            if (context.clock.now() < dueAt) continue;
+            await runOne(parts, network, lock.lost);
+          }
+        } finally {
+          await lock.release();
+        }
+      }
+    } catch (error) {
+      if (!context.signal.aborted) context.logger.warn({ err: error }, 'an audit failed; it is tried again');
+    }
+    await context.clock.sleep(Math.min(LOOK_EVERY_MS, everyMs), context.signal).catch(() => undefined);
+  }
+
+  async function runOne(
+    { objectStore, bytesPerSecond }: AuditLoopParts,
+    { id, proofs }: Network,
+    lost: AbortSignal,
+  ): Promise<void> {
+    const scope = openScope(context.signal, lost);
+    const run = await scheduledAudit(
+      { context, database, objectStore, policyOf: () => proofs },
+      { network: id, share, bytesPerSecond, seed: String(context.clock.now()) },
+      scope.signal,
+    ).finally(() => scope.close());
+    if (run === null) return;
+    lastRun.set({ network: id }, run.finishedAt.getTime() / 1_000);
+    context.logger.info({ ...run }, 'a sample of what is published was audited');
+  }
+}

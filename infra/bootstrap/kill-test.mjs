@@ -1,0 +1,7 @@
+// `npm run kill-test [-- options]`: makes everything ready, then becomes the kill test.
+import { endWithNpm, prepare, root } from './prepare.mjs';
+
+await prepare();
+endWithNpm();
+process.argv = [process.execPath, `${root}test/kill/dist/main.js`, ...process.argv.slice(2)];
+await import(new URL('../../test/kill/dist/main.js', import.meta.url).href);

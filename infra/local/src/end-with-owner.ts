@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** How long a server may wait for its last clients to leave before it sends them away, in seconds. */
+const PATIENCE_S = 40;
+/** A server that has just been started writes its pid file within this time, in seconds. */
+const STARTING_S = 5;
+/** A keeper that is ended by somebody is replaced this often. */
+const MAX_KEEPERS = 100;
+
+/** For a process that has nothing to finish. */
+const AT_ONCE = 'while read -r _; do :; done; kill -TERM "$1"';
+
+/**
+ * For a Postgres. $1: the server's number, $2: its data folder. The end of stdin is the end of whoever holds the other side.
+ *
+ * SIGTERM lets the clients that are there finish, SIGINT sends them away. A number may be used again, so it is the pid
+ * file that says whether the server is still there.
+ */
+const WHEN_LEFT = `
+while read -r _; do :; done
+there() { [ "$(head -n 1 "$2/postmaster.pid" 2>/dev/null)" = "$1" ] && kill -0 "$1" 2>/dev/null; }
+left=${STARTING_S}
+while [ "$left" -gt 0 ] && kill -0 "$1" 2>/dev/null && ! there "$1" "$2"; do sleep 1; left=$((left - 1)); done
+there "$1" "$2" && kill -TERM "$1"
+left=${PATIENCE_S}
+while [ "$left" -gt 0 ] && there "$1" "$2"; do sleep 1; left=$((left - 1)); done
+there "$1" "$2" && kill -INT "$1"
+exit 0`;
+
+/**
+ * Has a process end when this one is gone, whatever ended it, also SIGKILL: a shell waits for the end of a pipe that
+ * this process alone holds. A Postgres (`dataFolder`) lets its clients finish first.
+ *
+ * Gives the function that lets the shell go, for when the process has ended.
+ */
+export function endWithOwner(server: { pid: number; dataFolder?: string }): () => void {
+  const { pid, dataFolder } = server;
+  const script =
+    dataFolder === undefined
+      ? [AT_ONCE, 'packhouse-keeper', String(pid)]
+      : [WHEN_LEFT, 'packhouse-keeper', String(pid), dataFolder];
+  let keeper: ChildProcess | undefined;
+  let released = false;
+  let keepers = 0;
+  const keep = (): void => {
+    keepers++;
+    const child = spawn('/bin/sh', ['-c', ...script], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      // A Ctrl-C in the terminal is for its owner.
+      detached: true,
+    });
+    keeper = child;
+    child.on('error', () => undefined);
+    child.stdin.on('error', () => undefined);
+    child.on('exit', () => {
+      child.stdin.destroy();
+      if (!released && keepers < MAX_KEEPERS) keep();
+    });
+    // Neither may keep this process alive.
+    child.unref();
+    (child.stdin as typeof child.stdin & { unref?(): void }).unref?.();
+  };
+  keep();
+  return () => {
+    released = true;
+    keeper?.kill('SIGKILL');
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * The reasons of all blocks of a window as if nothing were published: `reason (kind, reason, staged, ranges)`, in
+ * which the ranges of a kind partition the window. Needs a table `asked (kind, first, last)`; uses $1 network id and
+ * the hints $6 to $10 of the queue: kinds (masks), starts, ends and whether they run, of the ingest windows, and the
+ * mask of the kinds that are being packed.
+ *
+ * What is published is left out because it may be hundreds of thousands of ranges, everything else is few: who asks
+ * takes the published blocks off piece by piece, through the index.
+ *
+ * While a chain differs below finality (the one alarm that halts a network), nothing is planned for it.
+ *
+ * The first that holds is the reason: staged, beyond the head, quarantined (while wanted), active, paused,
+ * cancelled, never asked for. The steps are materialized: Postgres would write each into the next otherwise, and
+ * calculate the first dozens of times.
+ */
+export const WITH_REASONS = `
+  known AS MATERIALIZED (
+    SELECT coalesce(h.block, -1) AS head, coalesce(h.finalized, -1) AS finalized,
+      EXISTS (SELECT FROM packhouse.back_pressure WHERE network_id = $1) AS full,
+      EXISTS (
+        SELECT FROM packhouse.alarm
+        WHERE network_id = $1 AND name = 'REORG_BELOW_FINALITY' AND cleared_at IS NULL
+      ) AS halted
+    FROM (SELECT $1::int4 AS id) AS n LEFT JOIN packhouse.head AS h ON h.network_id = n.id
+  ),
+  part AS MATERIALIZED (
+    SELECT a.kind, int8multirange(int8range(a.first, a.last, '[]')) AS everything,
+      int8multirange(int8range(k.finalized + 1, NULL)) AS open,
+      int8multirange(int8range(k.head + 1, NULL)) AS ahead,
+      (SELECT coalesce(range_agg(int8range(f.block, f.end_block, '[]')), '{}')
+       FROM packhouse.fragment AS f
+       WHERE f.network_id = $1 AND f.kind = a.kind AND f.block BETWEEN a.first - 1023 AND a.last) AS staged,
+      (SELECT coalesce(range_agg(int8range(q.block, q.block + q.blocks)), '{}')
+       FROM packhouse.quarantine AS q
+       WHERE q.network_id = $1 AND (q.kinds >> a.kind) & 1 = 1
+         AND int8range(q.block, q.block + q.blocks) && int8range(a.first, a.last, '[]')) AS quarantined,
+      w.active, w.paused, w.cancelled,
+      (SELECT coalesce(range_agg(int8range(j.first, j.last, '[]')) FILTER (WHERE j.running), '{}')
+       FROM unnest($6::int4[], $7::int8[], $8::int8[], $9::bool[]) AS j (kinds, first, last, running)
+       WHERE (j.kinds >> a.kind) & 1 = 1) AS fetching,
+      (SELECT coalesce(range_agg(int8range(j.first, j.last, '[]')), '{}')
+       FROM unnest($6::int4[], $7::int8[], $8::int8[]) AS j (kinds, first, last)
+       WHERE (j.kinds >> a.kind) & 1 = 1) AS queued
+    FROM asked AS a, known AS k, LATERAL (
+      SELECT coalesce(range_agg(r.range) FILTER (WHERE r.state = 'active'), '{}') AS active,
+        coalesce(range_agg(r.range) FILTER (WHERE r.state = 'paused'), '{}') AS paused,
+        coalesce(range_agg(r.range) FILTER (WHERE r.state = 'cancelled'), '{}') AS cancelled
+      FROM (
+        SELECT state, int8range(start_block, end_block + 1) AS range
+        FROM packhouse.wanted_range
+        WHERE network_id = $1 AND (kinds >> a.kind) & 1 = 1 AND start_block <= a.last
+          AND (end_block IS NULL OR end_block >= a.first)
+      ) AS r
+    ) AS w
+  ),
+  absent AS MATERIALIZED (
+    SELECT *, everything - staged - ahead AS here FROM part
+  ),
+  held AS MATERIALIZED (
+    SELECT *, here * quarantined * (active + paused) AS quarantine FROM absent
+  ),
+  due AS MATERIALIZED (
+    SELECT *, here - quarantine - active AS idle, (here - quarantine) * active - open AS live FROM held
+  ),
+  reason AS MATERIALIZED (
+    SELECT d.kind, r.reason, r.staged, r.ranges
+    FROM due AS d, known AS k, LATERAL (VALUES
+      (CASE WHEN ($10::int4 >> d.kind) & 1 = 1 THEN 'packing' ELSE 'staged' END, true,
+        d.everything * d.staged - d.open),
+      ('not-finalized', true, d.everything * d.staged * d.open),
+      ('beyond-head', false, d.everything * d.ahead - d.staged),
+      ('quarantined', false, d.quarantine),
+      ('not-finalized', false, (d.here - d.quarantine) * d.active * d.open),
+      ('fetching', false, d.live * d.fetching),
+      ('queued', false, d.live * d.queued - d.fetching),
+      (CASE WHEN k.halted THEN 'halted' WHEN k.full THEN 'held-back' ELSE 'waiting' END, false,
+        d.live - d.queued),
+      ('paused', false, d.idle * d.paused),
+      ('cancelled', false, d.idle * d.cancelled - d.paused),
+      ('not-wanted', false, d.idle - d.paused - d.cancelled)
+    ) AS r (reason, staged, ranges)
+    WHERE NOT isempty(r.ranges)
+  )`;

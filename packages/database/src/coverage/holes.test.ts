@@ -1,0 +1,395 @@
+import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hashAt, makeBundle, makeRun } from '../testing/make-run.js';
+import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
+import type { Hole, HoleReason, QueueHints } from './holes.js';
+
+let open: OpenDatabase;
+beforeAll(async () => {
+  open = await openDatabase();
+});
+afterAll(() => open.close());
+
+const clear = async () => {
+  await open.sql(`TRUNCATE packhouse.staged_block, packhouse.fragment, packhouse.bundle, packhouse.wanted_range,
+    packhouse.quarantine, packhouse.head, packhouse.back_pressure, packhouse.alarm`);
+};
+beforeEach(clear);
+
+const FIRST = 1_000;
+const LAST = 1_060;
+const SPAN = { start: FIRST, end: LAST };
+const ASKED = ['blocks', 'logs'] as const satisfies readonly Kind[];
+const numbersOf = ({ start, end }: BlockRange) =>
+  Array.from({ length: end - start + 1 }, (_, i) => start + i);
+
+/** What a model knows of one kind, block by block. */
+class KindModel {
+  published = new Set<number>();
+  staged = new Set<number>();
+  quarantined = new Set<number>();
+  wanted = new Map<'active' | 'paused' | 'cancelled', Set<number>>([
+    ['active', new Set()],
+    ['paused', new Set()],
+    ['cancelled', new Set()],
+  ]);
+}
+
+interface World {
+  kinds: Map<Kind, KindModel>;
+  head: number;
+  finalized: number;
+  full: boolean;
+  halted: boolean;
+  hints: QueueHints;
+}
+
+/** The reason of one block, by the rules as people would say them; null: published. */
+function reasonOf(world: World, kind: Kind, block: number): HoleReason | null {
+  const model = world.kinds.get(kind) as KindModel;
+  const wanted = (state: 'active' | 'paused' | 'cancelled') => model.wanted.get(state)?.has(block) ?? false;
+  if (model.published.has(block)) return null;
+  if (model.staged.has(block)) {
+    if (block > world.finalized) return 'not-finalized';
+    return world.hints.packing.includes(kind) ? 'packing' : 'staged';
+  }
+  if (block > world.head) return 'beyond-head';
+  if (model.quarantined.has(block) && (wanted('active') || wanted('paused'))) return 'quarantined';
+  if (wanted('active')) {
+    if (block > world.finalized) return 'not-finalized';
+    const windows = world.hints.windows.filter(
+      ({ kinds, start, end }) => kinds.includes(kind) && start <= block && block <= end,
+    );
+    if (windows.some(({ running }) => running)) return 'fetching';
+    if (windows.length > 0) return 'queued';
+    if (world.halted) return 'halted';
+    return world.full ? 'held-back' : 'waiting';
+  }
+  if (wanted('paused')) return 'paused';
+  return wanted('cancelled') ? 'cancelled' : 'not-wanted';
+}
+
+const range = fc
+  .tuple(fc.integer({ min: FIRST, max: LAST }), fc.integer({ min: 0, max: 20 }))
+  .map(([start, length]) => ({ start, end: start + length }));
+const kinds = fc.subarray([...ASKED], { minLength: 1 });
+const step = fc.oneof(
+  fc.record({
+    act: fc.constant('want' as const),
+    range,
+    kinds,
+    state: fc.constantFrom('active' as const, 'active' as const, 'paused' as const, 'cancelled' as const),
+    follows: fc.boolean(),
+  }),
+  fc.record({ act: fc.constant('stage' as const), range, kinds }),
+  fc.record({ act: fc.constant('publish' as const), range, kinds }),
+  fc.record({ act: fc.constant('quarantine' as const), range, kinds }),
+);
+const scene = fc.record({
+  steps: fc.array(step, { maxLength: 14 }),
+  head: fc.option(fc.tuple(fc.integer({ min: FIRST - 1, max: LAST + 5 }), fc.integer({ min: 0, max: 30 }))),
+  full: fc.boolean(),
+  halted: fc.boolean(),
+  windows: fc.array(
+    range.chain((at) =>
+      fc.record({ start: fc.constant(at.start), end: fc.constant(at.end), kinds, running: fc.boolean() }),
+    ),
+    { maxLength: 3 },
+  ),
+  packing: fc.subarray([...ASKED]),
+  limit: fc.integer({ min: 1, max: 4 }),
+  within: range,
+});
+type Scene = typeof scene extends fc.Arbitrary<infer S> ? S : never;
+
+/** Makes it so in the database and in the model. */
+async function play({ steps, head, full, halted, windows, packing }: Scene): Promise<World> {
+  const { database } = open;
+  const world: World = {
+    kinds: new Map(ASKED.map((kind) => [kind, new KindModel()])),
+    head: head === null ? -1 : head[0],
+    finalized: head === null ? -1 : head[0] - head[1],
+    full,
+    halted,
+    hints: { windows, packing },
+  };
+  if (head !== null) {
+    const [number, depth] = head;
+    await database.head.set({ network: 'main', number, hash: hashAt(number), finalized: number - depth });
+  }
+  if (halted) {
+    await database.alarms.raise({ network: 'main', name: 'REORG_BELOW_FINALITY', message: '', data: {} });
+  }
+  if (full) await database.pressure.note('main', { stagedBytes: 2, limitBytes: 1 });
+  for (const one of steps) {
+    const models = one.kinds.map((kind) => world.kinds.get(kind) as KindModel);
+    const blocks = numbersOf(one.range);
+    if (one.act === 'want') {
+      const end = one.follows ? null : one.range.end;
+      const row = await database.wanted.add({
+        network: 'main',
+        kinds: one.kinds,
+        start: one.range.start,
+        end,
+        priority: 1,
+      });
+      await database.wanted.setState(row.id, one.state);
+      const reach = one.follows ? numbersOf({ start: one.range.start, end: LAST + 50 }) : blocks;
+      for (const model of models) for (const number of reach) model.wanted.get(one.state)?.add(number);
+    } else if (one.act === 'quarantine') {
+      await database.quarantine.put({
+        ...{ network: 'main', number: one.range.start, end: one.range.end, kinds: one.kinds },
+        ...{ cause: 'PROOF_FAILED', message: '', upstream: null, payloadDigest: null },
+      });
+      // A row that is put over others takes their kinds over for its own blocks.
+      const also = ASKED.filter((kind) =>
+        blocks.some((number) => world.kinds.get(kind)?.quarantined.has(number)),
+      );
+      for (const kind of new Set([...one.kinds, ...also])) {
+        for (const number of blocks) world.kinds.get(kind)?.quarantined.add(number);
+      }
+    } else if (one.act === 'publish') {
+      for (const [at, kind] of one.kinds.entries()) {
+        const model = models[at] as KindModel;
+        if (blocks.some((number) => model.published.has(number))) continue;
+        await database.bundles.publish(makeBundle(kind, one.range.start, one.range.end));
+        for (const number of blocks) model.published.add(number);
+      }
+    } else {
+      for (const [start, end] of [
+        [one.range.start, Math.min(one.range.end, 1_023)],
+        [Math.max(one.range.start, 1_024), one.range.end],
+      ] as const) {
+        if (start > end) continue;
+        await database.staging.stage(makeRun(start, end, { kinds: one.kinds }));
+        for (const model of models) {
+          for (const number of numbersOf({ start, end }))
+            if (!model.published.has(number)) model.staged.add(number);
+        }
+      }
+    }
+  }
+  return world;
+}
+
+/** Runs of blocks of one reason; null is published. */
+function runsOf(
+  world: World,
+  kind: Kind,
+  { start, end }: BlockRange,
+): (BlockRange & { reason: HoleReason | null; staged: boolean })[] {
+  const runs: (BlockRange & { reason: HoleReason | null; staged: boolean })[] = [];
+  for (const number of numbersOf({ start, end })) {
+    const reason = reasonOf(world, kind, number);
+    const staged = reason !== null && (world.kinds.get(kind)?.staged.has(number) ?? false);
+    const last = runs.at(-1);
+    if (last !== undefined && last.reason === reason && last.staged === staged) last.end = number;
+    else runs.push({ start: number, end: number, reason, staged });
+  }
+  return runs;
+}
+
+/** All pages, put together again where a hole was cut by a page's end. */
+async function allPages(range: BlockRange, limit: number, hints: QueueHints) {
+  const found = new Map<Kind, (BlockRange & { reason: HoleReason | null; staged: boolean })[]>();
+  for (let start: number | null = range.start; start !== null; ) {
+    const page = await open.database.holes.page({
+      ...{ network: 'main', kinds: ASKED, range: { start, end: range.end }, limit, hints },
+    });
+    expect(page.range.start).toBe(start);
+    expect(page.range.end).toBeGreaterThanOrEqual(start);
+    expect(page.next).toBe(page.range.end === range.end ? null : page.range.end + 1);
+    for (const { kind, published, holes } of page.kinds) {
+      expect(holes.length).toBeLessThanOrEqual(limit);
+      const pieces = [
+        ...published.map((each) => ({ ...each, reason: null, staged: false })),
+        ...holes.map(plain),
+      ];
+      pieces.sort((a, b) => a.start - b.start);
+      // Neither a gap nor an overlap within the page.
+      let next = page.range.start;
+      for (const piece of pieces) {
+        expect(piece.start).toBe(next);
+        next = piece.end + 1;
+      }
+      expect(next).toBe(page.range.end + 1);
+      const list = found.get(kind) ?? [];
+      for (const piece of pieces) {
+        const last = list.at(-1);
+        if (last !== undefined && last.reason === piece.reason && last.staged === piece.staged)
+          last.end = piece.end;
+        else list.push(piece);
+      }
+      found.set(kind, list);
+    }
+    start = page.next;
+  }
+  return found;
+}
+
+const plain = ({ start, end, reason, staged }: Hole) => ({ start, end, reason, staged });
+
+describe('holes', () => {
+  it('partition any range with what is published, as a model that looks at every block says (invariant 4)', async () => {
+    await fc.assert(
+      fc.asyncProperty(scene, async (given) => {
+        await clear();
+        const world = await play(given);
+        for (const within of [given.within, { start: 0, end: LAST + 30 }]) {
+          const found = await allPages(within, given.limit, world.hints);
+          const counts = await open.database.holes.count({
+            ...{ network: 'main', kinds: ASKED, range: within, hints: world.hints },
+          });
+          for (const [at, kind] of ASKED.entries()) {
+            const runs = runsOf(world, kind, within);
+            expect(found.get(kind)).toEqual(runs);
+            const missing: Partial<Record<HoleReason, number>> = {};
+            let published = 0;
+            for (const { start, end, reason } of runs) {
+              if (reason === null) published += end - start + 1;
+              else missing[reason] = (missing[reason] ?? 0) + end - start + 1;
+            }
+            expect(counts[at]).toEqual({ kind, published, missing });
+          }
+        }
+        await standingFits(world);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+async function standingFits(world: World): Promise<void> {
+  const standing = await open.database.holes.standing('main');
+  const everybody = numbersOf({ start: FIRST, end: LAST + 60 });
+  const isWanted = (kind: Kind, number: number) => {
+    const { wanted } = world.kinds.get(kind) as KindModel;
+    return wanted.get('active')?.has(number) || wanted.get('paused')?.has(number) || false;
+  };
+  const wantedKinds = ASKED.filter((kind) => everybody.some((number) => isWanted(kind, number)));
+  const first = everybody.find((number) => wantedKinds.some((kind) => isWanted(kind, number))) ?? null;
+  expect(standing.firstWanted).toBe(first);
+  let complete: number | null = null;
+  for (let number = first ?? Number.POSITIVE_INFINITY; ; number += 1) {
+    if (!wantedKinds.every((kind) => world.kinds.get(kind)?.published.has(number))) break;
+    if (wantedKinds.length === 0) break;
+    complete = number;
+  }
+  expect(standing.completeTo).toBe(complete);
+  expect(standing.kinds.filter((kind) => kind.wanted).map(({ kind }) => kind)).toEqual(wantedKinds);
+}
+
+describe('a page', () => {
+  it('names cause, attempts and the earliest next try of quarantined blocks, failing alike as one hole', async () => {
+    const { database } = open;
+    await database.head.set({ network: 'main', number: 2_000, hash: hashAt(2_000), finalized: 1_990 });
+    await database.wanted.add({ network: 'main', kinds: ['logs'], start: 1_000, end: null, priority: 1 });
+    const row = {
+      network: 'main',
+      kinds: ['logs'] as Kind[],
+      message: 'x',
+      upstream: 'node',
+      payloadDigest: null,
+    };
+    await database.quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
+    const second = await database.quarantine.put({ ...row, number: 1_006, cause: 'PROOF_FAILED' });
+    await database.quarantine.retry('main', { start: 1_005, end: 1_005 });
+    await database.quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
+    await database.quarantine.put({ ...row, number: 1_007, cause: 'RECORD_INVALID' });
+    const page = await database.holes.page({
+      ...{ network: 'main', kinds: ['logs', 'blocks'], range: { start: 1_004, end: 1_008 }, limit: 10 },
+    });
+    expect(page).toMatchObject({
+      head: 2_000,
+      finalized: 1_990,
+      next: null,
+      range: { start: 1_004, end: 1_008 },
+    });
+    expect(page.kinds[0]?.holes).toEqual([
+      { start: 1_004, end: 1_004, reason: 'waiting', staged: false, quarantine: null },
+      {
+        ...{ start: 1_005, end: 1_006, reason: 'quarantined', staged: false },
+        quarantine: { cause: 'PROOF_FAILED', attempts: 2, nextTry: second.nextTry },
+      },
+      {
+        ...{ start: 1_007, end: 1_007, reason: 'quarantined', staged: false },
+        quarantine: { cause: 'RECORD_INVALID', attempts: 1, nextTry: expect.any(Date) },
+      },
+      { start: 1_008, end: 1_008, reason: 'waiting', staged: false, quarantine: null },
+    ]);
+    expect(page.kinds[1]?.holes).toEqual([
+      { start: 1_004, end: 1_008, reason: 'not-wanted', staged: false, quarantine: null },
+    ]);
+  });
+
+  it('of a network that nobody knows is one hole beyond any head', async () => {
+    const page = await open.database.holes.page({
+      ...{ network: 'nowhere', kinds: KINDS, range: SPAN, limit: 5 },
+    });
+    expect(page).toMatchObject({ head: null, finalized: null, next: null });
+    expect(page.kinds.map(({ holes }) => holes)).toEqual(
+      KINDS.map(() => [{ ...SPAN, reason: 'beyond-head', staged: false, quarantine: null }]),
+    );
+    expect(await open.database.holes.standing('nowhere')).toEqual({
+      ...{ head: null, finalized: null, firstWanted: null, lastWanted: null, completeTo: null, kinds: [] },
+      oldestQuarantine: null,
+    });
+  });
+
+  it('reads as few runs as it shows, however many there are', async () => {
+    await open.sql(
+      `INSERT INTO packhouse.published_run SELECT id, 3, n * 20, n * 20 + 11
+       FROM packhouse.network, generate_series(0, 49999) AS n WHERE name = 'main'`,
+    );
+    const page = await open.database.holes.page({
+      ...{ network: 'main', kinds: ['logs'], range: { start: 500_000, end: 999_999 }, limit: 3 },
+    });
+    expect(page.range).toEqual({ start: 500_000, end: 500_071 });
+    expect(page.kinds[0]?.holes).toHaveLength(3);
+    expect(page.kinds[0]?.published).toHaveLength(4);
+    await open.sql('DELETE FROM packhouse.published_run');
+  });
+});
+
+it('what is published is known as runs, whatever is published and deleted in whatever order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 3 })), {
+        maxLength: 25,
+      }),
+      async (steps) => {
+        await clear();
+        for (const [add, at, size] of steps) {
+          const [start, end] = [at * 2, at * 2 + size - 1];
+          if (add) await open.database.bundles.publish(makeBundle('logs', start, end)).catch(() => undefined);
+          else await open.sql('DELETE FROM packhouse.bundle WHERE start_block = $1', [start]);
+          const [runs] = await open.sql<{ same: boolean }>(
+            `SELECT coalesce((SELECT range_agg(int8range(start_block, end_block, '[]')) FROM packhouse.published_run), '{}')
+                 = coalesce((SELECT range_agg(int8range(start_block, end_block, '[]')) FROM packhouse.bundle), '{}')
+               AND (SELECT count(*) FROM packhouse.published_run)
+                 = coalesce((SELECT count(*) FROM packhouse.published, unnest(ranges)), 0) AS same`,
+          );
+          expect(runs?.same).toBe(true);
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+it('the nearest covered ranges around a block, published or staged', async () => {
+  const { database } = open;
+  expect(await database.holes.around('main', 'logs', 50)).toEqual({ below: null, above: null });
+  await database.bundles.publish(makeBundle('logs', 10, 19));
+  await database.bundles.publish(makeBundle('logs', 20, 29));
+  await database.staging.stage(makeRun(60, 62));
+  expect(await database.holes.around('main', 'logs', 50)).toEqual({
+    below: { start: 10, end: 29 },
+    above: { start: 60, end: 60 },
+  });
+  expect(await database.holes.around('main', 'logs', 70)).toEqual({
+    below: { start: 62, end: 62 },
+    above: null,
+  });
+});

@@ -1,0 +1,81 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hashBytes } from '../connection/codes.js';
+import { copyIn } from '../copy/copy-in.js';
+import { createCopyEncoder } from '../copy/encode-copy.js';
+import { makeRun } from '../testing/make-run.js';
+import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
+
+let open: OpenDatabase;
+beforeAll(async () => {
+  open = await openDatabase();
+});
+afterAll(() => open.close());
+
+function runBy(start: number, clients: readonly (string | null | undefined)[]) {
+  const run = makeRun(start, start + clients.length - 1, { kinds: ['logs'] });
+  return {
+    ...run,
+    blocks: run.blocks.map((block, at) => {
+      const client = clients[at];
+      return client === undefined ? block : { ...block, client };
+    }),
+  };
+}
+
+it('keeps what the node that gave a block calls itself, and nothing where that is not known', async () => {
+  const { staging } = open.database;
+  await staging.stage(runBy(100, ['reth/v1.1.0', null, undefined, 'Geth/v1.13.5', 'reth/v1.1.0']));
+  const clients = (await open.another().staging.blocks('main', { start: 100, end: 104 })).map(
+    (block) => block.client,
+  );
+  expect(clients).toEqual(['reth/v1.1.0', undefined, undefined, 'Geth/v1.13.5', 'reth/v1.1.0']);
+  expect(await staging.newest('main')).toMatchObject({ number: 104, client: 'reth/v1.1.0' });
+  expect(await open.sql('SELECT count(*)::int AS names FROM packhouse.node_client')).toEqual([{ names: 2 }]);
+});
+
+it('takes the rows of an older program, which knows nothing of the column', async () => {
+  const { staging } = open.database;
+  await staging.stage(runBy(1_100, ['reth/v1.1.0']));
+  const [partition] = await open.sql<{ name: string }>(
+    `SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+     WHERE inhparent = 'packhouse.staged_block'::regclass ORDER BY child.oid DESC LIMIT 1`,
+  );
+  const [block] = makeRun(1_101, 1_101).blocks;
+  if (block === undefined) throw new Error('no block');
+  const encoder = createCopyEncoder();
+  encoder.row(7);
+  encoder.int2(1);
+  encoder.int8(block.number);
+  encoder.bytes(hashBytes(block.hash));
+  encoder.bytes(hashBytes(block.parentHash));
+  encoder.int8(block.timestamp);
+  encoder.int4(block.transactionCount);
+  encoder.int4(0);
+  const client = new pg.Client({ connectionString: open.url });
+  await client.connect();
+  await copyIn(
+    client,
+    `COPY packhouse.${partition?.name} (network_id, block, hash, parent_hash, timestamp, transaction_count, proofs)
+     FROM STDIN (FORMAT binary)`,
+    encoder.finish(),
+  );
+  await client.end();
+  const blocks = await staging.blocks('main', { start: 1_100, end: 1_101 });
+  expect(blocks.map(({ number, client: name }) => [number, name])).toEqual([
+    [1_100, 'reth/v1.1.0'],
+    [1_101, undefined],
+  ]);
+});
+
+it('makes printable text of bounded length of whatever a node says, and a bounded number of names', async () => {
+  const { staging } = open.database;
+  await staging.stage(runBy(2_100, [`a\n\u0000é${'x'.repeat(500)}`]));
+  expect((await staging.blocks('main', { start: 2_100, end: 2_100 }))[0]?.client).toBe(`a?${'x'.repeat(98)}`);
+  await open.sql(
+    `INSERT INTO packhouse.node_client (name) SELECT 'n' || i FROM generate_series(1, 10000) AS i`,
+  );
+  await staging.stage(runBy(3_100, ['one too many', 'n7']));
+  const clients = (await staging.blocks('main', { start: 3_100, end: 3_101 })).map((block) => block.client);
+  expect(clients).toEqual([undefined, 'n7']);
+});

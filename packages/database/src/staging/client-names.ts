@@ -1,0 +1,61 @@
+import type { Connections } from '../connection/connections.js';
+import { insertClient } from './insert-client.js';
+import { selectClient } from './select-client.js';
+import { selectClientNames } from './select-client-names.js';
+
+/** Characters of a name that are kept. */
+const MAX_LENGTH = 100;
+
+/** Knows the ids of what nodes call themselves; an id never changes. */
+export interface ClientNames {
+  /** Makes the names known; null where nothing more can be remembered. */
+  ids(names: Iterable<string>): Promise<ReadonlyMap<string, number | null>>;
+  /** The names of ids. */
+  names(ids: Iterable<number>): Promise<ReadonlyMap<number, string>>;
+}
+
+/** Makes the memory of names; what is asked for is remembered, and there are 10,000 at most (see insert-client). */
+export function createClientNames(connections: Connections): ClientNames {
+  const idOf = new Map<string, number>();
+  const nameOf = new Map<number, string>();
+  const note = (id: number, name: string): void => {
+    idOf.set(name, id);
+    nameOf.set(id, name);
+  };
+
+  const find = async (name: string): Promise<number | null> => {
+    const [row] = await connections.query<{ id: number }>(selectClient, [name]);
+    if (row === undefined) return null;
+    note(row.id, name);
+    return row.id;
+  };
+
+  return {
+    async ids(names) {
+      const found = new Map<string, number | null>();
+      for (const name of new Set(names)) {
+        const text = plain(name);
+        let id = idOf.get(text) ?? (await find(text));
+        if (id === null) {
+          await connections.query(insertClient, [text]);
+          id = await find(text);
+        }
+        found.set(name, id);
+      }
+      return found;
+    },
+    async names(ids) {
+      const unknown = [...new Set(ids)].filter((id) => !nameOf.has(id));
+      if (unknown.length > 0) {
+        const rows = await connections.query<{ id: number; name: string }>(selectClientNames, [unknown]);
+        for (const { id, name } of rows) note(id, name);
+      }
+      return nameOf;
+    },
+  };
+}
+
+/** Whatever a node sends, as printable ASCII of bounded length: it goes into signed texts and index rows. */
+function plain(name: string): string {
+  return name.replace(/[^ -~]+/g, '?').slice(0, MAX_LENGTH);
+}

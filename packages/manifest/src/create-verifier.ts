@@ -1,0 +1,100 @@
+import { createHash, type KeyObject, verify } from 'node:crypto';
+import { NO_ENTRY, type SealedEntry } from './entry.js';
+import { entryText } from './entry-text.js';
+import { manifestInvalid } from './manifest-invalid.js';
+
+/** How far a log was checked. */
+export interface CheckedLog {
+  network: string;
+  kind: string;
+  chainId: number;
+  entries: number;
+  /** Hash of the last entry. */
+  hash: string;
+}
+
+/** Checks entries as they come; those of several networks and kinds may be mixed. */
+export interface Verifier {
+  /** Throws MANIFEST_INVALID where the entry is not the next one of its log, was changed, or is not signed. */
+  push(entry: SealedEntry): void;
+  /** The logs met, in the order of their first entries. */
+  logs(): CheckedLog[];
+}
+
+/** Makes a verifier that trusts these public keys, by their ids. */
+export function createVerifier(keys: ReadonlyMap<string, KeyObject>): Verifier {
+  const logs = new Map<string, CheckedLog>();
+  return {
+    push(entry) {
+      const { network, kind, chainId, sequence, hash } = entry;
+      const name = `${kind} of ${network}`;
+      const log = logs.get(name) ?? { network, kind, chainId, entries: 0, hash: NO_ENTRY };
+      checkPlace(entry, log, name);
+      checkSeal(entry, keys, name);
+      logs.set(name, { ...log, entries: sequence + 1, hash });
+    },
+    logs: () => [...logs.values()],
+  };
+}
+
+/** Every log counts from 0 without a gap, and each entry names the one before. */
+function checkPlace(entry: SealedEntry, log: CheckedLog, name: string): void {
+  const { sequence, previous, chainId } = entry;
+  const data = { network: log.network, kind: log.kind, sequence, expected: log.entries };
+  if (chainId !== log.chainId) {
+    throw manifestInvalid(
+      `Entry ${sequence} of the manifest of ${name} is of chain ${chainId}, the entries before are of chain ${log.chainId}.`,
+      data,
+    );
+  }
+  if (sequence > log.entries) {
+    const missing =
+      log.entries === sequence - 1
+        ? `entry ${log.entries} is`
+        : `entries ${log.entries} to ${sequence - 1} are`;
+    throw manifestInvalid(
+      `The manifest of ${name} has a gap: ${missing} missing before entry ${sequence}.`,
+      data,
+      'Download it from the first entry on, page after page.',
+    );
+  }
+  if (sequence < log.entries) {
+    throw manifestInvalid(
+      `The manifest of ${name} is out of order: entry ${sequence} comes after entry ${log.entries - 1}.`,
+      data,
+    );
+  }
+  if (previous === log.hash) return;
+  const expected =
+    sequence === 0 ? 'an entry before the first' : `another entry ${sequence - 1} than the one before it`;
+  throw manifestInvalid(`The manifest of ${name} is forked at entry ${sequence}: it follows ${expected}.`, {
+    ...data,
+    previous,
+    hash: log.hash,
+  });
+}
+
+function checkSeal(entry: SealedEntry, keys: ReadonlyMap<string, KeyObject>, name: string): void {
+  const { sequence, keyId } = entry;
+  const data = { network: entry.network, kind: entry.kind, sequence, keyId };
+  const text = Buffer.from(entryText(entry));
+  if (createHash('sha256').update(text).digest('hex') !== entry.hash) {
+    throw manifestInvalid(
+      `Entry ${sequence} of the manifest of ${name} was changed: it does not have the hash it says.`,
+      data,
+    );
+  }
+  const key = keys.get(keyId);
+  if (key === undefined) {
+    throw manifestInvalid(
+      `Entry ${sequence} of the manifest of ${name} is signed with key ${keyId}, which is not among the keys given (${[...keys.keys()].join(', ') || 'none'}).`,
+      data,
+      'Get the current keys from /.well-known/packhouse-manifest-keys.json of the publisher; a key that is not there is a forgery.',
+    );
+  }
+  if (verify(null, text, key, Buffer.from(entry.signature, 'base64'))) return;
+  throw manifestInvalid(
+    `Entry ${sequence} of the manifest of ${name} is a forgery: its signature is not that of key ${keyId}.`,
+    data,
+  );
+}

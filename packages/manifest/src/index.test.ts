@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import * as manifest from './index.js';
+
+it('exports these names and no others', () => {
+  expect(Object.keys(manifest).sort()).toEqual([
+    'MANIFEST_FORMAT',
+    'NO_ENTRY',
+    'createSigner',
+    'createVerifier',
+    'entryLine',
+    'entryText',
+    'keyIdOf',
+    'makeSigningKey',
+    'parseEntry',
+    'publicKeyOf',
+    'rawPublicKey',
+    'readPublicKeys',
+    'readSigningKey',
+  ]);
+});

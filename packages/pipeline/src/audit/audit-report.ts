@@ -1,0 +1,85 @@
+import type { Kind } from '@packhouse/chain';
+import type { BundleRow } from '@packhouse/database';
+import { bundleFinding, type Fault, type Finding, type FindingCause } from './finding.js';
+
+/** How far an audit is. */
+export interface AuditCounts {
+  /** Bundles whose objects were read and checked. */
+  bundles: number;
+  /** Blocks of these, each once a kind. */
+  blocks: number;
+  /** Bytes read from the store. */
+  bytesRead: number;
+  findings: number;
+  harmless: number;
+}
+
+/** Blocks of one kind that a check could not be made for. */
+export interface Unchecked {
+  network: string;
+  kind: Kind;
+  blocks: number;
+  why: string;
+}
+
+/** Collects what an audit finds; each cause once a bundle, as one damage often shows in every block. */
+export interface AuditReport {
+  readonly counts: Readonly<AuditCounts>;
+  /** Says that a bundle is damaged. */
+  fault(row: BundleRow, fault: Fault): void;
+  /** Says something about the store that is about no bundle. */
+  found(finding: Finding): void;
+  /** Whether something was found in this bundle. */
+  isDamaged(row: BundleRow): boolean;
+  read(bytes: number): void;
+  /** A bundle was checked from its first byte to its last block. */
+  checked(row: BundleRow): void;
+  unchecked(row: BundleRow, why: string): void;
+  /** By cause. */
+  causes(): Partial<Record<FindingCause, number>>;
+  uncheckedBlocks(): Unchecked[];
+}
+
+/** Makes an empty report; `onFinding` and `onChecked` are called as it goes. */
+export function createReport(events: {
+  onFinding?(finding: Finding): void;
+  onChecked?(row: BundleRow, damaged: boolean): void;
+}): AuditReport {
+  const counts: AuditCounts = { bundles: 0, blocks: 0, bytesRead: 0, findings: 0, harmless: 0 };
+  const causes = new Map<FindingCause, number>();
+  const damaged = new Map<string, Set<FindingCause>>();
+  const open = new Map<string, Unchecked>();
+  const found = (finding: Finding): void => {
+    if (finding.harmless) counts.harmless++;
+    else counts.findings++;
+    causes.set(finding.cause, (causes.get(finding.cause) ?? 0) + 1);
+    events.onFinding?.(finding);
+  };
+  return {
+    counts,
+    found,
+    fault(row, fault) {
+      const known = damaged.get(row.objectKey) ?? new Set();
+      if (known.has(fault.cause)) return;
+      damaged.set(row.objectKey, known.add(fault.cause));
+      found(bundleFinding(row, fault));
+    },
+    isDamaged: (row) => damaged.has(row.objectKey),
+    read(bytes) {
+      counts.bytesRead += bytes;
+    },
+    checked(row) {
+      counts.bundles++;
+      counts.blocks += row.end - row.start + 1;
+      events.onChecked?.(row, damaged.has(row.objectKey));
+    },
+    unchecked({ network, kind }, why) {
+      const key = `${network} ${kind} ${why}`;
+      const entry = open.get(key) ?? { network, kind, blocks: 0, why };
+      entry.blocks++;
+      open.set(key, entry);
+    },
+    causes: () => Object.fromEntries(causes),
+    uncheckedBlocks: () => [...open.values()],
+  };
+}

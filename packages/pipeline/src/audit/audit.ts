@@ -1,0 +1,125 @@
+import type { BlockRange, Kind, ProofPolicy } from '@packhouse/chain';
+import type { BundleRow, Database } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
+import { type Context, PackhouseError } from '@packhouse/runtime';
+import { intersectRanges, unionRanges } from '../ranges.js';
+import { auditNetwork } from './audit-network.js';
+import { type AuditCounts, createReport, type Unchecked } from './audit-report.js';
+import { checkObjects } from './check-objects.js';
+import type { Finding, FindingCause } from './finding.js';
+import { inSample } from './select-bundles.js';
+
+export interface AuditParts {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+  /** A network's proof policy, where its networks file is at hand. */
+  policyOf?(network: string): ProofPolicy | undefined;
+}
+
+export interface AuditRequest {
+  networks: readonly string[];
+  kinds: readonly Kind[];
+  range: BlockRange;
+  /** Share of the bundles that is audited, above 0 and up to 1. */
+  sample: number;
+  /** Decides which bundles a sample holds. */
+  seed: string;
+  /** Whether the object list is compared with the index. */
+  objects: boolean;
+  /** Bundles that are audited whether the sample holds them or not. */
+  always?(bundle: BlockRange & { network: string; kind: Kind }): boolean;
+}
+
+export interface AuditEvents {
+  onFinding?(finding: Finding): void;
+  /** A bundle was checked; `damaged` says whether something was found in it by then. */
+  onChecked?(row: BundleRow, damaged: boolean, counts: Readonly<AuditCounts>): void;
+  /** Called before a bundle of so many bytes is read; the audit waits. */
+  pace?(bytes: number): Promise<void>;
+}
+
+export interface AuditSummary extends AuditCounts {
+  seconds: number;
+  bytesPerSecond: number;
+  causes: Partial<Record<FindingCause, number>>;
+  unchecked: Unchecked[];
+}
+
+/**
+ * Reads published objects back and checks them against the index, their block headers and each other; reports what
+ * differs and goes on. Throws AUDIT_EMPTY where nothing is published in the range, and what store and database throw.
+ */
+export async function audit(
+  parts: AuditParts,
+  request: AuditRequest,
+  events: AuditEvents,
+  signal: AbortSignal,
+): Promise<AuditSummary> {
+  const { context, database, objectStore } = parts;
+  const startedAt = context.clock.now();
+  await refuseEmpty(database, request);
+  const report = createReport({
+    ...(events.onFinding === undefined ? {} : { onFinding: events.onFinding }),
+    onChecked: (row, damaged) => events.onChecked?.(row, damaged, report.counts),
+  });
+  const { kinds, range, sample, seed } = request;
+  for (const network of request.networks) {
+    await auditNetwork(
+      {
+        context,
+        database,
+        objectStore,
+        report,
+        policy: parts.policyOf?.(network),
+        ...(events.pace === undefined ? {} : { pace: events.pace }),
+      },
+      {
+        network,
+        kinds,
+        range,
+        chosen: (bundle) =>
+          inSample({ seed, share: sample, network, kind: bundle.kind, start: bundle.start }) ||
+          request.always?.({ ...bundle, network }) === true,
+      },
+      signal,
+    );
+    if (request.objects) {
+      const whole = range.start === 0 && range.end === Number.MAX_SAFE_INTEGER;
+      await checkObjects(
+        { context, database, objectStore, report },
+        { network, kinds, range, whole },
+        signal,
+      );
+    }
+  }
+  const seconds = Math.max(0.001, (context.clock.now() - startedAt) / 1_000);
+  return {
+    ...report.counts,
+    seconds,
+    bytesPerSecond: report.counts.bytesRead / seconds,
+    causes: report.causes(),
+    unchecked: report.uncheckedBlocks(),
+  };
+}
+
+async function refuseEmpty(database: Database, { networks, kinds, range }: AuditRequest): Promise<void> {
+  for (const network of networks) {
+    for (const kind of kinds) {
+      const { published } = await database.coverage(network, kind, range);
+      if (intersectRanges(unionRanges(published), [range]).length > 0) return;
+    }
+  }
+  const where =
+    range.end === Number.MAX_SAFE_INTEGER
+      ? range.start === 0
+        ? ''
+        : ` from block ${range.start} on`
+      : ` in blocks ${range.start} to ${range.end}`;
+  throw new PackhouseError({
+    code: 'AUDIT_EMPTY',
+    message: `Nothing is published of ${networks.join(', ')} (${kinds.join(', ')})${where}, so there is nothing to audit.`,
+    hint: 'See `packhouse status` for what is published.',
+    data: { networks, kinds, ...range },
+  });
+}

@@ -1,0 +1,95 @@
+import type { Kind } from '@packhouse/chain';
+import type { BundleRow, Database } from '@packhouse/database';
+import type { AuditReport } from './audit-report.js';
+import type { LaneRecord } from './lane.js';
+
+/** What links need of a block. */
+export interface Header {
+  number: number;
+  hash: string;
+  parentHash: string;
+  /** The bundle of `blocks` that holds it. */
+  row: BundleRow;
+}
+
+/** The block that was checked last. */
+export interface Links {
+  last: Header | null;
+}
+
+/**
+ * Checks that a block follows the one before, within a bundle and into the next, and that the index rows of all
+ * bundles which begin or end with it give its hashes.
+ */
+export function checkLinks(
+  report: AuditReport,
+  links: Links,
+  header: Header,
+  records: ReadonlyMap<Kind, LaneRecord>,
+): void {
+  const { number, hash, parentHash, row } = header;
+  const before = links.last;
+  links.last = header;
+  if (before !== null && before.number === number - 1 && before.hash !== parentHash) {
+    report.fault(row, {
+      cause: 'parentLink',
+      what: `block ${number} names ${parentHash} as its parent, but block ${before.number} is ${before.hash}${
+        before.row.objectKey === row.objectKey ? '' : ` (${before.row.objectKey})`
+      }.`,
+      block: number,
+      expected: before.hash,
+      got: parentHash,
+    });
+  }
+  for (const { row: other } of records.values()) {
+    if (other.start === number) {
+      hashInIndex(report, other, number, 'first_hash', other.firstHash, hash);
+      hashInIndex(report, other, number, 'first_parent_hash', other.firstParentHash, parentHash);
+    }
+    if (other.end === number) hashInIndex(report, other, number, 'last_hash', other.lastHash, hash);
+  }
+}
+
+function hashInIndex(
+  report: AuditReport,
+  row: BundleRow,
+  block: number,
+  column: string,
+  got: string,
+  expected: string,
+): void {
+  if (got === expected) return;
+  report.fault(row, {
+    cause: 'blockHash',
+    what: `its index row gives ${got} as ${column}, but block ${block} has ${expected}.`,
+    block,
+    expected,
+    got,
+  });
+}
+
+/** Checks the hashes in a row against those of the rows right before and behind it. */
+export async function checkNeighbours(
+  { database, report }: { database: Pick<Database, 'bundles'>; report: AuditReport },
+  row: BundleRow,
+  known: BundleRow | null,
+): Promise<void> {
+  const { network, kind, start, end } = row;
+  const find = (number: number): Promise<BundleRow | null> =>
+    database.bundles.covering(network, kind, number).catch(() => null);
+  const before = known?.end === start - 1 ? known : start === 0 ? null : await find(start - 1);
+  if (before !== null) linkRows(report, before, row);
+  const after = await find(end + 1);
+  if (after !== null) linkRows(report, row, after);
+}
+
+function linkRows(report: AuditReport, before: BundleRow, row: BundleRow): void {
+  if (row.firstParentHash === before.lastHash) return;
+  report.fault(row, {
+    cause: 'parentLink',
+    what: `block ${row.start} names ${row.firstParentHash} as its parent, but the bundle before it, ${before.objectKey}, ends with ${before.lastHash}.`,
+    block: row.start,
+    expected: before.lastHash,
+    got: row.firstParentHash,
+  });
+}

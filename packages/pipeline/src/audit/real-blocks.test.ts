@@ -1,0 +1,64 @@
+import path from 'node:path';
+import { KINDS, type Kind } from '@packhouse/chain';
+import { chainDataDirectory, loadRecording, type RecordedBlock } from '@packhouse/replay-node';
+import { describe, expect, inject, test } from 'vitest';
+import { auditWorld } from '../testing/audited.js';
+import { makeWorld } from '../testing/world.js';
+
+const directory = chainDataDirectory();
+
+/** Publishes these blocks and audits them. */
+async function auditOf(
+  blocks: RecordedBlock[],
+  kinds: readonly Kind[] = KINDS,
+): Promise<ReturnType<typeof auditWorld>> {
+  const world = await makeWorld(inject('postgresUrl'), [{ blocks }], { kinds });
+  try {
+    for (const { number } of blocks.filter(({ number }, i) => blocks[i - 1]?.number !== number - 1)) {
+      let end = number;
+      while (blocks.some((block) => block.number === end + 1)) end++;
+      await world.database.wanted.add({
+        network: 'main',
+        kinds: [...kinds],
+        start: number,
+        end,
+        priority: 1,
+      });
+    }
+    await world.noteHead();
+    await world.settle();
+    expect(await world.database.quarantine.list('main')).toEqual([]);
+    return await auditWorld(world);
+  } finally {
+    await world.close();
+  }
+}
+
+describe.skipIf(directory === null)('an audit of real blocks (needs the chain data)', () => {
+  const load = (name: string): Promise<RecordedBlock[]> =>
+    loadRecording(path.join(directory as string, name));
+
+  test('twelve mainnet blocks are clean in all kinds', async () => {
+    const blocks = await load('mainnet-17686110-17686121.jsonl.gz');
+    const { findings, summary } = await auditOf(blocks);
+    expect(findings).toEqual([]);
+    expect(summary).toMatchObject({ blocks: 60, unchecked: [] });
+  });
+
+  test('two thousand of the first blocks, many to a bundle, are clean', async () => {
+    const blocks = (await load('mainnet-0-8191.jsonl.gz')).slice(0, 2_000);
+    const { findings, summary } = await auditOf(blocks, ['blocks', 'transactions', 'receipts', 'logs']);
+    expect(findings).toEqual([]);
+    expect(summary).toMatchObject({ blocks: 8_000, unchecked: [] });
+  });
+
+  test('blocks of every fork are clean in the kinds there are recordings of', async () => {
+    const all = await load('mainnet-forks.jsonl.gz');
+    const kinds = ['blocks', 'transactions', 'receipts', 'logs'] as const;
+    const blocks = all.filter(({ receipts }) => receipts !== undefined);
+    expect(blocks.length).toBeGreaterThan(5);
+    const { findings, summary } = await auditOf(blocks, [...kinds]);
+    expect(findings).toEqual([]);
+    expect(summary).toMatchObject({ blocks: 4 * blocks.length, unchecked: [] });
+  });
+});

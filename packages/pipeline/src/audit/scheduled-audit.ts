@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import type { AuditRun, Database } from '@packhouse/database';
+import { type Context, isPackhouseError } from '@packhouse/runtime';
+import { countBlocks, unionRanges } from '../ranges.js';
+import type { AuditParts } from './audit.js';
+import { alarmedBundles } from './damage-alarm.js';
+import { runAudit } from './run-audit.js';
+
+export interface ScheduledAuditRequest {
+  network: string;
+  /** Share of the bundles; of few bundles at least one is audited. */
+  share: number;
+  /** The store is read no faster than this, in bytes a second on average. */
+  bytesPerSecond: number;
+  /** Decides which bundles it is. */
+  seed: string;
+}
+
+/**
+ * Audits a sample of one network's bundles within a budget, and those that are known to be damaged, so that their
+ * alarm ends by itself once they are sound. Notes the run; null where nothing is published yet.
+ */
+export async function scheduledAudit(
+  parts: AuditParts,
+  request: ScheduledAuditRequest,
+  signal: AbortSignal,
+): Promise<AuditRun | null> {
+  const { context, database } = parts;
+  const { network, share, bytesPerSecond, seed } = request;
+  const known = await alarmedBundles(database, network);
+  const one = await oneBundle(database, network, seed);
+  const always = new Set([...known.bundles, ...(one === null ? [] : [one])].map(nameOf));
+  try {
+    const { summary } = await runAudit(
+      parts,
+      {
+        networks: [network],
+        kinds: KINDS,
+        range: { start: 0, end: Number.MAX_SAFE_INTEGER },
+        sample: share,
+        seed,
+        objects: false,
+        always: (bundle) => always.has(nameOf(bundle)),
+      },
+      { pace: createPace(context, bytesPerSecond, signal) },
+      signal,
+    );
+    const { bundles, bytesRead, findings } = summary;
+    const run = { network, finishedAt: new Date(context.clock.now()), bundles, bytesRead, findings };
+    await database.audit.note(run);
+    return run;
+  } catch (error) {
+    if (isPackhouseError(error, 'AUDIT_EMPTY')) return null;
+    throw error;
+  }
+}
+
+function nameOf({ kind, start }: { kind: Kind; start: number }): string {
+  return `${kind} ${start}`;
+}
+
+/** A bundle at a pseudo-random place: a small network's sample would mostly be empty. */
+async function oneBundle(
+  database: Database,
+  network: string,
+  seed: string,
+): Promise<{ kind: Kind; start: number } | null> {
+  const digest = createHash('sha256').update(`${seed}\n${network}`).digest();
+  for (let turn = 0; turn < KINDS.length; turn++) {
+    const kind = KINDS[(digest.readUInt8(6) + turn) % KINDS.length] as Kind;
+    const published = unionRanges((await database.coverage(network, kind)).published);
+    const blocks = countBlocks(published);
+    if (blocks === 0) continue;
+    const number = blockAt(published, Math.floor((digest.readUIntBE(0, 6) / 2 ** 48) * blocks));
+    const [bundle] = await database.bundles.ranges(network, kind, { start: number, end: number });
+    if (bundle !== undefined) return { kind, start: bundle.start };
+  }
+  return null;
+}
+
+/** The block with this index among the blocks of the ranges. */
+function blockAt(ranges: readonly BlockRange[], index: number): number {
+  let left = index;
+  for (const { start, end } of ranges) {
+    if (left <= end - start) return start + left;
+    left -= end - start + 1;
+  }
+  return ranges.at(-1)?.end ?? 0;
+}
+
+/** Waits before each read until the bytes read so far fit the budget. */
+function createPace(
+  { clock }: Context,
+  bytesPerSecond: number,
+  signal: AbortSignal,
+): (bytes: number) => Promise<void> {
+  let freeAt = clock.now();
+  return async (bytes) => {
+    const now = clock.now();
+    const wait = freeAt - now;
+    freeAt = Math.max(freeAt, now) + (bytes / bytesPerSecond) * 1_000;
+    if (wait > 0) await clock.sleep(wait, signal);
+  };
+}

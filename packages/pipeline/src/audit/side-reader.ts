@@ -1,0 +1,106 @@
+import { type FragmentInfo, readFragment, sliceOfMember, splitSlice } from '@packhouse/bundle';
+import type { Kind } from '@packhouse/chain';
+import type { BundleRow, Database } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
+import { isPackhouseError } from '@packhouse/runtime';
+import type { AuditReport } from './audit-report.js';
+import type { LaneRecord } from './lane.js';
+import { missingObject } from './object-faults.js';
+import { isGiant } from './open-bundle.js';
+
+/** Bytes that one read from the store may fetch beyond the first fragment. */
+const SLICE_BYTES = 1_000_000;
+
+/** Gives single records of bundles that are not audited themselves but needed to check others against. */
+export interface SideReader {
+  /** The record of a block, or null where there is none that can be used. Blocks are asked for in ascending order. */
+  at(kind: Kind, number: number, until: number): Promise<LaneRecord | null>;
+}
+
+interface Slice {
+  row: BundleRow;
+  fragments: FragmentInfo[];
+  bodies: Buffer[];
+  open: { fragment: FragmentInfo; records: Buffer[] } | null;
+}
+
+/**
+ * Makes a reader that fetches only the fragments it needs, by their byte ranges. Damage that it meets is reported; a
+ * bundle known to be damaged is not used.
+ */
+export function createSideReader(
+  { database, objectStore, report }: { database: Database; objectStore: ObjectStore; report: AuditReport },
+  network: string,
+  signal: AbortSignal,
+): SideReader {
+  const slices = new Map<Kind, Slice>();
+
+  const load = async (row: BundleRow, number: number, until: number): Promise<Slice | null> => {
+    const last = Math.min(row.end, Math.max(number, until));
+    const wanted = sliceOfMember(row.fragments, number, last).fragments;
+    let bytes = 0;
+    const some = wanted.filter(({ byteLength }, i) => {
+      bytes += byteLength;
+      return i === 0 || bytes <= SLICE_BYTES;
+    });
+    const end = (some.at(-1) as FragmentInfo).endBlock;
+    const { range, fragments } = sliceOfMember(row.fragments, number, end);
+    try {
+      const read = await objectStore.read(row.objectKey, { range, signal });
+      report.read(read.length);
+      return { row, fragments, bodies: splitSlice(fragments, read), open: null };
+    } catch (error) {
+      if (isPackhouseError(error, 'OBJECT_MISSING')) report.fault(row, missingObject(row, objectStore));
+      else if (isPackhouseError(error, 'BUNDLE_INVALID') || isPackhouseError(error, 'OBJECT_MISMATCH'))
+        damaged(row, error);
+      else throw error;
+      return null;
+    }
+  };
+
+  const damaged = (row: BundleRow, error: Error): void =>
+    report.fault(row, { cause: 'sha256', what: `the object ${row.objectKey} is damaged: ${error.message}` });
+
+  return {
+    async at(kind, number, until) {
+      let slice: Slice | null | undefined = slices.get(kind);
+      if (slice === undefined || number < slice.row.start || number > slice.row.end) {
+        slices.delete(kind);
+        const row = await database.bundles.covering(network, kind, number).catch(noBadRow);
+        if (row === null || report.isDamaged(row) || isGiant(row)) return null;
+        slice = { row, fragments: [], bodies: [], open: null };
+      }
+      const { row } = slice;
+      if (report.isDamaged(row)) return null;
+      const holds = ({ startBlock, endBlock }: FragmentInfo): boolean =>
+        startBlock <= number && number <= endBlock;
+      if (!slice.fragments.some(holds)) {
+        slice = await load(row, number, until);
+        if (slice === null) return null;
+      }
+      slices.set(kind, slice);
+      if (slice.open === null || !holds(slice.open.fragment)) {
+        const index = slice.fragments.findIndex(holds);
+        const fragment = slice.fragments[index] as FragmentInfo;
+        try {
+          slice.open = {
+            fragment,
+            records: await readFragment({ fragment, body: slice.bodies[index] as Buffer }),
+          };
+        } catch (error) {
+          if (!isPackhouseError(error, 'BUNDLE_INVALID')) throw error;
+          damaged(row, error);
+          return null;
+        }
+      }
+      const { fragment, records } = slice.open;
+      return { number, row, text: records[number - fragment.startBlock] as Buffer, side: true };
+    },
+  };
+}
+
+/** A row that cannot be read is reported where its own kind is audited; here there is just nothing to check against. */
+function noBadRow(error: unknown): null {
+  if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
+  throw error;
+}

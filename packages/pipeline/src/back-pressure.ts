@@ -1,0 +1,76 @@
+import type { Database } from '@packhouse/database';
+import type { Context } from '@packhouse/runtime';
+
+/** Whether the staging area is full, for one network. */
+export interface BackPressure {
+  /** Looks, at most once a second. */
+  check(): Promise<PressureState>;
+  /** Forgets the network's gauge: another process looks from now on. */
+  close(): void;
+}
+
+export interface PressureState {
+  /** Nothing new is fetched but what lets packing go on. */
+  pressed: boolean;
+  /** It has been so since this very look. */
+  began: boolean;
+  /** Far beyond the limit: not even the head is staged. */
+  severe: boolean;
+}
+
+/** Fetching goes on below this part of the limit, so that it does not go on and off with every bundle. */
+const RESUME_AT = 0.9;
+/** From this multiple of the limit on, blocks at the head wait as well. */
+const SEVERE_AT = 1.5;
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Watches the bytes on disk of staging, all networks together, against a limit. Every change is logged once, and kept
+ * in Postgres for `packhouse status`.
+ */
+export function createBackPressure(parts: {
+  context: Context;
+  database: Database;
+  network: string;
+  limitBytes: number;
+}): BackPressure {
+  const { context, database, network, limitBytes } = parts;
+  const { logger, metrics, clock } = context;
+  metrics
+    .gauge('packhouse_staging_limit_bytes', 'Bytes of staging from which on nothing new is fetched')
+    .set(limitBytes);
+  const gauge = metrics.gauge('packhouse_backpressure', '1 where nothing new is fetched as staging is full', [
+    'network',
+  ]);
+  let state: PressureState = { pressed: false, began: false, severe: false };
+  let known = false;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  const change = async (pressed: boolean, stagedBytes: number): Promise<void> => {
+    if (pressed) await database.pressure.note(network, { stagedBytes, limitBytes });
+    else await database.pressure.clear(network);
+    const facts = { network, stagedBytes, limitBytes };
+    if (pressed) {
+      logger.warn(facts, 'staging is full: nothing new is fetched until packing has made room');
+    } else if (known) logger.info(facts, 'staging has room again: fetching goes on');
+    known = true;
+  };
+
+  return {
+    async check() {
+      const now = clock.now();
+      if (now - lookedAt < LOOK_EVERY_MS) return { ...state, began: false };
+      const bytes = await database.staging.diskBytes();
+      const pressed = bytes > limitBytes * (state.pressed ? RESUME_AT : 1);
+      const changed = pressed !== state.pressed;
+      if (changed || !known) await change(pressed, bytes);
+      gauge.set({ network }, pressed ? 1 : 0);
+      lookedAt = now;
+      state = { pressed, began: pressed && changed, severe: pressed && bytes > limitBytes * SEVERE_AT };
+      return state;
+    },
+    close() {
+      gauge.remove({ network });
+    },
+  };
+}

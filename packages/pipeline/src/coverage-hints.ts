@@ -1,0 +1,32 @@
+import { KINDS } from '@packhouse/chain';
+import type { QueueHints } from '@packhouse/database';
+import type { QueueReader } from '@packhouse/queue';
+import { isPackhouseError } from '@packhouse/runtime';
+import { parseIngestJobId, parsePackJobId } from './job-names.js';
+
+/** Jobs of all networks that are looked at, of each sort; a planner keeps far fewer. */
+const MAX_JOBS = 1_000;
+
+/** What the queue tells of a network: null where it is away. */
+export async function queueHints(
+  queue: Pick<QueueReader, 'look'> | undefined,
+  network: string,
+): Promise<QueueHints | null> {
+  if (queue === undefined) return null;
+  try {
+    const [ingest, pack] = await Promise.all([queue.look('ingest', MAX_JOBS), queue.look('pack', MAX_JOBS)]);
+    const windows = (ids: readonly string[], running: boolean): QueueHints['windows'] =>
+      ids.flatMap((id) => {
+        const window = parseIngestJobId(network, id);
+        return window === null || window.end < window.start ? [] : [{ ...window, running }];
+      });
+    const packed = pack.running.map((id) => parsePackJobId(network, id));
+    return {
+      windows: [...windows(ingest.running, true), ...windows(ingest.waiting, false)],
+      packing: KINDS.filter((kind) => packed.includes(kind)),
+    };
+  } catch (error) {
+    if (isPackhouseError(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,175 @@
+import { type BlockRange, KINDS } from '@packhouse/chain';
+import type { Hole } from '@packhouse/database';
+import { generateChain } from '@packhouse/replay-node';
+import { afterEach, describe, expect, inject, test, vi } from 'vitest';
+import { coverage } from './coverage.js';
+import { holeNeeds } from './coverage-reasons.js';
+import { coverageSummary } from './coverage-summary.js';
+import { FINALITY_ALARM } from './finality-alarm.js';
+import { follow } from './follow.js';
+import { packJobId, parsePackJobId } from './job-names.js';
+import { plan } from './plan.js';
+import { makeWorld, type World } from './testing/world.js';
+
+const FIRST = 1_000;
+const OPTIONS = { txsPerBlock: 3, logsPerTx: 2, tracesPerTx: 2, seed: 5, startNumber: FIRST };
+const WAIT = { timeout: 50_000, interval: 50 };
+let world: World | undefined;
+let release: () => void = () => undefined;
+afterEach(async () => {
+  // Jobs that a failed test left running would keep the queues open.
+  release();
+  await world?.close();
+  world = undefined;
+});
+
+const shown = ({ start, end, reason, staged }: Hole) => `${start}-${end} ${reason}${staged ? ' (here)' : ''}`;
+const written = ({ start, end }: BlockRange) => `${start}-${end}`;
+
+/** Published ranges and holes of one kind, whole. */
+async function look(kind: 'logs' | 'receipts', from: number, to: number) {
+  const page = await coverage(
+    { database: world.database, queue: world.queues },
+    {
+      ...{ network: 'main', kinds: [kind], from, to, limit: 100 },
+    },
+  );
+  expect(page).toMatchObject({ next: null, range: { start: from, end: to }, queueSeen: true });
+  const [found] = page.kinds;
+  return { page, published: found?.published.map(written), holes: found?.holes.map(shown) };
+}
+
+describe('coverage', () => {
+  test('through a whole run: each hole with its reason, until the last one is filled (invariant 4)', {
+    timeout: 180_000,
+  }, async () => {
+    const blocks = [...generateChain({ ...OPTIONS, length: 60 })];
+    const lie = {
+      when: { method: 'eth_getBlockReceipts', block: FIRST + 20 },
+      do: 'tamper',
+      path: [0, 'gasUsed'],
+      value: '0x1',
+    } as const;
+    world = await makeWorld(inject('postgresUrl'), [{ blocks, finalized: { depth: 10 }, faults: [lie] }], {
+      maxBlocks: 8,
+    });
+    const { database, queues, network, context } = world;
+    const add = (start: number, end: number | null) =>
+      database.wanted.add({ network: 'main', kinds: [...KINDS], start, end, priority: 5 });
+    await database.wanted.setState((await add(800, 819)).id, 'cancelled');
+    await database.wanted.setState((await add(820, 839)).id, 'paused');
+    await world.want(FIRST, null);
+    await follow(world.parts, context.signal);
+    await world.settle();
+
+    const tip = [
+      `${FIRST + 50}-${FIRST + 59} not-finalized (here)`,
+      `${FIRST + 60}-${FIRST + 69} beyond-head`,
+    ];
+    const first = await look('receipts', 790, FIRST + 69);
+    // The last bundle behind the hole is not full: its blocks wait for more.
+    const packedTo = Number(first.published?.[1]?.split('-')[1]);
+    expect(first.published).toEqual([`${FIRST}-${FIRST + 19}`, `${FIRST + 21}-${packedTo}`]);
+    expect(first.holes).toEqual([
+      '790-799 not-wanted',
+      '800-819 cancelled',
+      '820-839 paused',
+      `840-${FIRST - 1} not-wanted`,
+      `${FIRST + 20}-${FIRST + 20} quarantined`,
+      `${packedTo + 1}-${FIRST + 49} staged (here)`,
+      ...tip,
+    ]);
+    expect(first.page.kinds[0]?.holes[4]?.quarantine).toMatchObject({ cause: 'PROOF_FAILED', attempts: 1 });
+    // The paused range is wanted, so nothing is complete from its first block on.
+    expect(first.page.completeTo).toBeNull();
+
+    // Blocks that are planned and not there yet: what is worked at, what waits for a worker, what waits for room.
+    await add(900, 959);
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const ingesting = await queues.work('ingest', () => held, { concurrency: 1 });
+    const packing = await queues.work('pack', () => held, { concurrency: 20 });
+    await queues.add('pack', [
+      {
+        ...{ id: packJobId('main', 'receipts', packedTo + 1), priority: 1 },
+        payload: { network: 'main', kind: 'receipts', start: packedTo + 1 },
+      },
+    ]);
+    await plan({ context, database, queues, network, maxPending: 2 });
+    await vi.waitFor(async () => {
+      const { holes } = await look('receipts', 840, FIRST + 69);
+      expect(holes?.map((hole) => hole.split(' ')[1])).toEqual([
+        ...['not-wanted', 'fetching', 'queued', 'not-wanted', 'quarantined', 'packing', 'not-finalized'],
+        'beyond-head',
+      ]);
+    }, WAIT);
+    await add(960, 999);
+    expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 waiting']);
+    await database.pressure.note('main', { stagedBytes: 2, limitBytes: 1 });
+    expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 held-back']);
+    await database.alarms.raise({ network: 'main', name: FINALITY_ALARM, message: 'x', data: {} });
+    expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 halted']);
+
+    const summary = await coverageSummary({ database, queue: queues }, 'main');
+    expect(summary).toMatchObject({ firstWanted: 820, range: { start: 820, end: FIRST + 59 } });
+    for (const { published, missing } of summary.kinds) {
+      const all = Object.values(missing).reduce((sum, blocks) => sum + blocks, published);
+      expect(all).toBe(FIRST + 60 - 820);
+    }
+    expect(summary.oldestQuarantine).toMatchObject({ start: FIRST + 20, end: FIRST + 20, attempts: 1 });
+    release();
+    await Promise.all([ingesting.close(), packing.close()]);
+    await queues.wipe('ingest');
+  });
+
+  test('says up to where all kinds are complete, also where one of them is behind', async () => {
+    const blocks = [...generateChain({ ...OPTIONS, length: 24 })];
+    world = await makeWorld(inject('postgresUrl'), [{ blocks }], { maxBlocks: 8 });
+    await world.want(FIRST, FIRST + 23);
+    await world.noteHead();
+    await world.settle();
+    const parts = { database: world.database };
+    const page = await coverage(parts, { network: 'main', limit: 5 });
+    expect(page).toMatchObject({ completeTo: FIRST + 23, from: 0, to: FIRST + 23, queueSeen: false });
+    expect(page.kinds.map(({ kind }) => kind)).toEqual([...KINDS]);
+    for (const { published, holes, counts } of page.kinds) {
+      expect(published.map(written)).toEqual([`${FIRST}-${FIRST + 23}`]);
+      expect(holes.map(shown)).toEqual([`0-${FIRST - 1} not-wanted`]);
+      expect(counts).toEqual({ published: 24, missing: { 'not-wanted': FIRST } });
+    }
+    await world.database.wanted.add({ network: 'main', kinds: ['traces'], start: 0, end: null, priority: 1 });
+    expect((await coverage(parts, { network: 'main', limit: 5 })).completeTo).toBeNull();
+  });
+
+  test('of a range that cannot be is refused', async () => {
+    world = await makeWorld(inject('postgresUrl'), [
+      { blocks: [...generateChain({ ...OPTIONS, length: 1 })] },
+    ]);
+    const parts = { database: world.database };
+    for (const request of [
+      { from: 10, to: 9 },
+      { from: 10, start: 9 },
+      { to: 10, start: 11 },
+    ]) {
+      await expect(coverage(parts, { network: 'main', limit: 1, ...request })).rejects.toMatchObject({
+        code: 'RANGE_INVALID',
+      });
+    }
+  });
+
+  test('names of pack jobs tell the kind, and only of their own network', () => {
+    expect(parsePackJobId('main', packJobId('main', 'logs', 7))).toBe('logs');
+    expect(parsePackJobId('main', packJobId('other', 'logs', 7))).toBeNull();
+    for (const id of ['main', 'main.logs', 'main.uncles.7', 'main.logs.7.8', '']) {
+      expect(parsePackJobId('main', id)).toBeNull();
+    }
+  });
+
+  test('what a quarantined hole needs names cause and next try', () => {
+    const nextTry = new Date('2026-01-02T03:04:05Z');
+    expect(
+      holeNeeds({ reason: 'quarantined', quarantine: { cause: 'PROOF_FAILED', attempts: 3, nextTry } }),
+    ).toBe('it failed 3 times with PROOF_FAILED, and the next try is due at 2026-01-02T03:04:05.000Z');
+  });
+});

@@ -1,0 +1,77 @@
+import type { AlarmRow, Database } from '@packhouse/database';
+import type { BlockAnchor } from '@packhouse/node-rpc';
+import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+
+/** The alarm of a network whose chain has another block where one is final, or published. */
+export const FINALITY_ALARM = 'REORG_BELOW_FINALITY';
+
+export interface FinalityParts {
+  context: Context;
+  database: Database;
+  network: string;
+}
+
+/** The open alarm of this network; null where all is well. */
+export async function openFinalityAlarm({ database, network }: FinalityParts): Promise<AlarmRow | null> {
+  const open = await database.alarms.list({ network });
+  return open.find((alarm) => alarm.name === FINALITY_ALARM) ?? null;
+}
+
+/** Raises the alarm, and logs it the first time. `error` is a REORG_BELOW_FINALITY. */
+export async function raiseFinalityAlarm(
+  { context, database, network }: FinalityParts,
+  error: PackhouseError,
+): Promise<AlarmRow> {
+  const { alarm, isNew } = await database.alarms.raise({
+    network,
+    name: FINALITY_ALARM,
+    message: error.message,
+    data: { ...error.data },
+  });
+  if (isNew) {
+    context.logger.fatal(
+      { network, alarm: FINALITY_ALARM, err: error },
+      'ALARM: the chain differs below finality; nothing is staged at the head of this network',
+    );
+  }
+  return alarm;
+}
+
+/** The block that the chain has to have again before an alarm ends by itself. */
+export function alarmAnchor(alarm: AlarmRow): BlockAnchor | null {
+  const { number, expected } = alarm.data;
+  return typeof number === 'number' && typeof expected === 'string' ? { number, hash: expected } : null;
+}
+
+/** The error that an open alarm stands for. */
+export function alarmError(alarm: AlarmRow): PackhouseError {
+  return new PackhouseError({
+    code: 'REORG_BELOW_FINALITY',
+    message: alarm.message,
+    hint: 'See `packhouse alarms list`.',
+    data: alarm.data,
+  });
+}
+
+/**
+ * Whether an operator cleared the alarm about this very difference, which says: go on with what the chain has now.
+ * Past alarms are looked at newest first; one that ended by itself says nothing.
+ */
+export async function isAccepted(
+  { database, network }: FinalityParts,
+  error: PackhouseError,
+): Promise<boolean> {
+  const past = await database.alarms.list({ network, cleared: true });
+  const last = past.find((alarm) => alarm.name === FINALITY_ALARM);
+  return (
+    last?.clearedBy === 'operator' &&
+    last.data.number === error.data.number &&
+    last.data.expected === error.data.expected &&
+    last.data.got === error.data.got
+  );
+}
+
+/** Whether an error says that the chain differs below finality. */
+export function isBelowFinality(error: unknown): error is PackhouseError {
+  return isPackhouseError(error, 'REORG_BELOW_FINALITY');
+}

@@ -1,0 +1,109 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { KINDS } from '@packhouse/chain';
+import { type BlockSource, createBlockSource } from '@packhouse/node-rpc';
+import { type Clock, isPackhouseError, systemClock } from '@packhouse/runtime';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { extract } from './extract.js';
+import { ingest } from './ingest.js';
+import { chainFrom } from './testing/chains.js';
+import { createGarblingNode, type GarblingNode, type Script, scripts } from './testing/garbling-node.js';
+import { makeWorld, type World } from './testing/world.js';
+
+/** The first of a segment. */
+const FIRST = 1_024;
+const LENGTH = 6;
+const WINDOW = { start: FIRST, end: FIRST + LENGTH - 1 };
+const blocks = chainFrom(FIRST, LENGTH);
+const hashes = blocks.map((block) => block.block.hash);
+
+let world: World;
+let node: GarblingNode;
+beforeEach(async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks }]);
+  node = await createGarblingNode(world.nodes[0]?.url ?? '');
+});
+afterEach(async () => {
+  await node.close();
+  await world.close();
+});
+
+/** Time passes as soon as somebody waits for it. */
+function hastyClock(): Clock {
+  let ahead = 0;
+  return {
+    now: () => systemClock.now() + ahead,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      ahead += ms;
+      await nextTurn();
+    },
+  };
+}
+
+/** A pool of the garbling node alone, as a process that has just started has it. */
+async function withSource<T>(use: (source: BlockSource) => Promise<T>): Promise<T> {
+  const upstreams = world.network.upstreams.map((upstream) => ({ ...upstream, url: node.url }));
+  const source = createBlockSource({
+    network: { ...world.network, upstreams },
+    context: { ...world.context, clock: hastyClock() },
+    timeoutMs: 2_000,
+  });
+  try {
+    return await use(source);
+  } finally {
+    await source.close();
+  }
+}
+
+test('whatever a node answers, each block is had and right, or a failure in its place', async () => {
+  const check = async (played: Script[]): Promise<void> => {
+    node.play(played);
+    const { runs, failures } = await withSource((source) =>
+      extract({ ...world.parts, source }, WINDOW, KINDS, world.context.signal),
+    );
+    const had = runs.flatMap((run) => run.blocks);
+    for (const { hash, number } of had) expect(hash).toBe(hashes[number - FIRST]);
+    const numbers = [...had, ...failures].map(({ number }) => number).sort((a, b) => a - b);
+    expect(numbers).toEqual(blocks.map((block) => block.number));
+    for (const { error, tried } of failures) {
+      expect(error).toBeInstanceOf(Error);
+      expect(isPackhouseError(error) ? '' : String(error.stack)).toBe('');
+      expect(JSON.stringify(tried).length).toBeLessThan(4_000);
+    }
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  };
+  await fc.assert(fc.asyncProperty(scripts, check), { numRuns: 150, endOnFailure: false });
+});
+
+test('whatever a node answers, a job ends by itself, nothing wrong is staged, and once it is honest nothing is missing', async () => {
+  const { database } = world;
+  const { signal } = world.context;
+  await world.want(WINDOW.start, WINDOW.end);
+  await world.noteHead();
+  const everything = { start: 0, end: 9_999 };
+  const staged = async (): Promise<(string | undefined)[]> =>
+    (await database.staging.blocks('main', everything)).map(({ hash }) => hash);
+  const check = async (played: Script[]): Promise<void> => {
+    await database.staging.abandon('main', FIRST);
+    await database.quarantine.settle('main', everything, KINDS);
+    node.play(played);
+    for (const attempt of [1, 3]) {
+      const error = await withSource((source) =>
+        ingest({ ...world.parts, source }, { ...WINDOW, kinds: KINDS }, signal, attempt),
+      ).then(
+        () => null,
+        (caught: unknown) => caught,
+      );
+      if (error !== null) expect(isPackhouseError(error) ? '' : String((error as Error).stack)).toBe('');
+    }
+    for (const hash of await staged()) expect(hashes).toContain(hash);
+    node.play([]);
+    await database.quarantine.retry('main', everything);
+    await withSource((source) => ingest({ ...world.parts, source }, { ...WINDOW, kinds: KINDS }, signal, 1));
+    expect(await staged()).toEqual(hashes);
+    for (const kind of KINDS) expect((await database.coverage('main', kind)).staged).toEqual([WINDOW]);
+    expect(await database.quarantine.list('main')).toEqual([]);
+  };
+  await fc.assert(fc.asyncProperty(scripts, check), { numRuns: 25, endOnFailure: false });
+});

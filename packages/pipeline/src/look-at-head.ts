@@ -1,0 +1,122 @@
+import type { BlockAnchor, ChainHead } from '@packhouse/node-rpc';
+import type { PackhouseError } from '@packhouse/runtime';
+import {
+  alarmAnchor,
+  alarmError,
+  FINALITY_ALARM,
+  isAccepted,
+  isBelowFinality,
+  openFinalityAlarm,
+  raiseFinalityAlarm,
+} from './finality-alarm.js';
+import type { ReorganiseParts } from './reorganise.js';
+
+/** What a look at the head found. */
+export type Look =
+  | {
+      halted: null;
+      head: ChainHead;
+      anchor: BlockAnchor | null;
+      /** The highest block that stays, where an operator told to go on with another chain; else null. */
+      keptTo: number | null;
+    }
+  /** The chain differs below finality: the alarm is open. */
+  | { halted: PackhouseError };
+
+/** How far below the head staged blocks are looked for, where the pool is behind what is final. */
+const LOOK_DOWN_BLOCKS = 1_024;
+
+/**
+ * The head of the chain that has what is final here.
+ *
+ * ```
+ *                    alarm open? ──yes──▶ chain has the block again? ─no─▶ halted
+ *                        │no                        │yes: cleared
+ *                        ▼                          ▼
+ *  head with anchor ── below finality ── operator cleared this one? ─no─▶ alarm, halted
+ *        │                                          │yes: the chain's block is the anchor now
+ *        ▼                                          ▼
+ *      the head                              the head, accepted
+ * ```
+ */
+export async function lookAtHead(parts: ReorganiseParts, signal: AbortSignal): Promise<Look> {
+  const { context, database, network, source } = parts;
+  const alarm = await openFinalityAlarm(parts);
+  if (alarm !== null) {
+    if (!(await agreesAgain(parts, alarmAnchor(alarm), signal))) return { halted: alarmError(alarm) };
+    await database.alarms.clear(network, FINALITY_ALARM, 'itself');
+    context.logger.warn(
+      { network, alarm: FINALITY_ALARM },
+      'the chain has again what is final; the alarm is cleared',
+    );
+  }
+  const anchor = (await database.head.anchor(network)) ?? (await publishedAnchor(parts, null));
+  try {
+    const head = await source.head(signal, anchor);
+    if (anchor !== null && head.number < anchor.number) {
+      // Merely behind, or another chain from its beginning: what is below its head tells.
+      await source.head(signal, await lowerAnchor(parts, head.number));
+    }
+    return { halted: null, head, anchor, keptTo: null };
+  } catch (error) {
+    if (!isBelowFinality(error)) throw error;
+    if (!(await isAccepted(parts, error))) {
+      await raiseFinalityAlarm(parts, error);
+      return { halted: error };
+    }
+    const { number, got } = error.data;
+    const accepted = { number: Number(number), hash: String(got) };
+    const head = await source.head(signal, accepted);
+    const kept = await publishedAnchor(parts, null);
+    return { halted: null, head, anchor: accepted, keptTo: kept?.number ?? -1 };
+  }
+}
+
+/** Whether a pool that is far enough has this block. */
+async function agreesAgain(
+  { source }: ReorganiseParts,
+  anchor: BlockAnchor | null,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (anchor === null) return true;
+  try {
+    return (await source.head(signal, anchor)).number >= anchor.number;
+  } catch (error) {
+    if (isBelowFinality(error)) return false;
+    throw error;
+  }
+}
+
+/** The highest published or staged block at or below `number` of which the hash is known. */
+async function lowerAnchor(parts: ReorganiseParts, number: number): Promise<BlockAnchor | null> {
+  const { database, network } = parts;
+  const finalized = (await database.head.get(network))?.finalized ?? -1;
+  const range = { start: Math.max(0, number - LOOK_DOWN_BLOCKS), end: Math.min(number, finalized) };
+  const staged = range.end < range.start ? undefined : (await database.staging.blocks(network, range)).at(-1);
+  const published = await publishedAnchor(parts, number);
+  if (staged === undefined || (published !== null && published.number >= staged.number)) return published;
+  return { number: staged.number, hash: staged.hash };
+}
+
+/** The highest end of a bundle at or below `limit` (null: of all) near the end of what is published. */
+async function publishedAnchor(
+  { database, network }: ReorganiseParts,
+  limit: number | null,
+): Promise<BlockAnchor | null> {
+  let highest: BlockAnchor | null = null;
+  const kinds = new Set((await database.wanted.list(network)).flatMap((range) => range.kinds));
+  for (const kind of kinds) {
+    const within = limit === null ? undefined : { start: 0, end: limit };
+    const { published } = await database.coverage(network, kind, within);
+    const end = published.at(-1)?.end;
+    if (end === undefined) continue;
+    const row = await database.bundles.covering(network, kind, limit === null ? end : Math.min(end, limit));
+    if (row === null) continue;
+    const known =
+      limit === null || row.end <= limit
+        ? { number: row.end, hash: row.lastHash }
+        : { number: row.start, hash: row.firstHash };
+    if (highest === null || known.number > highest.number) highest = known;
+  }
+  return highest;
+}

@@ -1,0 +1,99 @@
+import { generateChain } from '@packhouse/replay-node';
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { createObserver, type Observer } from './observe.js';
+import { makeWorld, type World } from './testing/world.js';
+
+vi.setConfig({ testTimeout: 180_000 });
+const blocks = generateChain({ length: 40, txsPerBlock: 2, startNumber: 100 });
+let world: World;
+let observer: Observer;
+beforeEach(async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks, head: 139, finalized: { depth: 8 } }], {
+    maxBlocks: 8,
+  });
+  observer = createObserver(world);
+});
+afterEach(() => world.close());
+
+/** The value of a series as it is rendered, undefined where it is not. */
+async function value(series: string): Promise<number | undefined> {
+  const line = (await world.context.metrics.render())
+    .split('\n')
+    .find((each) => each.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+test('tells head, holes and what is published, out of Postgres alone', async () => {
+  await world.want(100, null);
+  await world.noteHead();
+  await observer.look();
+  expect(await value('packhouse_head_block{network="main"}')).toBe(139);
+  expect(await value('packhouse_finalized_block{network="main"}')).toBe(131);
+  expect(await value('packhouse_head_lag_blocks{network="main"}')).toBe(140);
+  expect(await value('packhouse_hole_blocks{network="main",kind="logs",reason="waiting"}')).toBe(32);
+  expect(
+    await value('packhouse_newest_bundle_timestamp_seconds{network="main",kind="logs"}'),
+  ).toBeUndefined();
+
+  await world.settle();
+  await observer.look();
+  expect(await value('packhouse_hole_blocks{network="main",kind="logs",reason="waiting"}')).toBeUndefined();
+  expect(await value('packhouse_index_blocks{network="main",kind="logs"}')).toBeGreaterThanOrEqual(24);
+  const newest = await value('packhouse_newest_bundle_timestamp_seconds{network="main",kind="logs"}');
+  expect(Math.abs((newest ?? 0) - Date.now() / 1_000)).toBeLessThan(3_600);
+  expect(await value('packhouse_head_lag_blocks{network="main"}')).toBeLessThanOrEqual(9);
+  expect(await value('packhouse_queue_jobs{queue="ingest",state="waiting"}')).toBe(0);
+  expect(await value('packhouse_staging_bytes')).toBeGreaterThan(0);
+});
+
+test('tells since when the head has not moved', async () => {
+  await world.noteHead();
+  await observer.look();
+  const series = 'packhouse_head_moved_timestamp_seconds{network="main"}';
+  const first = await value(series);
+  await world.noteHead();
+  await observer.look();
+  expect(await value(series)).toBe(first);
+  expect(await value('packhouse_head_noted_timestamp_seconds{network="main"}')).toBeGreaterThan(
+    first as number,
+  );
+  const head = await world.database.head.get('main');
+  if (head === null) throw new Error('no head');
+  await world.database.head.set({ network: 'main', number: 140, hash: head.hash, finalized: head.finalized });
+  await observer.look();
+  expect(await value(series)).toBeGreaterThan(first as number);
+});
+
+test('tells quarantined blocks by cause and open alarms by name, and takes them back when they are gone', async () => {
+  await world.database.quarantine.put({
+    network: 'main',
+    number: 105,
+    kinds: ['logs'],
+    cause: 'PROOF_FAILED',
+    message: 'x',
+    upstream: null,
+    payloadDigest: null,
+  });
+  await world.database.alarms.raise({ network: 'main', name: 'TEST', message: 'x' });
+  await observer.look();
+  expect(await value('packhouse_quarantined_blocks{network="main",cause="PROOF_FAILED"}')).toBe(1);
+  expect(await value('packhouse_open_alarms{network="main",name="TEST"}')).toBe(1);
+  await world.database.quarantine.remove('main', 105);
+  await world.database.alarms.clear('main', 'TEST', 'operator');
+  await observer.look();
+  expect(await value('packhouse_quarantined_blocks{network="main",cause="PROOF_FAILED"}')).toBeUndefined();
+  expect(await value('packhouse_open_alarms{network="main",name="TEST"}')).toBeUndefined();
+});
+
+test('says nothing before it has looked and after it has forgotten', async () => {
+  const told = async (): Promise<string[]> =>
+    (await world.context.metrics.render())
+      .split('\n')
+      .filter((line) => /^packhouse_(head|state|index|hole|queue_jobs|staging_bytes|superseded)/.test(line));
+  expect(await told()).toEqual([]);
+  await world.noteHead();
+  await observer.look();
+  expect((await told()).length).toBeGreaterThan(5);
+  observer.forget();
+  expect(await told()).toEqual([]);
+});

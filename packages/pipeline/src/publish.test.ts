@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { KINDS } from '@packhouse/chain';
+import { createVerifier, publicKeyOf, type SealedEntry } from '@packhouse/manifest';
+import { generateChain } from '@packhouse/replay-node';
+import { afterEach, expect, inject, test } from 'vitest';
+import { PRODUCER } from './open-signers.js';
+import { makeWorld, type World } from './testing/world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+async function worldOf(length: number): Promise<World> {
+  const blocks = [...(await generateChain({ length, txsPerBlock: 3, startNumber: 1_000 }))];
+  world = await makeWorld(inject('postgresUrl'), [{ blocks }], { maxBlocks: 8 });
+  await world.want(1_000, 1_000 + length - 1);
+  await world.noteHead();
+  return world;
+}
+
+/** All entries, checked as anybody would who has the public keys. */
+async function checkedEntries({ database }: World): Promise<SealedEntry[]> {
+  const keys = await database.manifest.keys();
+  const verifier = createVerifier(new Map(keys.map((key) => [key.keyId, publicKeyOf(key.publicKey)])));
+  const all: SealedEntry[] = [];
+  for (const kind of KINDS) all.push(...(await database.manifest.entries('main', kind, -1, 1_000)));
+  for (const entry of all) verifier.push(entry);
+  return all;
+}
+
+test('every bundle has an entry that holds what its file and its row hold, and every entry a bundle', async () => {
+  const { database, objectStore, settle } = await worldOf(40);
+  await settle();
+  const entries = await checkedEntries(world);
+  const rows = (await Promise.all(KINDS.map((kind) => database.bundles.list('main', kind, 0, 1_000)))).flat();
+  expect(rows.length).toBeGreaterThan(KINDS.length);
+  expect(entries.map(({ kind, start, end }) => ({ kind, start, end }))).toEqual(
+    rows.map(({ kind, start, end }) => ({ kind, start, end })),
+  );
+  for (const [i, entry] of entries.entries()) {
+    const row = rows[i];
+    const file = await objectStore.read(row?.objectKey as string);
+    expect(createHash('sha256').update(file).digest('hex')).toBe(entry.sha256);
+    expect(entry).toMatchObject({
+      bytes: file.length,
+      rawBytes: row?.rawLength,
+      firstHash: row?.firstHash,
+      lastHash: row?.lastHash,
+      proofs: row?.proofs,
+      producer: PRODUCER,
+    });
+  }
+});
+
+test('a process that ends between the object and the row leaves no entry; the next one publishes it once', async () => {
+  const { database, objectStore, settle } = await worldOf(16);
+  const { publish } = database.bundles;
+  const put: string[] = [];
+  database.bundles.publish = async (bundle) => {
+    put.push(bundle.objectKey);
+    throw new Error('killed here');
+  };
+  await expect(settle()).rejects.toThrow('killed here');
+  expect(put).toHaveLength(1);
+  expect((await objectStore.read(put[0] as string)).length).toBeGreaterThan(0);
+  expect(await checkedEntries(world)).toEqual([]);
+  database.bundles.publish = publish;
+  await settle();
+  const entries = await checkedEntries(world);
+  expect(entries.filter((entry) => entry.kind === 'blocks').map((entry) => entry.start)).toEqual([
+    1_000, 1_008,
+  ]);
+});

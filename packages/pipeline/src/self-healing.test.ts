@@ -1,0 +1,216 @@
+import { canonicalRecord, KINDS, type Kind } from '@packhouse/chain';
+import { createDatabase, type Database } from '@packhouse/database';
+import { runSql } from '@packhouse/local';
+import { createQueues, type Queues, type Worker } from '@packhouse/queue';
+import type { RecordedBlock } from '@packhouse/replay-node';
+import { isPackhouseError, systemClock } from '@packhouse/runtime';
+import { afterEach, expect, inject, test, vi } from 'vitest';
+import { ingest } from './ingest.js';
+import { pack } from './pack.js';
+import { plan } from './plan.js';
+import { publish } from './publish.js';
+import { chainFrom } from './testing/chains.js';
+import { redisInstalled, startRedis } from './testing/redis.js';
+import { makeWorld, sentBy, type World } from './testing/world.js';
+
+/** The first of a segment. */
+const FIRST = 1_024;
+const LENGTH = 120;
+const WAIT = { timeout: 240_000, interval: 50 };
+
+let world: World;
+let blocks: RecordedBlock[];
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
+  await world.close();
+});
+
+async function begin(maxBlocks: number): Promise<void> {
+  blocks = chainFrom(FIRST, LENGTH);
+  world = await makeWorld(inject('postgresUrl'), [{ blocks, latencyMs: 3 }], { maxBlocks });
+  await world.want(FIRST, FIRST + LENGTH - 1);
+  await world.noteHead();
+}
+
+/** Another process's view of the database. */
+function another(): Database {
+  const database = createDatabase({
+    connectionString: world.databaseUrl,
+    context: world.context,
+    poolSize: 4,
+    applicationName: 'another',
+  });
+  closers.push(() => database.close());
+  return database;
+}
+
+const packKind = (database: Database, kind: Kind): Promise<number> =>
+  pack(
+    {
+      ...world,
+      database,
+      publish: (request, signal) => publish({ ...world, database }, request, signal),
+    },
+    kind,
+    world.context.signal,
+  );
+
+async function publishedBlocks(kind: Kind): Promise<number> {
+  const { published } = await world.database.coverage('main', kind);
+  return published.reduce((sum, { start, end }) => sum + end - start + 1, 0);
+}
+
+/** Every block of every kind is in exactly one bundle, and is what the node sent. */
+async function expectExactlyOnce(): Promise<void> {
+  for (const kind of KINDS) {
+    const rows = await world.database.bundles.list('main', kind, 0, 10_000);
+    let next = FIRST;
+    for (const { start, end } of rows) {
+      expect(start).toBe(next);
+      next = end + 1;
+    }
+    expect(next).toBe(FIRST + LENGTH);
+    const records = await world.published(kind);
+    for (const block of blocks) {
+      expect(records.get(block.number)).toBe(canonicalRecord(kind, sentBy(block, kind)));
+    }
+  }
+}
+
+/** Plans again and again, as a leader does; a queue that is away is an error of that plan alone. */
+function startPlanner(queues: Queues, database: Database): { escaped: unknown[] } {
+  const escaped: unknown[] = [];
+  let stopped = false;
+  const loop = async (): Promise<void> => {
+    while (!stopped) {
+      try {
+        await plan({ ...world, database, queues, maxPending: 8 });
+      } catch (error) {
+        if (!isPackhouseError(error, 'QUEUE_UNAVAILABLE')) escaped.push(error);
+      }
+      await systemClock.sleep(20);
+    }
+  };
+  const done = loop();
+  closers.push(async () => {
+    stopped = true;
+    await done;
+  });
+  return { escaped };
+}
+
+/** Workers of both queues. */
+async function startWorkers(queues: Queues, counts: { ingest: number; pack: number }): Promise<Worker[]> {
+  const workers = [
+    await queues.work(
+      'ingest',
+      async (job) => void (await ingest(world.parts, job.payload, job.signal, job.attempt)),
+      { concurrency: counts.ingest },
+    ),
+    await queues.work('pack', async (job) => void (await packKind(world.database, job.payload.kind)), {
+      concurrency: counts.pack,
+    }),
+  ];
+  return workers;
+}
+
+/** Lets a whole system work while its queues are harmed over and over, and checks what it published. */
+async function survives(open: () => Promise<Queues>, harm: (round: number, queues: Queues) => Promise<void>) {
+  const opened = async (): Promise<Queues> => {
+    const queues = await open();
+    closers.push(() => queues.close());
+    return queues;
+  };
+  const [first, second, working] = [await opened(), await opened(), await opened()];
+  const planners = [startPlanner(first, another()), startPlanner(second, another())];
+  let workers = await startWorkers(working, { ingest: 1, pack: 1 });
+  for (let round = 0; round < 6; round++) {
+    const before = await publishedBlocks('traces');
+    await vi.waitFor(async () => {
+      const now = await publishedBlocks('traces');
+      if (now <= before && now < LENGTH) throw new Error('nothing was published since');
+    }, WAIT);
+    await vi.waitFor(() => harm(round, first), WAIT);
+    if (round % 2 === 1) {
+      await Promise.all(workers.map((worker) => worker.close({ now: true })));
+      workers = await startWorkers(working, { ingest: 1 + round, pack: 6 - round });
+    }
+  }
+  await vi.waitFor(async () => {
+    for (const kind of KINDS) expect(await publishedBlocks(kind)).toBe(LENGTH);
+  }, WAIT);
+  await Promise.all(workers.map((worker) => worker.close()));
+  for (const { escaped } of planners) expect(escaped).toEqual([]);
+  expect(await world.database.quarantine.list('main')).toEqual([]);
+  await expectExactlyOnce();
+}
+
+/** Takes every other job away. */
+async function deleteSome(queues: Queues, round: number): Promise<void> {
+  for (const queue of ['ingest', 'pack'] as const) {
+    const ids = [...(await queues.pendingIds(queue))].filter((_, i) => (i + round) % 2 === 0);
+    await queues.remove(queue, ids);
+  }
+}
+
+test('two planners and any number of workers get everything published exactly once while the queue tables are dropped and jobs deleted', {
+  timeout: 600_000,
+}, async () => {
+  await begin(4);
+  await survives(
+    () =>
+      createQueues({ databaseUrl: world.databaseUrl, context: world.context, lockMs: 2_000, backoffMs: 50 }),
+    async (round, queues) => {
+      if (round % 3 === 0) await runSql(world.databaseUrl, 'DROP SCHEMA IF EXISTS bullmq CASCADE');
+      else if (round % 3 === 1) await deleteSome(queues, round);
+      else await queues.wipe('ingest');
+    },
+  );
+});
+
+test.skipIf(!redisInstalled())(
+  'the same while Redis loses all it has (needs redis-server on PATH)',
+  { timeout: 600_000 },
+  async () => {
+    await begin(4);
+    const redis = await startRedis();
+    closers.push(() => redis.stop());
+    await survives(
+      () => createQueues({ redisUrl: redis.url, context: world.context, lockMs: 2_000, backoffMs: 50 }),
+      async (round, queues) => {
+        if (round % 2 === 0) await redis.wipe();
+        else await deleteSome(queues, round);
+      },
+    );
+  },
+);
+
+test.each([
+  ['with their lock', false],
+  ['although their lock were broken: the index alone refuses an overlap', true],
+])('ten packers at once publish every block exactly once, %s', { timeout: 300_000 }, async (_, broken) => {
+  await begin(4);
+  const { signal } = world.context;
+  for (let at = 0; at < LENGTH; at += 40) {
+    const window = { start: FIRST + at, end: FIRST + at + 39, kinds: KINDS };
+    await ingest(world.parts, window, signal);
+  }
+  const lost = new AbortController().signal;
+  const packers = Array.from({ length: 10 }, () => {
+    const database = another();
+    return broken
+      ? { ...database, tryLock: async () => ({ release: async () => undefined, lost }) }
+      : database;
+  });
+  const counts = { published: 0 };
+  for (const kind of ['logs', 'blocks'] as const) {
+    const each = await Promise.all(packers.map((database) => packKind(database, kind)));
+    counts.published += each.reduce((sum, published) => sum + published, 0);
+    const rows = await world.database.bundles.list('main', kind, 0, 10_000);
+    expect(counts.published).toBe(rows.length);
+    counts.published = 0;
+  }
+  for (const kind of KINDS) await packKind(world.database, kind);
+  await expectExactlyOnce();
+});

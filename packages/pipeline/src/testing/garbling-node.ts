@@ -1,0 +1,250 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+
+/** What is done to one answer of a node. Paths are chosen by numbers, so that they fit whatever is there. */
+export type Garble =
+  | { how: 'value'; path: readonly number[]; json: string }
+  | { how: 'remove'; path: readonly number[] }
+  | { how: 'result'; json: string }
+  | { how: 'error'; json: string }
+  | { how: 'ids'; form: 'missing' | 'same' | 'text' | 'negative' | 'huge' }
+  | { how: 'items'; form: 'twice' | 'dropped' | 'reversed' | 'null' | 'wrapped' }
+  | { how: 'body'; text: string };
+
+/** Garbles, and from which answer on each is done. */
+export interface Script {
+  garble: Garble;
+  method: string;
+  /** Answers of that method that are left alone first. */
+  after: number;
+  /** Answers that are garbled then. */
+  times: number;
+}
+
+const NASTY = [
+  'null',
+  'true',
+  '0',
+  '-1',
+  '1e999',
+  '9007199254740993',
+  '123456789012345678901234567890',
+  '""',
+  '"0x"',
+  '"0x0"',
+  '"-0x1"',
+  '"NaN"',
+  '"0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"',
+  '"\\u0000\\ud800"',
+  '[]',
+  '{}',
+  '[null]',
+  '[[]]',
+  '{"__proto__":{"polluted":true}}',
+  '{"constructor":{"prototype":{"polluted":true}}}',
+  '{"toJSON":"x","toString":1,"valueOf":null,"length":4294967295}',
+  '{"hash":{},"number":[],"transactions":{"length":2}}',
+  `${'['.repeat(4_000)}${']'.repeat(4_000)}`,
+  `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`,
+  `"${'a'.repeat(100_000)}"`,
+  `"0x${'f'.repeat(99_999)}"`,
+];
+const BODIES = [
+  '',
+  'null',
+  '[]',
+  '[null]',
+  '[{}]',
+  '{}',
+  'NaN',
+  '[NaN]',
+  '{"result":NaN}',
+  '{"jsonrpc":"2.0","id":1,"result":Infinity}',
+  '{"jsonrpc":"2.0","id":null,"error":null}',
+  '{"jsonrpc":"2.0","id":1}',
+  '<html></html>',
+  '\ufeff{}',
+  '"text"',
+  '{"jsonrpc":"2.0","id":1,"result":{"a":1}',
+  '\u0000'.repeat(64),
+];
+
+const json = fc.oneof(fc.constantFrom(...NASTY), fc.json({ maxDepth: 3 }));
+const path = fc.array(fc.nat(12), { maxLength: 5 });
+const garble: fc.Arbitrary<Garble> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ how: fc.constant('value' as const), path, json }) },
+  { weight: 2, arbitrary: fc.record({ how: fc.constant('remove' as const), path }) },
+  { weight: 2, arbitrary: fc.record({ how: fc.constant('result' as const), json }) },
+  { weight: 1, arbitrary: fc.record({ how: fc.constant('error' as const), json }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      how: fc.constant('ids' as const),
+      form: fc.constantFrom(
+        'missing' as const,
+        'same' as const,
+        'text' as const,
+        'negative' as const,
+        'huge' as const,
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      how: fc.constant('items' as const),
+      form: fc.constantFrom(
+        'twice' as const,
+        'dropped' as const,
+        'reversed' as const,
+        'null' as const,
+        'wrapped' as const,
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      how: fc.constant('body' as const),
+      text: fc.oneof(fc.constantFrom(...BODIES), fc.string({ maxLength: 40 })),
+    }),
+  },
+);
+
+/** What a node may get wrong, one thing or a few at once. */
+export const scripts: fc.Arbitrary<Script[]> = fc.array(
+  fc.record({
+    garble,
+    method: fc.constantFrom(
+      'eth_getBlockByNumber',
+      'eth_getBlockReceipts',
+      'eth_getTransactionReceipt',
+      'trace_block',
+      'debug_traceBlockByHash',
+      'eth_chainId',
+    ),
+    after: fc.nat(2),
+    times: fc.constantFrom(1, 2, 1_000),
+  }),
+  { minLength: 1, maxLength: 3 },
+);
+
+/** A node that stands before an honest one and garbles what it says. */
+export interface GarblingNode {
+  readonly url: string;
+  /** Follows these scripts from now on; none makes it honest. */
+  play(scripts: readonly Script[]): void;
+  close(): Promise<void>;
+}
+
+/** Starts it before the node at `url`. */
+export async function createGarblingNode(url: string): Promise<GarblingNode> {
+  let playing: { script: Script; seen: number }[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      void answer(Buffer.concat(chunks).toString()).then(
+        (text) => response.writeHead(200, { 'content-type': 'application/json' }).end(text),
+        () => response.destroy(),
+      );
+    });
+  });
+  const answer = async (body: string): Promise<string> => {
+    const honest = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    let text = await honest.text();
+    const asked = JSON.parse(body) as { method: string } | { method: string }[];
+    const methods = new Set((Array.isArray(asked) ? asked : [asked]).map((call) => call.method));
+    for (const one of playing) {
+      if (!methods.has(one.script.method)) continue;
+      one.seen += 1;
+      const { after, garble, times } = one.script;
+      if (one.seen > after && one.seen <= after + times) text = garbled(text, garble);
+    }
+    return text;
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    play: (next) => {
+      playing = next.map((script) => ({ script, seen: 0 }));
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Stands for raw text in a value until it is JSON: not every text that nodes send can be a JavaScript value. */
+const MARK = '@@raw@@';
+
+function garbled(text: string, garble: Garble): string {
+  if (garble.how === 'body') return garble.text;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  const items = (Array.isArray(parsed) ? parsed : [parsed]) as Record<string, unknown>[];
+  const raw = (value: unknown, by: string): string => JSON.stringify(value).replaceAll(`"${MARK}"`, () => by);
+  switch (garble.how) {
+    case 'value':
+    case 'remove':
+      for (const item of items) walk(item, garble.path, garble.how === 'value' ? MARK : undefined);
+      return garble.how === 'value' ? raw(parsed, garble.json) : JSON.stringify(parsed);
+    case 'result':
+      for (const item of items) item.result = MARK;
+      return raw(parsed, garble.json);
+    case 'error':
+      for (const item of items) {
+        delete item.result;
+        item.error = MARK;
+      }
+      return raw(parsed, garble.json);
+    case 'ids':
+      for (const [i, item] of items.entries()) {
+        if (garble.form === 'missing') delete item.id;
+        else
+          item.id = { same: items[0]?.id, text: `${String(item.id)}`, negative: -1 - i, huge: 2 ** 60 }[
+            garble.form
+          ];
+      }
+      return JSON.stringify(parsed);
+    case 'items':
+      switch (garble.form) {
+        case 'twice':
+          return JSON.stringify([...items, ...items]);
+        case 'dropped':
+          return JSON.stringify(items.slice(1));
+        case 'reversed':
+          return JSON.stringify(items.toReversed());
+        case 'null':
+          return JSON.stringify(items.map((item, i) => (i % 2 === 0 ? null : item)));
+        default:
+          return JSON.stringify({ result: parsed });
+      }
+  }
+}
+
+/** Goes down from the result, a step by each number, and puts a value where it arrives; undefined removes. */
+function walk(item: Record<string, unknown>, path: readonly number[], value: unknown): void {
+  let holder: Record<string, unknown> = item;
+  let key = 'result';
+  for (const step of path) {
+    const next = holder[key];
+    if (typeof next !== 'object' || next === null) break;
+    const keys = Object.keys(next);
+    if (keys.length === 0) break;
+    holder = next as Record<string, unknown>;
+    key = keys[step % keys.length] as string;
+  }
+  if (value === undefined) delete holder[key];
+  else holder[key] = value;
+}

@@ -1,0 +1,86 @@
+import { type Context, PackhouseError } from '@packhouse/runtime';
+import { createQueues, type QueuesOptions } from './create-queues.js';
+import type { QueueLook, QueueName, Queues } from './queues.js';
+
+/** Looks at the queues and changes nothing, not even where there are none. */
+export interface QueueReader {
+  /** Ids of jobs that run and of jobs that wait, at most `limit` of each. Throws QUEUE_UNAVAILABLE, also when it takes too long. */
+  look(queue: QueueName, limit: number): Promise<QueueLook>;
+  close(): Promise<void>;
+}
+
+export interface QueueReaderOptions extends Pick<QueuesOptions, 'redisUrl' | 'databaseUrl' | 'prefix'> {
+  context: Context;
+  /** How long a look may take, connecting included, in milliseconds; default 500. */
+  timeoutMs?: number;
+}
+
+/** After a failure nobody waits for the queue again for so long, in milliseconds. */
+const AWAY_MS = 2_000;
+
+/** Makes a reader; it connects at the first look, and again after a failure. */
+export function createQueueReader(options: QueueReaderOptions): QueueReader {
+  const { context, timeoutMs = 500, ...where } = options;
+  let open: Promise<Queues> | undefined;
+  let away: { until: number; error: unknown } | undefined;
+  const dropped = new Set<Promise<void>>();
+  let closed = false;
+
+  const connected = (): Promise<Queues> => {
+    open ??= createQueues({ ...where, context, readOnly: true });
+    return open;
+  };
+
+  /** What failed is not used again: a queue that is not there would leave something behind at every look. */
+  const drop = (): void => {
+    const broken = open;
+    open = undefined;
+    if (broken === undefined) return;
+    const gone = broken.then((queues) => queues.close()).catch(() => undefined);
+    dropped.add(gone);
+    void gone.then(() => dropped.delete(gone));
+  };
+
+  return {
+    look: async (queue, limit) => {
+      if (closed) throw unavailable(queue, 'the reader is closed');
+      if (away !== undefined && context.clock.now() < away.until) throw away.error;
+      const looking = connected().then((queues) => queues.look(queue, limit));
+      try {
+        const look = await within(timeoutMs, looking, queue);
+        away = undefined;
+        return look;
+      } catch (error) {
+        drop();
+        away = { until: context.clock.now() + AWAY_MS, error };
+        throw error;
+      }
+    },
+    close: async () => {
+      closed = true;
+      drop();
+      await Promise.all(dropped);
+    },
+  };
+}
+
+async function within<T>(timeoutMs: number, work: Promise<T>, queue: QueueName): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable(queue, `no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unavailable(queue: QueueName, why: string): PackhouseError {
+  return new PackhouseError({
+    code: 'QUEUE_UNAVAILABLE',
+    message: `Looking at queue ${queue} failed: ${why}.`,
+    hint: 'Nothing is lost: what is missing from a queue is planned again once its server answers.',
+    data: { queue },
+  });
+}

@@ -1,0 +1,27 @@
+/** Says whether something may be said now, and how often it was kept back since it was said last. */
+export type OnceAWhile = (words: string) => { say: boolean; hidden: number };
+
+/** Different words that are remembered; beyond that the oldest are forgotten. */
+const MAX_WORDS = 1_000;
+
+/**
+ * Lets the same words through once in `everyMs` milliseconds. Words are the same where only numbers and hashes in them
+ * differ: a node that fails every block says one thing, not a million.
+ */
+export function createOnceAWhile(everyMs: number, now: () => number): OnceAWhile {
+  const said = new Map<string, { at: number; hidden: number }>();
+  return (words) => {
+    const key = words.slice(0, 1_000).replace(/\b0x[0-9a-f]+\b|\b[0-9a-f]{32,}\b|\d+/gi, '#');
+    const before = said.get(key);
+    const time = now();
+    // A clock that was set back keeps nothing silent.
+    if (before !== undefined && Math.abs(time - before.at) < everyMs) {
+      before.hidden += 1;
+      return { say: false, hidden: before.hidden };
+    }
+    said.delete(key);
+    if (said.size >= MAX_WORDS) said.delete(said.keys().next().value as string);
+    said.set(key, { at: time, hidden: 0 });
+    return { say: true, hidden: before?.hidden ?? 0 };
+  };
+}

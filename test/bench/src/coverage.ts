@@ -1,0 +1,82 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { KINDS } from '@packhouse/chain';
+import { fillIndex } from './fill-index.js';
+import { startGateway } from './gateway-process.js';
+import type { BenchOptions } from './options.js';
+import { oneNetwork, openPlace } from './place.js';
+import { watchOthers } from './process-tree.js';
+import type { BenchOutcome } from './result.js';
+import { createScope } from './scope.js';
+
+/** A bundle is missing behind each so many: at ten million rows that is some 285,000 holes in every kind. */
+const GAP_EVERY = 7;
+const PAGE = 500;
+const SAMPLES = 200;
+const P99_MS = 250;
+
+/** Nothing here outlives the run. */
+const FAST_LOAD = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', shared_buffers: '1GB' };
+
+/** Pages of coverage anywhere in an index full of holes, one request after the other, none of them remembered. */
+export async function benchCoverage(options: BenchOptions): Promise<BenchOutcome[]> {
+  const { rows, say } = options;
+  const scope = createScope();
+  try {
+    const place = await openPlace(scope, FAST_LOAD);
+    const { network, file: networksFile } = oneNetwork('http://127.0.0.1:1');
+    const { database } = place;
+    await database.networks.register({ id: network.id, chainId: network.chainId });
+    say(`  filling the range index with ${rows.toLocaleString('en-US')} rows and its holes …`);
+    const index = await fillIndex(place.url, network.id, rows, { gapEvery: GAP_EVERY });
+    say(`  filled in ${index.seconds.toFixed(0)} s, ${(index.diskBytes / 1e9).toFixed(1)} GB`);
+    const head = { number: index.lastBlock, finalized: index.lastBlock, hash: `0x${'0'.repeat(64)}` };
+    await database.head.set({ network: network.id, ...head });
+    await database.wanted.add({ network: network.id, kinds: [...KINDS], start: 0, end: null, priority: 1 });
+    const objects = path.join(place.directory, 'objects');
+    await mkdir(objects);
+    const gateway = await startGateway(scope, place, { networksFile, objects });
+    const base = `${gateway.url}/${network.id}/v1/${gateway.apiKey}/bundle-api/coverage?limit=${PAGE}`;
+    const others = watchOthers();
+    // The counts are of the whole range, so the first page of a second waits for them.
+    const counted = await timed(`${base}&to=${index.lastBlock}`);
+    const pages: number[] = [];
+    for (let sample = 0; sample < SAMPLES; sample++) {
+      const from = Math.floor(Math.random() * index.lastBlock);
+      pages.push(await timed(`${base}&from=${from}&to=${Math.min(index.lastBlock, from + 1_000_000)}`));
+    }
+    const otherCores = others.end();
+    pages.sort((a, b) => a - b);
+    const at = (share: number): number => pages[Math.floor((pages.length - 1) * share)] as number;
+    const holes = Math.floor(index.rows / KINDS.length / GAP_EVERY);
+    return [
+      {
+        name: `coverage, a page of ${PAGE} holes in each of ${KINDS.length} kinds, p99`,
+        value: at(0.99),
+        unit: 'ms',
+        target: `under ${P99_MS} ms`,
+        met: at(0.99) < P99_MS,
+        note: [
+          `${index.rows.toLocaleString('en-US')} bundles with ${holes.toLocaleString('en-US')} holes a kind`,
+          `p50 ${at(0.5).toFixed(1)} ms, ${SAMPLES} requests one after the other, each of a range of its own of a million blocks, which is counted as well`,
+          `the first page of everything, counts of all holes included, ${counted.toFixed(0)} ms`,
+          ...(otherCores === undefined
+            ? []
+            : [`other programs took ${otherCores.toFixed(2)} cores meanwhile`]),
+        ].join('; '),
+        data: { index, pages, counted, otherCores },
+      },
+    ];
+  } finally {
+    await scope.close();
+  }
+}
+
+/** Milliseconds until the last byte of an answer. */
+async function timed(url: string): Promise<number> {
+  const startedAt = performance.now();
+  const response = await fetch(url);
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`coverage was answered with ${response.status}: ${body}`);
+  return performance.now() - startedAt;
+}

@@ -1,0 +1,125 @@
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { KINDS, type Kind } from '@packhouse/chain';
+import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { type CliProcess, startCli } from './cli-process.js';
+import { type GatewayReader, gatewayReader } from './gateway-reader.js';
+import { openDatabase } from './open-database.js';
+import { startLocal } from './start-local.js';
+import { end, makeWorkspace, type Workspace } from './workspace.js';
+
+// What a downloader does: files, manifests and keys over HTTP, then offline, with nothing but the folder.
+const FIRST = 1_000;
+const LAST = 1_039;
+let workspace: Workspace;
+let node: ReplayNode;
+let cli: CliProcess;
+beforeEach(async () => {
+  workspace = await makeWorkspace(inject('postgresUrl'));
+  node = await createReplayNode({
+    blocks: generateChain({
+      length: LAST - FIRST + 1,
+      txsPerBlock: 4,
+      logsPerTx: 2,
+      seed: 41,
+      startNumber: FIRST,
+    }),
+  });
+});
+afterEach(async () => {
+  await end(cli);
+  await node.close();
+  await workspace.remove();
+});
+
+async function run(...args: string[]): Promise<{ code: number | NodeJS.Signals; out: string; err: string }> {
+  const one = startCli(args, { cwd: path.join(workspace.directory, 'downloads') });
+  return { code: await one.exit, out: one.stdout(), err: one.stderr() };
+}
+
+/** Downloads everything of these kinds into `downloads`, as the README tells. */
+async function download(gateway: GatewayReader, kinds: readonly Kind[]): Promise<number> {
+  const folder = path.join(workspace.directory, 'downloads');
+  let files = 0;
+  for (const kind of kinds) {
+    await mkdir(path.join(folder, kind), { recursive: true });
+    const manifest = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/manifest?kind=${kind}`);
+    expect(manifest.status).toBe(200);
+    const text = await manifest.text();
+    await writeFile(path.join(folder, `${kind}.jsonl`), text);
+    for (const line of text.trimEnd().split('\n')) {
+      const { start, end: last } = JSON.parse(line) as { start: number; end: number };
+      const name = `${start}-${last}.json.gz`;
+      const answer = await gateway.ask(`${gateway.downloadUrl}/${kind}/${name}`);
+      expect(answer.status).toBe(200);
+      await writeFile(path.join(folder, kind, name), Buffer.from(await answer.arrayBuffer()));
+      files += 1;
+    }
+  }
+  const keys = await fetch(new URL('/.well-known/packhouse-manifest-keys.json', gateway.baseUrl));
+  await writeFile(path.join(folder, 'packhouse-manifest-keys.json'), await keys.text());
+  return files;
+}
+
+test('what is downloaded is verified offline, and one flipped bit in it is named', async () => {
+  cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST, once: false });
+  const gateway = await gatewayReader(cli);
+  await cli.event('progress', (event) => event.published === LAST - FIRST + 1);
+  const files = await download(gateway, KINDS);
+  const online = await run('verify', '.', '--manifest', gateway.baseUrl, '--api-key', gateway.apiKey);
+  expect(online).toMatchObject({ code: 0, err: '' });
+  await end(cli);
+
+  const whole = await run('verify', '.', '--complete');
+  expect(whole).toMatchObject({ code: 0, err: '' });
+  expect(whole.out).toContain(`${files} files are what was published`);
+  expect(whole.out).toContain('nothing is damaged, 0 not downloaded');
+
+  // The manifest names the node that gave the blocks, and nobody else can read the key that signs.
+  const manifest = await readFile(path.join(workspace.directory, 'downloads', 'logs.jsonl'), 'utf8');
+  const [entry] = manifest
+    .split('\n')
+    .map((line) => JSON.parse(line || 'null') as { clients: string[]; start: number; end: number });
+  expect(entry?.clients).toEqual(['PackhouseReplay/0.1.0']);
+  expect((await stat(path.join(workspace.directory, 'signing-key.pem'))).mode & 0o777).toBe(0o600);
+
+  const name = `logs/${entry?.start}-${entry?.end}.json.gz`;
+  const file = path.join(workspace.directory, 'downloads', name);
+  const bytes = await readFile(file);
+  const at = bytes.length >> 1;
+  bytes[at] = (bytes[at] as number) ^ 0x10;
+  await writeFile(file, bytes);
+  const flipped = await run('verify', '.');
+  expect(flipped).toMatchObject({ code: 2, err: '' });
+  expect(flipped.out.split('\n')[0]).toMatch(new RegExp(`^${name} is damaged: its sha256 is `));
+  expect(flipped.out).toContain(`${files - 1} files are what was published`);
+}, 240_000);
+
+test('a signing key that is gone is said in one sentence, and rotating it is the way out', async () => {
+  cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: FIRST + 9 });
+  expect(await cli.exit).toBe(0);
+  const key = path.join(workspace.directory, 'signing-key.pem');
+  await rm(key);
+  cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST });
+  expect(await cli.exit).toBe(78);
+  expect(cli.stderr()).toMatch(
+    /^packhouse: The manifest is signed with key [0-9a-f]{16}, and there is no signing key in .*\[SIGNING_KEY_MISSING\]\n$/,
+  );
+
+  await mkdir(path.join(workspace.directory, 'downloads'));
+  const rotate = startCli(['manifest', 'rotate', '--key-file', key], { env: workspace.env });
+  expect(await rotate.exit).toBe(0);
+  cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST });
+  expect(await cli.exit).toBe(0);
+
+  const database = openDatabase(workspace.databaseUrl);
+  const [network] = await database.networks.list();
+  const keys = await database.manifest.keys();
+  const used = new Set(
+    (await database.manifest.entries(network?.id as string, 'blocks', -1, 1_000)).map((entry) => entry.keyId),
+  );
+  await database.close();
+  expect(used).toEqual(new Set(keys.map((row) => row.keyId)));
+  expect(used.size).toBe(2);
+}, 240_000);

@@ -1,0 +1,319 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { KINDS, type Kind } from '@packhouse/chain';
+import { type Anvil, startAnvil } from '@packhouse/local';
+import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
+import { afterEach, expect, inject, test, vi } from 'vitest';
+import { type CliProcess, startCli } from './cli-process.js';
+import { startDownloads } from './download-loop.js';
+import { type GatewayReader, gatewayReader } from './gateway-reader.js';
+import { openDatabase } from './open-database.js';
+import { canonical, checkPublished } from './published.js';
+import { startLocal } from './start-local.js';
+import { end, makeWorkspace, type Workspace } from './workspace.js';
+
+const FIRST = 1_000;
+const OPTIONS = { txsPerBlock: 4, logsPerTx: 2, tracesPerTx: 3 };
+const WAIT = { timeout: 120_000, interval: 50 };
+vi.setConfig({ testTimeout: 400_000 });
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** `length` blocks in all: the first `kept` of a chain and new ones on top. */
+function branch(
+  chain: readonly RecordedBlock[],
+  kept: number,
+  length: number,
+  seed: number,
+): RecordedBlock[] {
+  const { number, block } = chain[kept - 1] as RecordedBlock;
+  const after = { number, hash: block.hash, timestamp: Number(block.timestamp) };
+  return [...chain.slice(0, kept), ...generateChain({ ...OPTIONS, length: length - kept, seed, after })];
+}
+
+interface Node {
+  url: string;
+  ws?: string;
+}
+
+/** `packhouse local` behind a networks file with these networks, all of them followed from `FIRST` unless said otherwise. */
+async function startOn(
+  networks: { id: string; chainId: number; nodes: Node[]; pollIntervalMs: number; finality?: object }[],
+  from = FIRST,
+): Promise<{ workspace: Workspace; cli: CliProcess; gateway: GatewayReader }> {
+  const workspace = await makeWorkspace(inject('postgresUrl'));
+  closers.push(() => workspace.remove());
+  const file = path.join(workspace.directory, 'networks.json');
+  const text = {
+    networks: networks.map(({ nodes, ...network }) => ({
+      ...network,
+      family: 'evm',
+      upstreams: nodes,
+      bundles: { maxBlocks: 8 },
+    })),
+  };
+  await writeFile(file, JSON.stringify(text));
+  const cli = startLocal(workspace, { from, env: { NETWORKS_FILE: file } });
+  closers.push(() => end(cli));
+  return { workspace, cli, gateway: await gatewayReader(cli) };
+}
+
+async function replayNode(options: Parameters<typeof createReplayNode>[0]): Promise<ReplayNode> {
+  const node = await createReplayNode(options);
+  closers.push(() => node.close());
+  return node;
+}
+
+test('a new block answers as soon as its subscription tells of it, long before the next poll', async () => {
+  const chain = generateChain({ ...OPTIONS, length: 40, seed: 31, startNumber: FIRST });
+  const node = await replayNode({ blocks: chain, head: FIRST + 10, finalized: FIRST + 5 });
+  const nodes = [{ url: node.url, ws: node.wsUrl }];
+  const { gateway } = await startOn([{ id: 'main', chainId: 1, nodes, pollIntervalMs: 60_000 }]);
+  await expect.poll(() => node.feed.subscribers, WAIT).toBe(1);
+  for (let number = FIRST + 11; number <= FIRST + 14; number += 1) {
+    node.setHead(number);
+    const found = async (): Promise<string | undefined> => {
+      const response = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/traces/${number}`);
+      return response.status === 200 ? ((await response.json()) as { range: string }).range : undefined;
+    };
+    await expect.poll(found, { ...WAIT, timeout: 45_000 }).toBe(`${number}-${number}`);
+  }
+});
+
+test('invariant 6: reorganisations while downloads run: every answer is the right block, or says what became of it', async () => {
+  const trunk = generateChain({ ...OPTIONS, length: 30, seed: 41, startNumber: FIRST });
+  const node = await replayNode({ blocks: trunk, head: FIRST + 24, finalized: FIRST + 7 });
+  const nodes = [{ url: node.url, ws: node.wsUrl }];
+  const { gateway, workspace } = await startOn([{ id: 'main', chainId: 1, nodes, pollIntervalMs: 200 }]);
+
+  // Every block that any branch ever had, by kind and number.
+  const known = new Map<string, unknown[]>();
+  const learn = (blocks: readonly RecordedBlock[]): void => {
+    for (const block of blocks) {
+      for (const kind of KINDS) {
+        const key = `${kind} ${block.number}`;
+        known.set(key, [...(known.get(key) ?? []), canonical(block, kind)]);
+      }
+    }
+  };
+  learn(trunk);
+  let chain: readonly RecordedBlock[] = trunk;
+  let head = FIRST + 24;
+  const database = openDatabase(workspace.databaseUrl);
+  closers.push(() => database.close());
+  /** All that is staged above what is final is what the chain has, and all of it is there. */
+  const settled = async (): Promise<boolean> => {
+    const staged = await database.staging.blocks('main', { start: FIRST + 8, end: FIRST + 1_000 });
+    const hashes = new Map(staged.map((block) => [block.number, block.hash]));
+    return chain
+      .filter(({ number }) => number >= FIRST + 8 && number <= head)
+      .every(({ number, block }) => hashes.get(number) === block.hash);
+  };
+  await expect.poll(settled, WAIT).toBe(true);
+
+  const downloads = startDownloads(gateway, {
+    first: FIRST,
+    newest: () => FIRST + 40,
+    isRight: (kind, number, record) =>
+      (known.get(`${kind} ${number}`) ?? []).some((one) => isDeepStrictEqual(one, record)),
+  });
+  // Short and deep, longer and shorter, and back to where it was.
+  for (const [i, { kept, length }] of [
+    { kept: 24, length: 27 },
+    { kept: 12, length: 30 },
+    { kept: 20, length: 26 },
+    { kept: 9, length: 34 },
+  ].entries()) {
+    const before = { chain, head };
+    const next = branch(chain, kept, length, 50 + i);
+    learn(next.slice(kept));
+    chain = next;
+    head = FIRST + length - 1;
+    node.setBlocks(next);
+    await expect.poll(settled, WAIT).toBe(true);
+    if (i % 2 === 1) continue;
+    ({ chain, head } = before);
+    node.setBlocks(chain, head);
+    await expect.poll(settled, WAIT).toBe(true);
+    chain = next;
+    head = FIRST + length - 1;
+    node.setBlocks(next);
+    await expect.poll(settled, WAIT).toBe(true);
+  }
+  // A shorter branch: the blocks above it are gone, and say so.
+  const short = branch(chain, 10, 20, 60);
+  learn(short.slice(10));
+  chain = short;
+  head = FIRST + 19;
+  node.setBlocks(short);
+  const last = async (): Promise<number> =>
+    (await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/${FIRST + 33}`)).status;
+  await expect.poll(last, WAIT).toBe(410);
+  await expect.poll(settled, WAIT).toBe(true);
+  await expect.poll(() => downloads.counts['410 reorganised'] ?? 0, WAIT).toBeGreaterThan(0);
+  await downloads.stop();
+  expect(downloads.wrong).toEqual([]);
+  expect(downloads.counts['200']).toBeGreaterThan(50);
+
+  node.setFinalized(FIRST + 19);
+  const published = async (): Promise<number | undefined> =>
+    (await database.coverage('main', 'traces')).published.at(-1)?.end;
+  await expect.poll(published, WAIT).toBeGreaterThanOrEqual(FIRST + 15);
+  const count = ((await published()) as number) - FIRST + 1;
+  const all = async (): Promise<boolean> =>
+    (await Promise.all(KINDS.map((kind) => database.coverage('main', kind)))).every(
+      ({ published }) => published.at(-1)?.end === FIRST + count - 1,
+    );
+  await expect.poll(all, WAIT).toBe(true);
+  await checkPublished(workspace, short.slice(0, count), 'main');
+});
+
+/** The chain of an Anvil from a block up, as the gateway has to serve it. */
+async function chainOf(anvil: Anvil, from: number): Promise<RecordedBlock[]> {
+  const head = Number(await ask<string>(anvil, 'eth_blockNumber'));
+  const blocks: RecordedBlock[] = [];
+  for (let number = from; number <= head; number += 1) {
+    const hex = `0x${number.toString(16)}`;
+    blocks.push({
+      number,
+      block: await ask(anvil, 'eth_getBlockByNumber', [hex, true]),
+      receipts: await ask(anvil, 'eth_getBlockReceipts', [hex]),
+      traces: await ask(anvil, 'trace_block', [hex]),
+    } as RecordedBlock);
+  }
+  return blocks;
+}
+
+async function ask<T>(anvil: Anvil, method: string, params: unknown[] = []): Promise<T> {
+  const response = await fetch(anvil.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const { error, result } = (await response.json()) as { error?: unknown; result: T };
+  expect(error, method).toBeUndefined();
+  return result;
+}
+
+test('Anvil reorganises again and again while downloads run, and its new blocks are served', async () => {
+  const workspaceOfAnvil = await makeWorkspace(inject('postgresUrl'));
+  closers.push(() => workspaceOfAnvil.remove());
+  const anvil = await startAnvil({
+    args: ['--chain-id', '31337', '--no-mining'],
+    pidFile: path.join(workspaceOfAnvil.directory, 'anvil.pid'),
+  });
+  closers.push(() => anvil.stop());
+  const [from, to] = await ask<[string, string]>(anvil, 'eth_accounts');
+  /** Mines blocks with a transfer each, of an amount that tells branches apart. */
+  const mine = async (blocks: number, value: number): Promise<void> => {
+    for (let i = 0; i < blocks; i += 1) {
+      await ask(anvil, 'eth_sendTransaction', [{ from, to, value: `0x${value.toString(16)}` }]);
+      await ask(anvil, 'anvil_mine', ['0x1']);
+    }
+  };
+  await mine(30, 1);
+  const nodes = [{ url: anvil.url, ws: anvil.url.replace('http', 'ws') }];
+  const finality = { tag: false, depth: 24 };
+  const { gateway } = await startOn(
+    [{ id: 'anvil', chainId: 31_337, nodes, pollIntervalMs: 200, finality }],
+    1,
+  );
+  const head = async (): Promise<number> => Number(await ask<string>(anvil, 'eth_blockNumber'));
+  const served = async (number: number): Promise<unknown> => {
+    const response = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/blocks/${number}`);
+    if (response.status !== 200) return undefined;
+    const { range, download_link } = (await response.json()) as { range: string; download_link: string };
+    const answer = await gateway.ask(download_link);
+    if (answer.status !== 200) return undefined;
+    const { gunzipSync } = await import('node:zlib');
+    const records = JSON.parse(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString()) as {
+      hash: string;
+    }[];
+    return records[number - Number(range.split('-')[0])]?.hash;
+  };
+  const hashOf = async (number: number): Promise<string> =>
+    (await ask<{ hash: string }>(anvil, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])).hash;
+
+  const known = new Map<string, unknown[]>();
+  const learn = async (): Promise<void> => {
+    for (const block of await chainOf(anvil, 1)) {
+      for (const kind of KINDS) {
+        const key = `${kind} ${block.number}`;
+        const record = canonical(block, kind);
+        const had = known.get(key) ?? [];
+        if (!had.some((one) => isDeepStrictEqual(one, record))) known.set(key, [...had, record]);
+      }
+    }
+  };
+  await learn();
+  const newest = await head();
+  const downloads = startDownloads(gateway, {
+    first: 1,
+    newest: () => newest + 20,
+    // A block may be served before this test has asked for it: only then is it looked for later.
+    isRight: (kind, number, record) => {
+      late.push({ kind, number, record });
+      return true;
+    },
+  });
+  const late: { kind: Kind; number: number; record: unknown }[] = [];
+  for (const [round, depth] of [3, 12, 1, 20].entries()) {
+    await ask(anvil, 'anvil_reorg', [depth, []]);
+    await learn();
+    await mine(2, 100 + round);
+    await learn();
+    const top = await head();
+    await expect.poll(() => served(top), WAIT).toBe(await hashOf(top));
+    for (const number of [top - depth, top - 1]) {
+      await expect.poll(() => served(number), WAIT).toBe(await hashOf(number));
+    }
+  }
+  await downloads.stop();
+  expect(downloads.wrong).toEqual([]);
+  expect(downloads.counts['200']).toBeGreaterThan(20);
+  const unknown = late.filter(
+    ({ kind, number, record }) =>
+      !(known.get(`${kind} ${number}`) ?? []).some((one) => isDeepStrictEqual(one, record)),
+  );
+  expect(unknown.map(({ kind, number }) => `${kind} ${number}`)).toEqual([]);
+});
+
+test('a reorganisation below finality is told by name; the other network goes on', async () => {
+  const chain = generateChain({ ...OPTIONS, length: 30, seed: 71, startNumber: FIRST });
+  const node = await replayNode({ blocks: chain, head: FIRST + 20, finalized: FIRST + 15 });
+  const other = await replayNode({ blocks: chain, head: FIRST + 20, finalized: FIRST + 15, chainId: 2 });
+  const { cli, gateway, workspace } = await startOn([
+    { id: 'main', chainId: 1, nodes: [{ url: node.url }], pollIntervalMs: 200 },
+    { id: 'other', chainId: 2, nodes: [{ url: other.url }], pollIntervalMs: 200 },
+  ]);
+  const database = openDatabase(workspace.databaseUrl);
+  closers.push(() => database.close());
+  await expect.poll(async () => (await database.networks.list()).length, WAIT).toBe(2);
+  await database.wanted.add({ network: 'other', kinds: [...KINDS], start: FIRST, end: null, priority: 1 });
+  const top = async (network: string): Promise<number | undefined> =>
+    (await database.staging.newest(network))?.number;
+  const anchor = async (): Promise<number | undefined> => (await database.head.anchor('main'))?.number;
+  await expect.poll(() => top('main'), WAIT).toBe(FIRST + 20);
+  await expect.poll(() => top('other'), WAIT).toBe(FIRST + 20);
+  await expect.poll(anchor, WAIT).toBe(FIRST + 15);
+
+  node.setBlocks(branch(chain, 10, 40, 72));
+  other.setHead(FIRST + 25);
+  const problem = await cli.event('problem', (event) => event.code === 'REORG_BELOW_FINALITY');
+  expect(problem.message).toMatch(/^Block 1015 of main is final with hash 0x\w+, and node upstream-1 /);
+  await expect.poll(() => top('other'), WAIT).toBe(FIRST + 25);
+  expect(await top('main')).toBe(FIRST + 20);
+  expect((await gateway.pointer('blocks', FIRST + 20)).range).toBe('1020-1020');
+
+  const status = startCli(['status', '--network', 'main'], { env: workspace.env });
+  expect(await status.exit).toBe(0);
+  expect(status.stdout()).toMatch(/^main +REORG_BELOW_FINALITY /m);
+  // The chain comes back by itself.
+  node.setBlocks(chain, FIRST + 28);
+  await expect.poll(() => top('main'), WAIT).toBe(FIRST + 28);
+  expect(await database.alarms.list()).toEqual([]);
+});

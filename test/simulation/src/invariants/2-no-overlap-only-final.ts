@@ -1,0 +1,30 @@
+import type { Sighting } from '../watch/watcher.js';
+import { ALL_ROWS, type Evidence } from './evidence.js';
+import { createFindings, type Verdict } from './verdict.js';
+
+/**
+ * Invariant 2: bundles of one kind never overlap, and hold final blocks only; each was final already when the bundle
+ * was first seen.
+ */
+export async function noOverlapOnlyFinal(
+  { database, network, kinds, chain }: Evidence,
+  sightings: readonly Sighting[],
+): Promise<Verdict> {
+  const findings = createFindings(2, 'no overlap, final blocks only');
+  for (const kind of kinds) {
+    let before = -1;
+    for (const { start, end, objectKey } of await database.bundles.list(network, kind, 0, ALL_ROWS)) {
+      findings.looked();
+      if (start <= before)
+        findings.violated(`${objectKey} overlaps the bundle before it, which ends at ${before}`);
+      if (end > chain.finalized()) findings.violated(`${objectKey} goes beyond block ${chain.finalized()}`);
+      before = end;
+    }
+  }
+  for (const { row, finalized } of sightings) {
+    findings.looked();
+    if (row.end > finalized)
+      findings.violated(`${row.objectKey} was published when block ${finalized} was the newest final one`);
+  }
+  return findings.verdict();
+}

@@ -1,0 +1,71 @@
+import type { Kind } from '@packhouse/chain';
+import { ALL_ROWS, type Evidence } from './evidence.js';
+import { createFindings, type Verdict } from './verdict.js';
+
+/** As much of the answer of `bundle-api/coverage` as is checked. */
+export interface CoverageAnswer {
+  page: string;
+  next: string | null;
+  completeTo: number | null;
+  kinds: { kind: Kind; published: string[]; holes: { range: string; reason: string; needs: string }[] }[];
+}
+
+const parse = (range: string): [number, number] => range.split('-').map(Number) as [number, number];
+
+/** What is wrong with an answer in itself: what is published and the holes have to tile the page, each with a reason. */
+export function checkCoverageAnswer(answer: CoverageAnswer): string | null {
+  const [first, last] = parse(answer.page);
+  for (const { kind, published, holes } of answer.kinds) {
+    const silent = holes.find(({ reason, needs }) => !reason || !needs);
+    if (silent !== undefined) return `${kind} ${silent.range} has no reason`;
+    const tiles = [...published, ...holes.map(({ range }) => range)].map(parse).sort((a, b) => a[0] - b[0]);
+    let next = first;
+    for (const [start, end] of tiles) {
+      if (start !== next) return `${kind}: ${start > next ? 'nothing is said of' : 'twice is said'} ${next}`;
+      next = end + 1;
+    }
+    if (next !== last + 1) return `${kind}: nothing is said of ${next} to ${last}`;
+  }
+  return null;
+}
+
+/** Invariant 4, as people see it: the coverage route says of each block what the index says, and knows no hole. */
+export async function coverageRouteIsTrue(
+  { database, network, kinds }: Evidence,
+  expected: { start: number; end: number },
+  ask: (cursor: string | null) => Promise<CoverageAnswer>,
+): Promise<Verdict> {
+  const findings = createFindings(4, 'the coverage route says what the index says');
+  const said = new Map<Kind, Set<number>>(kinds.map((kind) => [kind, new Set()]));
+  let answer = await ask(null);
+  for (;;) {
+    const problem = checkCoverageAnswer(answer);
+    if (problem !== null) findings.violated(problem);
+    for (const { kind, published, holes } of answer.kinds) {
+      for (const [start, end] of published.map(parse))
+        for (let number = start; number <= end; number++) said.get(kind)?.add(number);
+      for (const { range, reason } of holes) {
+        const [start, end] = parse(range);
+        if (end >= expected.start && start <= expected.end)
+          findings.violated(`${kind} ${range} are said to be missing: ${reason}`);
+      }
+    }
+    if (answer.next === null) break;
+    answer = await ask(answer.next);
+  }
+  if (answer.completeTo !== expected.end)
+    findings.violated(`complete up to ${answer.completeTo} is said, expected ${expected.end}`);
+  for (const kind of kinds) {
+    const known = said.get(kind) as Set<number>;
+    let count = 0;
+    for (const { start, end } of await database.bundles.list(network, kind, 0, ALL_ROWS))
+      for (let number = start; number <= end; number++, count++) {
+        findings.looked();
+        if (!known.has(number))
+          findings.violated(`${kind} ${number} is published, which coverage does not say`);
+      }
+    if (known.size > count)
+      findings.violated(`${kind}: ${known.size} blocks are said to be published, ${count} are`);
+  }
+  return findings.verdict();
+}

@@ -1,0 +1,19 @@
+import type { Kind } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
+import type { HonestChain } from '../chain/honest-chain.js';
+
+/** What the invariants of data are checked with. */
+export interface Evidence {
+  /** Past all faults. */
+  database: Database;
+  network: string;
+  kinds: readonly Kind[];
+  chain: HonestChain;
+  /** The object under a key of the range index; null where there is none. */
+  readObject: (objectKey: string) => Promise<Buffer | null> | Buffer | null;
+}
+
+/** More bundles than a simulation makes. */
+export const ALL_ROWS = 1_000_000;
+/** More blocks than a simulation has. */
+export const ALL_BLOCKS = { start: 0, end: 2 ** 40 };
