@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createServer as createHttpServer, METHODS } from 'node:http';
+import { createServer as createHttpServer, METHODS, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import { createForwarder, type Forwarder } from '@packhouse/node-rpc';
+import { createForwarder } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
@@ -14,7 +14,7 @@ import { createSparingCoverage } from './coverage/sparing-coverage.js';
 import { createBodyCache } from './files/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
 import { watchSuperseded } from './files/watch-superseded.js';
-import { createPendingWatch, type PendingWatch } from './filters/pending-watch.js';
+import { createPendingWatch } from './filters/pending-watch.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createOpenDoor } from './limits/open-door.js';
 import type { RateLimiter } from './limits/rate-limiter.js';
@@ -36,12 +36,14 @@ import { createAnswerCache } from './rpc/answer-cache.js';
 import { methodsOf } from './rpc/methods-of.js';
 import { createSharedCalls } from './rpc/share-calls.js';
 import { answerClientError } from './server/client-error.js';
-import { createExpressLane, type ExpressLane } from './server/express-lane.js';
+import { createExpressLane } from './server/express-lane.js';
 import { guardRequests } from './server/guard-requests.js';
 import { listenFailure } from './server/listen-failure.js';
 import { createVisitRecorder } from './server/record-visit.js';
 import { sendProblem } from './server/send-problem.js';
 import { hostConstraint } from './sites/host-constraint.js';
+import { createLanes } from './sites/lanes.js';
+import { createLineup, type Lineup } from './sites/lineup.js';
 import { createSites, siteUrls } from './sites/site.js';
 
 export interface GatewayOptions {
@@ -71,6 +73,11 @@ export interface Gateway {
   /** Resolves with the port as soon as connections are taken; port 0 takes any. Throws PORT_IN_USE, SETTINGS_INVALID. */
   listen(port: number, host: string): Promise<number>;
   /**
+   * Serves these networks from now on. Requests under way end as they began; networks that are unchanged keep their
+   * nodes and what is known of them. Throws where they cannot be served together: then all stays as it is.
+   */
+  replaceNetworks(networks: readonly Network[]): Promise<void>;
+  /**
    * Refuses new requests, lets those under way end, and closes.
    *
    * For `delayMs` (default 0) before that, all is answered as ever but /readyz, so that a load balancer notices and
@@ -98,7 +105,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.rangeCacheBytes === undefined ? {} : { maxBytes: options.rangeCacheBytes }),
   });
   const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
-  const sites = createSites(options.networks, options.publicUrl ?? 'http://localhost');
   const keys = createKeyCache({ find: database.keys.find, clock: context.clock });
   let leaving = false;
   const coverage = createSparingCoverage({ database, queue: options.queue, clock: context.clock });
@@ -108,11 +114,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onChange: () => files.forget(),
   });
   let draining = false;
-  const parts: GatewayParts = {
+  const shared: Omit<GatewayParts, 'sites'> = {
     context,
     database,
     objectStore,
-    sites,
     admission: createAdmission({ keys, rateLimiter, clock: context.clock }),
     openDoor: createOpenDoor(),
     pointers: createPointerFinder({ database, ranges, coverage }),
@@ -125,44 +130,66 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const nextRequestId = createRequestIds();
   const record = createVisitRecorder(context);
-  const express = createExpressLane({
-    ...{ sites, keys, ranges, rateLimiter, clock: context.clock },
-    ...{ record, nextRequestId, draining: () => draining },
-  });
-  const app = createServer({
-    ...{ context, express, nextRequestId },
-    maxConnections: options.maxConnections ?? 10_000,
-  });
-  guardRequests(app, parts, record);
-  await describeRoutes(app);
-  openapiRoute(app, parts);
-  indexPageRoute(app, parts);
-  healthzRoute(app);
-  readyzRoute(app, parts);
-  metricsRoute(app, parts);
-  const forwarders: Forwarder[] = [];
-  const watches: PendingWatch[] = [];
   const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864);
-  manifestKeysRoute(app, parts);
-  for (const site of sites) {
-    bundlePointerRoute(app, parts, site);
-    manifestRoute(app, parts, site);
-    coverageRoute(app, parts, site);
-    downloadRoute(app, parts, site);
-    const forwarder = createForwarder({ network: site.network, context });
-    forwarders.push(forwarder);
-    const pending = createPendingWatch({ network: site.network.id, context, database, forwarder });
-    watches.push(pending);
-    const methodParts = { filters: database.filters, pending, now: () => context.clock.now() };
-    jsonRpcRoute(app, parts, {
-      site,
-      forwarder,
-      methods: methodsOf(site.network, methodParts),
-      shared: createSharedCalls(),
-      cache,
+  const lanes = createLanes(
+    (network) => {
+      const forwarder = createForwarder({ network, context });
+      const pending = createPendingWatch({ network: network.id, context, database, forwarder });
+      const methodParts = { filters: database.filters, pending, now: () => context.clock.now() };
+      return { forwarder, pending, methods: methodsOf(network, methodParts), shared: createSharedCalls() };
+    },
+    (network, others) => forgetUpstreams(context, network, others),
+  );
+  let publicUrl = options.publicUrl;
+
+  /** The routes of these networks, behind the server that the first of them listens with. */
+  const build = async (networks: readonly Network[], isFirst: boolean): Promise<Lineup> => {
+    const sites = createSites(networks, options.publicUrl ?? 'http://localhost');
+    if (publicUrl !== undefined) {
+      for (const site of sites) Object.assign(site, siteUrls(site.network, publicUrl));
+    }
+    const parts: GatewayParts = { ...shared, sites };
+    const express = createExpressLane({
+      ...{ sites, keys, ranges, rateLimiter, clock: context.clock },
+      ...{ record, nextRequestId, draining: () => draining },
     });
-  }
-  await app.ready();
+    const { app, router } = createServer({
+      ...{ context, nextRequestId },
+      // What follows the first one never listens: the first one's server hands it the requests.
+      answer: isFirst ? (request, response) => lineup.answer(request, response) : undefined,
+      maxConnections: options.maxConnections ?? 10_000,
+    });
+    const taken: Network[] = [];
+    const letGo = (): void => {
+      for (const network of taken) lanes.release(network);
+    };
+    try {
+      guardRequests(app, parts, record);
+      await describeRoutes(app);
+      openapiRoute(app, parts);
+      indexPageRoute(app, parts);
+      healthzRoute(app);
+      readyzRoute(app, parts);
+      metricsRoute(app, parts);
+      manifestKeysRoute(app, parts);
+      for (const site of sites) {
+        bundlePointerRoute(app, parts, site);
+        manifestRoute(app, parts, site);
+        coverageRoute(app, parts, site);
+        downloadRoute(app, parts, site);
+        const { forwarder, methods, shared: calls } = lanes.take(site.network);
+        taken.push(site.network);
+        jsonRpcRoute(app, parts, { site, forwarder, methods, shared: calls, cache });
+      }
+      await app.ready();
+    } catch (error) {
+      letGo();
+      throw error;
+    }
+    return createLineup({ ...{ app, router, express, sites }, letGo });
+  };
+  let lineup = await build(options.networks, true);
+  const { app } = lineup;
   const sweeping = setInterval(() => {
     database.filters.sweep().catch((error: unknown) => {
       context.logger.warn({ err: error }, 'expired filters could not be deleted; it is tried again');
@@ -179,9 +206,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         throw listenFailure(error, port, host);
       }
       const actual = (app.server.address() as AddressInfo).port;
-      const publicUrl = options.publicUrl ?? `http://${reachable(host)}:${actual}`;
-      for (const site of sites) Object.assign(site, siteUrls(site.network, publicUrl));
+      const address = options.publicUrl ?? `http://${reachable(host)}:${actual}`;
+      publicUrl = address;
+      for (const site of lineup.sites) Object.assign(site, siteUrls(site.network, address));
       return actual;
+    },
+    async replaceNetworks(networks) {
+      const before = lineup;
+      lineup = await build(networks, false);
+      before.retire();
     },
     async close({ delayMs = 0, cut } = {}) {
       leaving = true;
@@ -199,8 +232,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       cut?.removeEventListener('abort', cutOff);
       ranges.close();
       await ranges.settled();
-      await Promise.all(watches.map((watch) => watch.close()));
-      await Promise.all(forwarders.map((forwarder) => forwarder.close()));
+      lineup.retire();
+      await lanes.settled();
       await rateLimiter.close();
     },
   };
@@ -224,22 +257,23 @@ function createRequestIds(): () => string {
 
 function createServer(parts: {
   context: Context;
-  express: ExpressLane;
   nextRequestId: () => string;
+  /** What the server does with a request; absent: it takes none. */
+  answer: RequestListener | undefined;
   maxConnections: number;
-}): FastifyInstance {
-  const { context, express } = parts;
+}): { app: FastifyInstance; router: RequestListener } {
+  const { context } = parts;
+  let router: RequestListener = () => undefined;
   const app: FastifyInstance = fastify({
     // Nothing but this app's own recorder writes of requests: the key is in the path.
     logger: false,
     bodyLimit: BODY_LIMIT,
     return503OnClosing: false,
-    serverFactory: (router) => {
+    serverFactory: (route) => {
+      router = route as RequestListener;
       const server = createHttpServer(
         { maxHeaderSize: 16_384, keepAliveTimeout: 72_000, requestTimeout: 30_000 },
-        (request, response) => {
-          if (!express(request, response)) router(request, response);
-        },
+        parts.answer,
       );
       // A connection on which nothing moves for so long, in either direction, is cut.
       server.setTimeout(120_000);
@@ -264,5 +298,18 @@ function createServer(parts: {
   app.setErrorHandler((error, request, reply) => {
     sendProblem(error, request, reply, context.logger);
   });
-  return app;
+  return { app, router };
+}
+
+/** Gauges of upstreams that are gone would say for ever how they stood last. */
+function forgetUpstreams(context: Context, network: Network, others: readonly Network[]): void {
+  const kept = others.filter(({ id }) => id === network.id).flatMap(({ upstreams }) => upstreams);
+  for (const { name } of network.upstreams) {
+    if (kept.some((upstream) => upstream.name === name)) continue;
+    for (const gauge of ['packhouse_upstream_healthy', 'packhouse_upstream_head_block']) {
+      context.metrics
+        .gauge(gauge, '', ['network', 'upstream'])
+        .remove({ network: network.id, upstream: name });
+    }
+  }
 }

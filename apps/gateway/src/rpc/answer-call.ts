@@ -23,10 +23,11 @@ export function methodOf(at: RpcSite, name: string): RpcMethod {
 export async function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): Promise<RpcAnswer> {
   if (method.handle !== undefined) return method.handle(call, visit);
   const { at, signal } = visit;
-  const { rpc, id } = at.site.network;
+  const { rpc, id, chainId } = at.site.network;
   const prepared = method.prepare?.(call.params, at);
   const params = prepared?.params ?? call.paramsText;
-  const name = `${id} ${method.name} ${params}`;
+  // The chain too: another one may come under the same name with the next networks file.
+  const name = `${id} ${chainId} ${method.name} ${params}`;
   const kept = method.idempotent ? at.cache.get(name) : undefined;
   if (kept !== undefined) return { kind: 'result', body: { bytes: kept, rest: null } };
 
