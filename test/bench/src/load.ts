@@ -12,6 +12,8 @@ export interface LoadRequest {
   paths: readonly string[];
   below: number;
   headers: Readonly<Record<string, string>>;
+  /** Sent with POST, as JSON; `{n}` as in `paths`. Absent: GET. */
+  body?: string;
   connections: number;
   seconds: number;
 }
@@ -57,20 +59,23 @@ export function reportOf(output: string): LoadReport {
 const PREPARED = 50_000;
 
 /** A script that sends requests made beforehand in random order, and reports as JSON. */
-export function luaScript({ paths, below, headers }: LoadRequest): string {
-  const head = Object.entries(headers).map(
+export function luaScript({ paths, below, headers, body }: LoadRequest): string {
+  const typed = body === undefined ? headers : { 'content-type': 'application/json', ...headers };
+  const head = Object.entries(typed).map(
     ([name, value]) => `wrk.headers[${quoted(name)}] = ${quoted(value)}`,
   );
-  const parts = paths.map((text) => `{${text.split('{n}').map(quoted).join(', ')}}`);
+  const partsOf = (text: string): string => `{${text.split('{n}').map(quoted).join(', ')}}`;
   return `
 ${head.join('\n')}
-local paths = {${parts.join(', ')}}
+local paths = {${paths.map(partsOf).join(', ')}}
+local body = ${body === undefined ? 'nil' : partsOf(body)}
 local made = {}
 function init(args)
   math.randomseed(os.time())
   for i = 1, ${PREPARED} do
     local parts = paths[(i - 1) % #paths + 1]
-    made[i] = wrk.format("GET", table.concat(parts, string.format("%d", math.random(0, ${below - 1}))))
+    local n = string.format("%d", math.random(0, ${below - 1}))
+    made[i] = wrk.format(body and "POST" or "GET", table.concat(parts, n), nil, body and table.concat(body, n))
   end
 end
 function request()

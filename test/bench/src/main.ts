@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { benchCoverage } from './coverage.js';
 import { benchDownloads } from './downloads.js';
 import { benchExtractToPublished } from './extract-to-published.js';
+import { benchForwarding } from './forwarding.js';
 import { benchGiantTraces } from './giant-traces.js';
 import type { BenchOptions } from './options.js';
 import { benchPack } from './pack.js';
@@ -18,6 +19,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   pointers: benchPointers,
   coverage: benchCoverage,
   downloads: benchDownloads,
+  forwarding: benchForwarding,
   'slow-node': benchSlowNode,
   'giant-traces': benchGiantTraces,
 };

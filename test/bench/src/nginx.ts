@@ -4,11 +4,14 @@ import path from 'node:path';
 import { startChild } from './child.js';
 import type { Scope } from './scope.js';
 
-/** Starts nginx on a free port, serving a folder as packages configure it (sendfile, no log). */
+/** A folder that is served, or an address to which all is passed on, over connections that are kept. */
+export type NginxTask = { root: string } | { upstream: string };
+
+/** Starts nginx on a free port, as packages configure it (sendfile, no log). */
 export async function startNginx(
   scope: Scope,
   program: string,
-  parts: { directory: string; root: string; workers: number },
+  parts: { directory: string; workers: number } & NginxTask,
 ): Promise<{ url: string }> {
   const home = path.join(parts.directory, `nginx-${parts.workers}`);
   await mkdir(home, { recursive: true });
@@ -23,7 +26,8 @@ export async function startNginx(
   return { url };
 }
 
-function configuration(parts: { home: string; root: string; port: number; workers: number }): string {
+function configuration(parts: { home: string; port: number; workers: number } & NginxTask): string {
+  const upstream = 'upstream' in parts ? new URL(parts.upstream).host : undefined;
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `  ${name}_temp_path ${parts.home}/${name};`,
   );
@@ -41,13 +45,17 @@ http {
   keepalive_requests 1000000000;
   types { application/gzip gz; }
 ${temporary.join('\n')}
+${upstream === undefined ? '' : `  upstream node { server ${upstream}; keepalive 128; keepalive_requests 1000000000; }`}
   server {
     listen 127.0.0.1:${parts.port};
-    location / { root ${parts.root}; }
+    location / { ${'root' in parts ? `root ${parts.root};` : PASS_ON} }
   }
 }
 `;
 }
+
+/** Connections to what is behind are kept, which nginx does not do by itself. */
+const PASS_ON = 'proxy_pass http://node; proxy_http_version 1.1; proxy_set_header Connection "";';
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -1,5 +1,5 @@
 /**
- * A program: `node send-requests.js '<LoadRequest as JSON>'` sends GET requests over plain sockets, one at a time on
+ * A program: `node send-requests.js '<LoadRequest as JSON>'` sends requests over plain sockets, one at a time on
  * each, and prints a LoadReport as JSON. For machines without wrk; it costs about as much CPU a request as a server.
  */
 import { connect } from 'node:net';
@@ -10,6 +10,7 @@ const { hostname, port, host } = new URL(request.url);
 const head = Object.entries({ host, ...request.headers })
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');
+const body = request.body?.split('{n}');
 const paths = request.paths.map((text) => text.split('{n}'));
 const END = Buffer.from('\r\n\r\n');
 
@@ -20,8 +21,11 @@ const endAt = startedAt + request.seconds * 1000;
 
 function nextRequest(): string {
   const parts = paths[Math.floor(Math.random() * paths.length)] as string[];
-  const target = parts.join(String(Math.floor(Math.random() * request.below)));
-  return `GET ${target} HTTP/1.1\r\n${head}\r\n`;
+  const number = String(Math.floor(Math.random() * request.below));
+  const target = parts.join(number);
+  if (body === undefined) return `GET ${target} HTTP/1.1\r\n${head}\r\n`;
+  const text = body.join(number);
+  return `POST ${target} HTTP/1.1\r\n${head}content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
 }
 
 /** Sends one request after the other on one connection until the time is over. */

@@ -1,0 +1,229 @@
+import path from 'node:path';
+import { parseNetworks } from '@packhouse/networks';
+import { firstLine, outputOf, startNode } from './child.js';
+import { findProgram } from './find-program.js';
+import { startGateway } from './gateway-process.js';
+import { type LoadReport, load, loadGenerator } from './load.js';
+import { median } from './median.js';
+import { startNginx } from './nginx.js';
+import type { BenchOptions } from './options.js';
+import { openPlace } from './place.js';
+import { processTree, watchOthers } from './process-tree.js';
+import { type BenchOutcome, figure } from './result.js';
+import { createScope, type Scope } from './scope.js';
+import type { SlowReaders, SlowReport } from './slow-readers.js';
+
+const ROUNDS = 3;
+const MANY = 64;
+const ADDED_MS = 1;
+const SHARE_OF_NGINX = 0.5;
+const SHARE_OF_EMPTY = 0.8;
+const READERS = 1_000;
+const PAUSE_SECONDS = 10;
+/** ANSWER_MEMORY's default, twice: what is held and what is on its way; and 512 MiB for the process itself. */
+const MEMORY_BOUND = 1_024 * 1_048_576;
+
+/** What is asked: each request differs from the others, so that nothing is shared or kept, but for the first. */
+const CALLS = {
+  eth_blockNumber: call('eth_blockNumber', '[]'),
+  eth_getStorageAt: call('eth_getStorageAt', `["0x${'ab'.repeat(20)}","0x1{n}","latest"]`),
+  'a block of 200 KB': call('eth_getBlockByNumber', '["0x1000{n}",true]'),
+  'eth_getLogs of 2 MB': call('eth_getLogs', '[{"fromBlock":"0x1000{n}","toBlock":"0x1000{n}"}]'),
+} as const;
+const LARGE_BLOCK = call('eth_getBlockByNumber', '["0x2000{n}",true]');
+/** Answered from memory once each was asked for. */
+const FINAL_STORAGE = call('eth_getStorageAt', `["0x${'ab'.repeat(20)}","0x{n}","0xf"]`);
+/** Below this many numbers there is always one that is not in flight. */
+const NUMBERS = 10_000;
+
+type CallName = keyof typeof CALLS;
+interface Sides {
+  node: LoadReport;
+  gateway: LoadReport;
+  nginx: LoadReport | undefined;
+}
+
+/**
+ * JSON-RPC through the gateway: what it adds to asking the node, against nginx as a plain reverse proxy.
+ *
+ * The node's answers lie ready, so that it is never what is measured. nginx runs with one worker, because a gateway is
+ * one process.
+ */
+export async function benchForwarding(options: BenchOptions): Promise<BenchOutcome[]> {
+  const scope = createScope();
+  const { say } = options;
+  const seconds = Math.max(1, Math.ceil(options.seconds / 4));
+  try {
+    const { directory, gateway, node } = await openSides(scope);
+    const program = await findProgram('nginx');
+    const nginx =
+      program === null
+        ? undefined
+        : await startNginx(scope, program, { directory, upstream: node, workers: 1 });
+    const put = (url: string, target: string, body: string | undefined, connections: number) =>
+      load(scope, directory, {
+        ...{ url, paths: [target], below: NUMBERS, headers: {}, connections, seconds },
+        ...(body === undefined ? {} : { body }),
+      });
+    const rpc = `/ethereum/v1/${gateway.apiKey}`;
+    const sides = async (body: string, connections: number): Promise<Sides> => ({
+      node: await put(node, '/', body, connections),
+      nginx: nginx === undefined ? undefined : await put(nginx.url, '/', body, connections),
+      gateway: await put(gateway.url, rpc, body, connections),
+    });
+    await put(gateway.url, rpc, CALLS.eth_getStorageAt, MANY);
+    const others = watchOthers();
+    const outcomes: BenchOutcome[] = [];
+    for (const name of Object.keys(CALLS) as CallName[]) {
+      for (const connections of [1, MANY]) {
+        const rounds: Sides[] = [];
+        for (let round = 0; round < ROUNDS; round++) rounds.push(await sides(CALLS[name], connections));
+        outcomes.push(...describe(name, connections, rounds));
+        say(`  ${name}, ${connections}: ${rounds.map((r) => Math.round(r.gateway.requestsPerSecond))}/s`);
+      }
+    }
+    outcomes.push(
+      await cached(
+        () => put(gateway.url, rpc, FINAL_STORAGE, MANY),
+        () => put(gateway.url, '/healthz', undefined, MANY),
+      ),
+    );
+    const otherCores = others.end();
+    const first = outcomes[0] as { note?: string };
+    first.note = [
+      first.note,
+      `requests from ${await loadGenerator()}`,
+      ...(otherCores === undefined ? [] : [`other programs took ${otherCores.toFixed(2)} cores meanwhile`]),
+    ].join('; ');
+    outcomes.push(await memory(scope, gateway, rpc));
+    return outcomes;
+  } finally {
+    await scope.close();
+  }
+}
+
+function call(method: string, params: string): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
+}
+
+async function openSides(scope: Scope) {
+  const place = await openPlace(scope);
+  const node = await firstLine(startNode(scope, 'test/bench/dist/ready-node.js', []), 'the node');
+  const networksFile = JSON.stringify({
+    networks: [{ id: 'ethereum', family: 'evm', chainId: 1, upstreams: [{ url: node, maxInFlight: 1_000 }] }],
+  });
+  for (const { id, chainId } of parseNetworks(networksFile, { source: 'bench', env: {} })) {
+    await place.database.networks.register({ id, chainId });
+  }
+  const objects = path.join(place.directory, 'objects');
+  const gateway = await startGateway(scope, place, { networksFile, objects });
+  return { directory: place.directory, gateway, node };
+}
+
+function describe(name: CallName, connections: number, rounds: readonly Sides[]): BenchOutcome[] {
+  failOnErrors(rounds.flatMap(({ node, gateway, nginx }) => [node, gateway, ...(nginx ? [nginx] : [])]));
+  const at = `${name}, ${connections} connection${connections === 1 ? '' : 's'}`;
+  const added = (side: 'gateway' | 'nginx', which: 'p50Ms' | 'p99Ms'): number =>
+    median(rounds.map((round) => (round[side]?.[which] ?? Number.NaN) - round.node[which]));
+  const hasNginx = rounds.every(({ nginx }) => nginx !== undefined);
+  const latency = (which: 'p50Ms' | 'p99Ms'): BenchOutcome => {
+    const value = added('gateway', which);
+    const target =
+      which === 'p50Ms' && connections === 1
+        ? { target: `under ${ADDED_MS} ms`, met: value < ADDED_MS }
+        : undefined;
+    return {
+      name: `${at}: added ${which === 'p50Ms' ? 'p50' : 'p99'}`,
+      ...{ value, unit: 'ms', ...target },
+      ...(hasNginx
+        ? { yardstick: { name: 'nginx adds', value: added('nginx', which), unit: 'ms' } as const }
+        : {}),
+      ...(which === 'p50Ms'
+        ? {
+            note: `the node alone: p50 ${figure(median(rounds.map(({ node }) => node.p50Ms)))} ms, p99 ${figure(median(rounds.map(({ node }) => node.p99Ms)))} ms; median of ${rounds.length} rounds`,
+            data: { rounds },
+          }
+        : {}),
+    };
+  };
+  const value = median(rounds.map(({ gateway }) => gateway.requestsPerSecond));
+  if (!hasNginx) {
+    return [latency('p50Ms'), latency('p99Ms'), { name: `${at}: requests`, value, unit: 'requests/s' }];
+  }
+  const share = median(
+    rounds.map(({ gateway, nginx }) => gateway.requestsPerSecond / (nginx as LoadReport).requestsPerSecond),
+  );
+  return [
+    latency('p50Ms'),
+    latency('p99Ms'),
+    {
+      name: `${at}: requests`,
+      ...{ value, unit: 'requests/s' },
+      yardstick: { name: 'nginx', value: value / share, unit: 'requests/s' },
+      ...(connections === 1
+        ? {}
+        : { target: `at least ${SHARE_OF_NGINX * 100} %`, met: share >= SHARE_OF_NGINX }),
+      ...(name === 'eth_blockNumber'
+        ? { note: 'all requests are alike: those that are in flight at the same time are asked once' }
+        : {}),
+    },
+  ];
+}
+
+async function cached(
+  final: () => Promise<LoadReport>,
+  empty: () => Promise<LoadReport>,
+): Promise<BenchOutcome> {
+  for (let round = 0; round < 2; round++) await final();
+  await empty();
+  const rounds: { final: LoadReport; empty: LoadReport }[] = [];
+  for (let round = 0; round < ROUNDS; round++) rounds.push({ empty: await empty(), final: await final() });
+  failOnErrors(rounds.flatMap((round) => Object.values(round) as LoadReport[]));
+  const share = median(rounds.map((round) => round.final.requestsPerSecond / round.empty.requestsPerSecond));
+  const value = median(rounds.map((round) => round.final.requestsPerSecond));
+  return {
+    name: 'answers about final blocks, from memory',
+    ...{ value, unit: 'requests/s' },
+    yardstick: { name: "the gateway's /healthz", value: value / share, unit: 'requests/s' },
+    target: `at least ${SHARE_OF_EMPTY * 100} %`,
+    met: share >= SHARE_OF_EMPTY,
+    note: `${MANY} connections; median share of ${rounds.length} rounds; a POST with a body against a GET without`,
+    data: { rounds },
+  };
+}
+
+async function memory(
+  scope: Scope,
+  gateway: Awaited<ReturnType<typeof startGateway>>,
+  rpc: string,
+): Promise<BenchOutcome> {
+  const slow = async (body: string): Promise<SlowReport> => {
+    const wanted: SlowReaders = {
+      ...{ url: gateway.url, path: rpc, body, connections: READERS, pauseSeconds: PAUSE_SECONDS },
+    };
+    const child = startNode(scope, 'test/bench/dist/slow-readers.js', [JSON.stringify(wanted)]);
+    return JSON.parse(await outputOf(child, 'the slow readers')) as SlowReport;
+  };
+  const peak = (): number =>
+    processTree(process.pid).find(({ pid }) => pid === gateway.child.pid)?.peakBytes ?? Number.NaN;
+  const before = peak();
+  const streamed = await slow(LARGE_BLOCK);
+  const afterStreamed = peak();
+  const whole = await slow(CALLS['eth_getLogs of 2 MB']);
+  const value = peak();
+  const said = ({ answered, refused, errors }: SlowReport): string =>
+    `${answered} answered, ${refused} refused with 503, ${errors} failed`;
+  return {
+    name: `peak memory under ${READERS} answers of 2 MB to slow readers`,
+    ...{ value: value / 1e6, unit: 'MB' },
+    target: `under ${Math.round(MEMORY_BOUND / 1e6)} MB`,
+    met: value < MEMORY_BOUND && streamed.errors + whole.errors === 0,
+    note: `before ${figure(before / 1e6)} MB; blocks, which are streamed: ${figure(afterStreamed / 1e6)} MB, ${said(streamed)}; eth_getLogs, which are held whole: ${said(whole)}; nobody read for ${PAUSE_SECONDS} s`,
+    data: { before, afterStreamed, streamed, whole },
+  };
+}
+
+function failOnErrors(reports: readonly LoadReport[]): void {
+  const errors = reports.reduce((sum, report) => sum + report.errors, 0);
+  if (errors > 0) throw new Error(`${errors} requests were not answered with 200`);
+}
