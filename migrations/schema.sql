@@ -34,6 +34,9 @@ CREATE TABLE packhouse.api_key (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  origins text[] NOT NULL DEFAULT '{}'::text[],
+  addresses text[] NOT NULL DEFAULT '{}'::text[],
+  methods text[] NOT NULL DEFAULT '{}'::text[],
   CONSTRAINT api_key_pkey PRIMARY KEY (id),
   CONSTRAINT api_key_prefix_key UNIQUE (prefix),
   CONSTRAINT api_key_sha256_key UNIQUE (sha256),
@@ -120,6 +123,13 @@ CREATE TABLE packhouse.head (
   anchor_hash bytea,
   CONSTRAINT head_pkey PRIMARY KEY (network_id),
   CONSTRAINT head_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
+) WITH (fillfactor=50);
+
+CREATE TABLE packhouse.key_usage (
+  key_id bigint NOT NULL,
+  day integer NOT NULL,
+  requests bigint NOT NULL,
+  CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day)
 ) WITH (fillfactor=50);
 
 CREATE TABLE packhouse.manifest (

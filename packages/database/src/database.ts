@@ -2,6 +2,7 @@ import type { Fragment, FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind, Proof } from '@packhouse/chain';
 import type { SealedEntry, Signer } from '@packhouse/manifest';
 import type { Holes } from './coverage/holes.js';
+import type { Nft } from './nft/nft.js';
 
 /** One row of a staged block. */
 export interface StagedBlock {
@@ -185,6 +186,12 @@ export interface KeyRow {
   createdAt: Date;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  /** Origins of browsers that may use it: `https://app.example.com`, `*.example.com`; empty: all, and other clients. */
+  origins: readonly string[];
+  /** Addresses of clients that may use it, in CIDR notation; empty: all. */
+  addresses: readonly string[];
+  /** Methods of JSON-RPC, and `bundle-api`, `download`, `nft`, that it is for; empty: all. */
+  methods: readonly string[];
 }
 
 /** A scheduled audit of a sample of a network's bundles. */
@@ -431,6 +438,9 @@ export interface Database {
     ): Promise<{ hashes: string[]; sequence: number }>;
   };
 
+  /** Jobs that refresh tokens' metadata. */
+  nft: Nft;
+
   keys: {
     /** Makes the application if there is none of that name, and a key for it; the secret is returned once and kept as sha256 only. Throws PLAN_UNKNOWN. */
     create(request: {
@@ -438,6 +448,9 @@ export interface Database {
       network: string | null;
       plan: string;
       expiresAt?: Date | null;
+      origins?: readonly string[];
+      addresses?: readonly string[];
+      methods?: readonly string[];
     }): Promise<{ key: string; row: KeyRow }>;
     /** By the SHA-256 of the whole key. */
     find(sha256: Buffer): Promise<KeyRow | null>;
@@ -445,6 +458,13 @@ export interface Database {
     /** By id or public prefix; null where there is none. */
     revoke(idOrPrefix: string): Promise<KeyRow | null>;
     plans(): Promise<Plan[]>;
+    /** Adds requests to a day (days since 1970-01-01), each key once; gives what each of these keys has used then. */
+    use(
+      day: number,
+      uses: readonly { keyId: number; requests: number }[],
+    ): Promise<ReadonlyMap<number, number>>;
+    /** Forgets the days before one. */
+    forgetUses(before: number): Promise<void>;
   };
 
   /** Takes a session lock; null where another session has it. The lock ends with `release` or with the connection; `lost` is aborted then. */

@@ -117,6 +117,34 @@ describe('keys', () => {
     expect((await done('keys', 'list')).out).toMatch(/indexer +main +standard +active until 2999-01-31T/);
   });
 
+  test('a key may be restricted, and the list says to what', async () => {
+    const { out } = await done(
+      ...[
+        'keys',
+        'create',
+        '--application',
+        'shop',
+        '--origin',
+        'https://Shop.example.com/',
+        '*.example.org',
+      ],
+      ...['--address', '10.0.0.0/8,203.0.113.7', '--method', 'eth_call'],
+    );
+    expect(out).toMatch(
+      / Only origin https:\/\/shop\.example\.com, origin \*\.example\.org, address 10\.0\.0\.0\/8, address 203\.0\.113\.7, method eth_call\n$/,
+    );
+    expect((await done('keys', 'list')).out).toMatch(/shop .* active +origin https:.*, method eth_call$/m);
+    const rows = jsonLines(await done('keys', 'list', '--json'));
+    expect(rows.find((row) => row.application === 'shop')).toMatchObject({
+      origins: ['https://shop.example.com', '*.example.org'],
+      addresses: ['10.0.0.0/8', '203.0.113.7'],
+      methods: ['eth_call'],
+    });
+    expect(await refused(64, 'keys', 'create', '--application', 'shop', '--address', 'office')).toMatch(
+      /--address cannot be "office".*10\.0\.0\.0\/8.*\[USAGE\]$/,
+    );
+  });
+
   test('a key that has ended is not called active', async () => {
     await database.keys.create({
       application: 'former',

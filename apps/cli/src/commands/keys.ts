@@ -3,6 +3,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { withDatabase } from '../connect.js';
 import { type CliIo, print, table } from '../io.js';
+import { parseRestrictions } from '../keys/parse-restrictions.js';
 import { parseNetworkName } from '../parse.js';
 
 interface CreateOptions {
@@ -10,6 +11,9 @@ interface CreateOptions {
   plan: string;
   network?: string;
   expires?: string;
+  origin?: string[];
+  address?: string[];
+  method?: string[];
   json?: boolean;
   dataDir?: string;
 }
@@ -31,26 +35,34 @@ export function addKeysCommand(program: Command, io: CliIo): void {
     .option('--plan <name>', 'free, standard or unlimited', 'standard')
     .option('--network <id>', 'the only network it opens; without it: all')
     .option('--expires <date>', 'when it ends, e.g. 2027-01-31')
+    .option('--origin <origin...>', 'the only browser origins it works from, e.g. https://app.example.com')
+    .option('--address <cidr...>', 'the only client addresses it works from, e.g. 203.0.113.0/24')
+    .option('--method <name...>', 'the only methods it is for; also bundle-api, download, nft')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object')
-    .addHelpText('after', '\nExample:\n  $ packhouse keys create --application analytics --plan standard')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ packhouse keys create --application analytics --plan standard\n  $ packhouse keys create --application shop --network ethereum --origin https://*.example.com --method eth_call eth_getLogs',
+    )
     .action(async (options: CreateOptions) => {
       const expiresAt = parseExpiry(options.expires);
       const application = parseApplication(options.application);
       const network = options.network === undefined ? null : parseNetworkName(options.network);
+      const only = parseRestrictions(options);
       const { key, row } = await withDatabase(io, options, (database) =>
         database.keys.create({
           application,
           network,
           plan: options.plan,
           expiresAt,
+          ...only,
         }),
       );
       if (options.json) print(io, { apiKey: key, ...publicRow(row) });
       else
         print(
           io,
-          `${key}\nIt is shown this once; only its hash is kept. Plan ${row.plan.name}, application ${row.application}.`,
+          `${key}\nIt is shown this once; only its hash is kept. Plan ${row.plan.name}, application ${row.application}.${onlyOf(row, ' Only ')}`,
         );
     });
 
@@ -70,8 +82,9 @@ export function addKeysCommand(program: Command, io: CliIo): void {
           row.network ?? 'all',
           row.plan.name,
           stateOf(row),
+          onlyOf(row, '') || '-',
         ]);
-        print(io, table([['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE'], ...lines]));
+        print(io, table([['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE', 'ONLY'], ...lines]));
       }
     });
 
@@ -116,6 +129,16 @@ function parseExpiry(text: string | undefined): Date | null {
   });
 }
 
+/** What a key is restricted to, in words; empty where it is not. */
+function onlyOf({ origins, addresses, methods }: KeyRow, before: string): string {
+  const parts = [
+    ...origins.map((origin) => `origin ${origin}`),
+    ...addresses.map((address) => `address ${address}`),
+    ...methods.map((method) => `method ${method}`),
+  ];
+  return parts.length === 0 ? '' : `${before}${parts.join(', ')}`;
+}
+
 function stateOf({ revokedAt, expiresAt }: KeyRow): string {
   if (revokedAt !== null) return `revoked ${revokedAt.toISOString()}`;
   if (expiresAt === null) return 'active';
@@ -131,6 +154,10 @@ function publicRow({
   createdAt,
   expiresAt,
   revokedAt,
+  origins,
+  addresses,
+  methods,
 }: KeyRow): object {
-  return { id, prefix, application, network, plan: plan.name, createdAt, expiresAt, revokedAt };
+  const only = { origins, addresses, methods };
+  return { id, prefix, application, network, plan: plan.name, createdAt, expiresAt, revokedAt, ...only };
 }

@@ -9,6 +9,9 @@ export interface StoredKey extends StoredPlan {
   created_at: Date;
   expires_at: Date | null;
   revoked_at: Date | null;
+  origins: string[];
+  addresses: string[];
+  methods: string[];
 }
 
 /** A plan as it is stored. */
@@ -21,7 +24,7 @@ export interface StoredPlan {
 
 /** Columns of StoredKey, from api_key k, application a, plan p. */
 export const KEY_COLUMNS = `k.id, k.prefix, a.name AS application, k.network, k.created_at, k.expires_at,
-     k.revoked_at, p.name AS plan, p.max_block, p.requests_per_second, p.requests_per_day`;
+     k.revoked_at, k.origins, k.addresses, k.methods, p.name AS plan, p.max_block, p.requests_per_second, p.requests_per_day`;
 
 /** A key as it is handed out; its secret is nowhere. */
 export function keyOf(row: StoredKey): KeyRow {
@@ -34,6 +37,9 @@ export function keyOf(row: StoredKey): KeyRow {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    origins: row.origins,
+    addresses: row.addresses,
+    methods: row.methods,
   };
 }
 

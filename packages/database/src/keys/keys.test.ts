@@ -24,6 +24,9 @@ it('makes a key that is found by its digest, and keeps nothing that could open t
     createdAt: expect.any(Date),
     expiresAt,
     revokedAt: null,
+    origins: [],
+    addresses: [],
+    methods: [],
   });
   expect(await keys.find(digest(key))).toEqual(row);
   expect(await keys.find(digest(`${key}x`))).toBeNull();
@@ -67,4 +70,41 @@ it('revokes by id, by prefix, or by a whole key, once', async () => {
   for (const unknown of ['0', 'ph_nobody00', 'nonsense', '99999999999999999999']) {
     expect(await keys.revoke(unknown)).toBeNull();
   }
+});
+
+it('keeps where a key may be used from and for what', async () => {
+  const { keys } = open.database;
+  const only = {
+    origins: ['https://app.example.com', '*.example.org'],
+    addresses: ['10.0.0.0/8', '2001:db8::/32'],
+    methods: ['eth_call', 'bundle-api'],
+  };
+  const { key, row } = await keys.create({ application: 'demo', network: null, plan: 'free', ...only });
+  expect(row).toMatchObject(only);
+  expect(await keys.find(digest(key))).toMatchObject(only);
+});
+
+it('takes keys of a program that does not know of restrictions', async () => {
+  await open.sql(
+    `INSERT INTO packhouse.api_key (application_id, plan, network, prefix, sha256)
+     SELECT id, 'free', NULL, 'ph_oldstyle', '\\xab' FROM packhouse.application WHERE name = 'demo'`,
+  );
+  const row = (await open.database.keys.list()).find(({ prefix }) => prefix === 'ph_oldstyle');
+  expect(row).toMatchObject({ origins: [], addresses: [], methods: [] });
+});
+
+it('adds up the requests of a day, whoever counts, and forgets old days', async () => {
+  const { keys } = open.database;
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      keys.use(20_000, [
+        { keyId: n % 2 === 0 ? 1 : 2, requests: 3 },
+        { keyId: n % 2 === 0 ? 2 : 1, requests: 5 },
+      ]),
+    ),
+  );
+  expect(await keys.use(20_000, [{ keyId: 1, requests: 1 }])).toEqual(new Map([[1, 81]]));
+  expect(await keys.use(20_001, [{ keyId: 1, requests: 0 }])).toEqual(new Map([[1, 0]]));
+  await keys.forgetUses(20_001);
+  expect(await keys.use(20_000, [{ keyId: 2, requests: 0 }])).toEqual(new Map([[2, 0]]));
 });

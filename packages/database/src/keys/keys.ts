@@ -1,6 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
 import type { Connections } from '../connection/connections.js';
 import type { Database } from '../database.js';
+import { deleteOldUsage } from './delete-old-usage.js';
 import { insertKey } from './insert-key.js';
 import { keyOf, planOf, type StoredKey, type StoredPlan } from './key-row.js';
 import { makeKey } from './make-key.js';
@@ -8,6 +9,7 @@ import { revokeKey } from './revoke-key.js';
 import { selectKey } from './select-key.js';
 import { selectKeys } from './select-keys.js';
 import { selectPlans } from './select-plans.js';
+import { upsertUsage } from './upsert-usage.js';
 
 /** `ph_` and 8 letters and digits, alone or at the head of a whole key. */
 const PREFIX = /^ph_[A-Za-z0-9]{8}(?=_|$)/;
@@ -18,9 +20,10 @@ const ID = /^\d{1,15}$/;
 export function createKeys(connections: Connections): Database['keys'] {
   const plans = async () => (await connections.query<StoredPlan>(selectPlans, [])).map(planOf);
   return {
-    create: async ({ application, network, plan, expiresAt = null }) => {
+    create: async ({ application, network, plan, expiresAt = null, ...only }) => {
       const { key, prefix, sha256 } = makeKey();
-      const values = [application, plan, network, prefix, sha256, expiresAt];
+      const { origins = [], addresses = [], methods = [] } = only;
+      const values = [application, plan, network, prefix, sha256, expiresAt, origins, addresses, methods];
       const [row] = await connections.query<StoredKey>(insertKey, values);
       if (row !== undefined) return { key, row: keyOf(row) };
       throw new PackhouseError({
@@ -38,5 +41,16 @@ export function createKeys(connections: Connections): Database['keys'] {
       return (await connections.query<StoredKey>(revokeKey, [id, prefix])).map(keyOf)[0] ?? null;
     },
     plans,
+    use: async (day, uses) => {
+      const rows = await connections.query<{ key_id: number; requests: number }>(upsertUsage, [
+        uses.map(({ keyId }) => keyId),
+        day,
+        uses.map(({ requests }) => requests),
+      ]);
+      return new Map(rows.map((row) => [row.key_id, row.requests]));
+    },
+    forgetUses: async (before) => {
+      await connections.query(deleteOldUsage, [before]);
+    },
   };
 }
