@@ -63,6 +63,12 @@ export interface GatewayOptions {
   fileCacheBytes?: number;
   /** Memory for results about final blocks. Default 64 MiB. */
   answerCacheBytes?: number;
+  /** Requests a second from one address to networks that want no key. Default 25. */
+  openRate?: number;
+  /** Whose word about a client's address is believed: how many proxies, or their addresses. Default: nobody's. */
+  trustProxy?: number | string[] | undefined;
+  /** Whether the networks file is in force as it is, for /readyz; default: it is. */
+  networksFileOk?: () => boolean;
   /** Connections beyond this many are refused. Default 10,000. */
   maxConnections?: number;
 }
@@ -119,12 +125,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     database,
     objectStore,
     admission: createAdmission({ keys, rateLimiter, clock: context.clock }),
-    openDoor: createOpenDoor(),
+    openDoor: createOpenDoor(options.openRate),
     pointers: createPointerFinder({ database, ranges, coverage }),
     coverage,
     files,
     draining: () => draining,
     leaving: () => leaving,
+    networksFileOk: options.networksFileOk ?? (() => true),
     cacheBytes: () => ({ ranges: ranges.bytes, files: bodies.bytes }),
   };
 
@@ -158,6 +165,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       // What follows the first one never listens: the first one's server hands it the requests.
       answer: isFirst ? (request, response) => lineup.answer(request, response) : undefined,
       maxConnections: options.maxConnections ?? 10_000,
+      trustProxy: options.trustProxy,
     });
     const taken: Network[] = [];
     const letGo = (): void => {
@@ -261,13 +269,15 @@ function createServer(parts: {
   /** What the server does with a request; absent: it takes none. */
   answer: RequestListener | undefined;
   maxConnections: number;
+  trustProxy: number | string[] | undefined;
 }): { app: FastifyInstance; router: RequestListener } {
-  const { context } = parts;
+  const { context, trustProxy: trusted } = parts;
   let router: RequestListener = () => undefined;
   const app: FastifyInstance = fastify({
     // Nothing but this app's own recorder writes of requests: the key is in the path.
     logger: false,
     bodyLimit: BODY_LIMIT,
+    trustProxy: typeof trusted === 'number' ? (_, hop) => hop < trusted : (trusted ?? false),
     return503OnClosing: false,
     serverFactory: (route) => {
       router = route as RequestListener;
@@ -307,9 +317,8 @@ function forgetUpstreams(context: Context, network: Network, others: readonly Ne
   for (const { name } of network.upstreams) {
     if (kept.some((upstream) => upstream.name === name)) continue;
     for (const gauge of ['packhouse_upstream_healthy', 'packhouse_upstream_head_block']) {
-      context.metrics
-        .gauge(gauge, '', ['network', 'upstream'])
-        .remove({ network: network.id, upstream: name });
+      const known = context.metrics.gauge(gauge, 'How an upstream stands.', ['network', 'upstream']);
+      known.remove({ network: network.id, upstream: name });
     }
   }
 }

@@ -1,13 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { ask } from './testing/ask.js';
+
+vi.setConfig({ testTimeout: 120_000 });
 
 describe('the gateway as a process', () => {
   let database: FreshDatabase;
@@ -66,6 +68,36 @@ describe('the gateway as a process', () => {
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(said.stdout).toBe('');
+  });
+
+  it('takes a changed networks file up, and keeps the old one where the change is bad', async () => {
+    const { child, said, ended, listening } = start();
+    const url = `http://127.0.0.1:${await listening}`;
+    const file = path.join(directory, 'networks.yaml');
+    const before = await readFile(file, 'utf8');
+    const ids = async (): Promise<string[]> => {
+      const { networks } = (await ask(url, '/')).json() as { networks: { id: string }[] };
+      return networks.map(({ id }) => id);
+    };
+    await writeFile(
+      file,
+      before.replace(']}]', ']}, {id: ckb, family: cell, upstreams: [{url: "http://127.0.0.1:1"}]}]'),
+    );
+    await vi.waitFor(async () => expect(await ids()).toEqual(['ethereum', 'ckb']), 60_000);
+    await vi.waitFor(() => expect(said.stderr).toContain('"changes":["ckb added"]'), 60_000);
+    await writeFile(file, before.replace('family', 'familly'));
+    const ready = async (): Promise<unknown> => (await ask(url, '/readyz')).json().networksFile;
+    await vi.waitFor(async () => expect(await ready()).toBe(false), 60_000);
+    expect((await ask(url, '/readyz')).status).toBe(200);
+    expect((await ask(url, '/metrics')).text).toMatch(/^packhouse_networks_file_ok 0$/m);
+    expect(said.stderr).toMatch(/networks file refused.*/);
+    expect(said.stderr).toMatch(/line 1: networks\[0\]\.familly is no field that there is/);
+    expect(await ids()).toEqual(['ethereum', 'ckb']);
+    await writeFile(file, before);
+    await vi.waitFor(async () => expect(await ids()).toEqual(['ethereum']), 60_000);
+    expect(await ready()).toBe(true);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
   });
 
   it('drains when its supervisor is gone', async () => {

@@ -1,5 +1,5 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
-import { loadNetworks } from '@packhouse/networks';
+import { loadNetworks, type NetworksWatch, watchNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
 import { runProcess } from '@packhouse/runtime';
@@ -31,6 +31,7 @@ await runProcess(process, {
       ...{ context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL },
     });
     shutdown.add('queue reader', () => queue.close());
+    let watch: NetworksWatch | undefined;
     const gateway = await createGateway({
       context,
       database,
@@ -41,8 +42,17 @@ await runProcess(process, {
       queue,
       rangeCacheBytes: settings.RANGE_CACHE,
       fileCacheBytes: settings.FILE_CACHE,
+      answerCacheBytes: settings.ANSWER_CACHE,
+      openRate: settings.OPEN_RATE,
+      trustProxy: settings.TRUST_PROXY,
+      networksFileOk: () => (watch?.problem() ?? null) === null,
     });
     shutdown.add('gateway', () => gateway.close({ delayMs: settings.DRAIN_DELAY_MS, cut: shutdown.cut }));
+    watch = watchNetworks({
+      ...{ path: settings.NETWORKS_FILE, env: process.env, context, networks },
+      apply: (changed) => gateway.replaceNetworks(changed),
+    });
+    shutdown.add('networks file', () => watch?.close());
     const port = await gateway.listen(settings.PORT, settings.HOST);
     context.logger.info({ host: settings.HOST, port }, 'listening');
     notify({ type: 'listening', port });

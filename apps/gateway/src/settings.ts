@@ -6,6 +6,7 @@ import {
   s3EndpointSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
+import { trustProxySetting } from './limits/trust-proxy-setting.js';
 
 /** The environment of a gateway. */
 export const gatewaySettings = z.object({
@@ -41,6 +42,13 @@ export const gatewaySettings = z.object({
     134_217_728,
   ),
   FILE_CACHE: bytesSetting('memory for files that are being sent (default 64MiB)').default(67_108_864),
+  ANSWER_CACHE: bytesSetting('memory for answers about final blocks (default 64MiB)').default(67_108_864),
+  OPEN_RATE: integerSetting(
+    'requests a second from one address to networks that want no key, 1 to 1000000 (default 25)',
+    1,
+    1_000_000,
+  ).default(25),
+  TRUST_PROXY: trustProxySetting(),
   DRAIN_DELAY_MS: integerSetting(
     'milliseconds between /readyz saying no and requests being refused, 0 to 60000 (default 0), so that a load balancer notices',
     0,

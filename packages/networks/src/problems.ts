@@ -44,7 +44,7 @@ function expectation(issue: z.core.$ZodIssue): string {
     return `expected ${issue.expected === 'int' ? 'a whole number' : issue.expected}`;
   if (issue.code === 'invalid_value')
     return `expected ${issue.values.map((value) => `"${String(value)}"`).join(' or ')}`;
-  if (issue.code === 'invalid_union') return 'expected "evm", the only family there is';
+  if (issue.code === 'invalid_union') return 'expected "evm", "core", "cell" or "registry"';
   if (issue.code === 'too_small')
     return `expected ${issue.origin === 'array' ? 'at least one entry' : `at least ${issue.minimum}`}`;
   if (issue.code === 'too_big') return `expected at most ${issue.maximum}`;

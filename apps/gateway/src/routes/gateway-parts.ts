@@ -23,6 +23,8 @@ export interface GatewayParts {
   draining(): boolean;
   /** Whether nothing more should be sent here: it is shutting down, or about to. */
   leaving(): boolean;
+  /** Whether the networks file is in force as it is. */
+  networksFileOk(): boolean;
   /** Bytes that each cache holds, by name. */
   cacheBytes(): Record<string, number>;
 }

@@ -89,6 +89,7 @@ describe('the routes of operation', () => {
       database: true,
       objectStore: true,
       draining: false,
+      networksFile: true,
     });
     const { head } = at.objectStore;
     at.objectStore.head = () => Promise.reject(new Error('gone'));

@@ -10,12 +10,17 @@ const PROBE_KEY = 'readiness-probe';
 
 const checks = {
   type: 'object',
-  required: ['status', 'database', 'objectStore', 'draining'],
+  required: ['status', 'database', 'objectStore', 'draining', 'networksFile'],
   properties: {
     status: { type: 'string', enum: ['ready', 'not ready'] },
     database: { type: 'boolean' },
     objectStore: { type: 'boolean' },
     draining: { type: 'boolean' },
+    networksFile: {
+      type: 'boolean',
+      description:
+        'Whether the networks file is in force as it is; if not, what was in force before still is.',
+    },
   },
 } as const;
 
@@ -49,7 +54,10 @@ export function readyzRoute(app: FastifyInstance, parts: GatewayParts): void {
     return reply
       .code(ready ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status: ready ? 'ready' : 'not ready', database, objectStore, draining });
+      .send({
+        status: ready ? 'ready' : 'not ready',
+        ...{ database, objectStore, draining, networksFile: parts.networksFileOk() },
+      });
   });
 }
 

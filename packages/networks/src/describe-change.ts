@@ -1,0 +1,70 @@
+import type { Network, Upstream } from './network.js';
+
+/** One difference between two states of the networks file; values, which may be secrets, are never told. */
+export interface NetworksChange {
+  network: string;
+  /** Absent: the network itself. */
+  upstream?: string;
+  change: 'added' | 'removed' | 'changed';
+  /** Names of the fields that differ, where something changed: `rpc.timeoutMs`. */
+  fields?: string[];
+}
+
+/** What differs from one state of the networks file to the next; the order in the file is no difference. */
+export function describeChange(before: readonly Network[], after: readonly Network[]): NetworksChange[] {
+  const changes: NetworksChange[] = [];
+  for (const { id } of before) {
+    if (!after.some((other) => other.id === id)) changes.push({ network: id, change: 'removed' });
+  }
+  for (const network of after) {
+    const known = before.find((other) => other.id === network.id);
+    if (known === undefined) changes.push({ network: network.id, change: 'added' });
+    else changes.push(...changesOf(known, network));
+  }
+  return changes;
+}
+
+function changesOf(before: Network, after: Network): NetworksChange[] {
+  const { upstreams: had, ...old } = before;
+  const { upstreams: has, ...now } = after;
+  const network = after.id;
+  const changes: NetworksChange[] = [];
+  const fields = differing(old, now);
+  if (fields.length > 0) changes.push({ network, change: 'changed', fields });
+  const named = (list: readonly Upstream[], name: string): Upstream | undefined =>
+    list.find((upstream) => upstream.name === name);
+  for (const { name } of had) {
+    if (named(has, name) === undefined) changes.push({ network, upstream: name, change: 'removed' });
+  }
+  for (const upstream of has) {
+    const { name } = upstream;
+    const known = named(had, name);
+    if (known === undefined) changes.push({ network, upstream: name, change: 'added' });
+    else {
+      const differ = differing(known, upstream, 0);
+      if (differ.length > 0) changes.push({ network, upstream: name, change: 'changed', fields: differ });
+    }
+  }
+  return changes;
+}
+
+/** Names of the fields that differ, `depth` objects deep; nothing below that is named. */
+function differing(before: object, after: object, depth = 1): string[] {
+  const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap((key) => {
+    if (JSON.stringify(old[key]) === JSON.stringify(now[key])) return [];
+    const [a, b] = [old[key], now[key]];
+    if (depth === 0 || !isRecord(a) || !isRecord(b)) return [key];
+    return differing(a, b, depth - 1).map((inner) => `${key}.${inner}`);
+  });
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `ethereum: upstream provider changed (url)`; never a value. */
+export function changeText({ network, upstream, change, fields }: NetworksChange): string {
+  const what = upstream === undefined ? network : `${network}: upstream ${upstream}`;
+  return fields === undefined ? `${what} ${change}` : `${what} ${change} (${fields.join(', ')})`;
+}

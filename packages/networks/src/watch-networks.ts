@@ -1,0 +1,126 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Context, describeError } from '@packhouse/runtime';
+import { changeText, describeChange, type NetworksChange } from './describe-change.js';
+import { loadNetworks } from './load-networks.js';
+import type { Network } from './network.js';
+import { parseNetworks } from './parse-networks.js';
+
+export interface NetworksWatchOptions {
+  path: string;
+  env: Record<string, string | undefined>;
+  context: Context;
+  /** What is in force now. */
+  networks: readonly Network[];
+  /** Puts other networks in force. What it throws keeps the old ones there, and is logged. */
+  apply(networks: readonly Network[], changes: readonly NetworksChange[]): Promise<void>;
+  /** How often the file is read, in milliseconds; default 1000. The system's own word only makes it sooner. */
+  everyMs?: number;
+}
+
+/** Keeps a networks file in force while it changes. */
+export interface NetworksWatch {
+  /** What is wrong with the file as it is now, as one sentence; null where it is in force. */
+  problem(): string | null;
+  /** Resolves when a change that is being taken up is through. */
+  close(): Promise<void>;
+}
+
+const EVERY_MS = 1_000;
+/** A file is taken up when it read the same twice, this many milliseconds apart: editors write in several steps. */
+const SETTLE_MS = 100;
+
+/**
+ * Reads the file again and again and takes it up when it changed: editors replace files and Kubernetes swaps the
+ * folder behind a link, which the system's notifications miss now and then, so they are only a hint here.
+ */
+export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
+  const { context, env, path: file } = options;
+  const closing = new AbortController();
+  let inForce = options.networks;
+  let problem: string | null = null;
+  /** The text that was judged last; what could not be read is told from every text. */
+  let judged: string | null | undefined;
+  let hint = (): void => undefined;
+  const gauge = context.metrics.gauge(
+    'packhouse_networks_file_ok',
+    '1 while the networks file is in force as it is; 0 where its last change was refused.',
+  );
+  gauge.set(1);
+
+  const refuse = (error: unknown): void => {
+    problem = describeError(error);
+    gauge.set(0);
+    context.logger.error({ err: error }, 'networks file refused: what was in force before stays');
+  };
+
+  const judge = async (text: string | null): Promise<void> => {
+    judged = text;
+    try {
+      // Where it cannot be read, reading it once more says why.
+      const networks =
+        text === null ? await loadNetworks(file, env) : parseNetworks(text, { source: file, env });
+      const changes = describeChange(inForce, networks);
+      if (changes.length > 0) {
+        await options.apply(networks, changes);
+        inForce = networks;
+        context.logger.info({ changes: changes.map(changeText) }, 'networks file taken up');
+      } else if (problem !== null) {
+        context.logger.info('networks file is as it was in force all along');
+      }
+      problem = null;
+      gauge.set(1);
+    } catch (error) {
+      refuse(error);
+    }
+  };
+
+  const pause = (ms: number): Promise<void> => context.clock.sleep(ms, closing.signal).catch(() => undefined);
+  const look = async (): Promise<void> => {
+    const text = await textOf(file);
+    if (text === judged) return;
+    await pause(SETTLE_MS);
+    if (!closing.signal.aborted && (await textOf(file)) === text) await judge(text);
+  };
+  const run = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      await look();
+      const hinted = new Promise<void>((resolve) => {
+        hint = resolve;
+      });
+      await Promise.race([pause(options.everyMs ?? EVERY_MS), hinted]);
+    }
+  };
+  const watcher = hintsOf(file, () => hint());
+  const running = run();
+
+  return {
+    problem: () => problem,
+    async close() {
+      closing.abort(new Error('the watch is closed'));
+      watcher?.close();
+      await running;
+    },
+  };
+}
+
+/** The file as it is, or null where it cannot be read. */
+async function textOf(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** Hints that something changed in the file's folder; null where the system gives none. */
+function hintsOf(file: string, onHint: () => void): FSWatcher | null {
+  try {
+    const watcher = watch(path.dirname(file), { persistent: false }, onHint);
+    watcher.on('error', () => watcher.close());
+    return watcher;
+  } catch {
+    return null;
+  }
+}
