@@ -1,24 +1,21 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Problem } from '../http/problem.js';
-import { problemOfError } from '../http/problem-of-error.js';
+import type { FastifyInstance } from 'fastify';
+import { answerBatch } from '../rpc/answer-batch.js';
 import { answerCall, findMethod, methodOf } from '../rpc/answer-call.js';
-import { AFTER_RESULT, beforeResult, nodeErrorText, refusalText } from '../rpc/answer-text.js';
+import { AFTER_RESULT, beforeResult, nodeErrorText } from '../rpc/answer-text.js';
 import type { RpcAnswer, RpcSite, RpcVisit } from '../rpc/method.js';
-import { type RpcItem, readRequest } from '../rpc/read-request.js';
+import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
+import { type Soon, whenHere } from '../server/soon.js';
+import type { Visit } from '../server/visit.js';
 import { constraintsOf } from '../sites/host-constraint.js';
 import type { GatewayParts } from './gateway-parts.js';
-
-/** Calls of one batch that are under way at a time. */
-const BATCH_CONCURRENCY = 8;
 
 /** `POST {base_url}<KEY>` of one network; `POST {base_url}` of an open one. */
 export function jsonRpcRoute(app: FastifyInstance, parts: GatewayParts, at: RpcSite): void {
   const { site } = at;
   const { network } = site;
-  const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown, id?: string): FastifyReply =>
-    sendRefusal(parts, request, reply, error, at, id);
   const { open } = network.rpc;
   const paths = open ? [site.base.path, `${site.base.path}/`] : [`${site.base.path}/:key`];
   for (const path of paths) {
@@ -27,44 +24,108 @@ export function jsonRpcRoute(app: FastifyInstance, parts: GatewayParts, at: RpcS
       {
         constraints: constraintsOf(site.base),
         config: { document: { path: open ? '/' : '/{key}', servedAt: 'baseUrl' } },
-        errorHandler: (error, request, reply) => refuse(request, reply, error),
+        errorHandler: (error, request, reply) =>
+          void sendRefusal(parts, request as RpcExchange, reply as unknown as RpcReply, error, at),
         // Before the body is read: strangers send nothing but a head.
         onRequest: async (request) => {
           request.visit.route = 'rpc';
           request.visit.network = network.id;
-          request.rpcKey = open
-            ? undefined
-            : await parts.admission.identify(request.params.key, request.visit);
+          const key = open ? undefined : await parts.admission.identify(request.params.key, request.visit);
+          request.rpcCaller = { key };
         },
       },
-      async (request, reply) => {
-        const { batch, items } = readRequest(request.body as Buffer | undefined);
-        const key = request.rpcKey;
-        const cost = items.reduce((sum, item) => sum + costOf(at, item), 0);
-        if (key === undefined) await parts.openDoor.charge(request.ip, cost, reply);
-        else await parts.admission.charge(key, cost, reply);
-        const gone = new AbortController();
-        reply.raw.once('close', () => gone.abort(new Error('the client went away')));
-        const visit: RpcVisit = { context: parts.context, at, key, signal: gone.signal };
-        if (batch) return sendBatch(parts, request, reply, items, visit);
-        const item = items[0] as RpcItem;
-        if ('problem' in item) return refuse(request, reply, item.problem, item.id);
-        const { call } = item;
-        try {
-          const answer = await answerCall(methodOf(at, call.method), call, visit);
-          return call.id === undefined ? reply.code(204).send() : sendAnswer(reply, call.id, answer);
-        } catch (error) {
-          return call.id === undefined ? reply.code(204).send() : refuse(request, reply, error, call.id);
-        }
-      },
+      (request, reply) => answerJsonRpc(parts, at, request as RpcExchange, reply as unknown as RpcReply),
     );
+  }
+}
+
+/** A request as this route needs it, come by the router or past it. */
+export interface RpcExchange {
+  readonly id: string;
+  readonly ip: string;
+  readonly body: unknown;
+  readonly raw: IncomingMessage;
+  readonly visit: Visit;
+  readonly rpcKey?: KeyRow | undefined;
+}
+
+/** What of a reply this route uses. */
+export interface RpcReply {
+  readonly raw: ServerResponse;
+  code(status: number): RpcReply;
+  header(name: string, value: string | number): RpcReply;
+  type(contentType: string): RpcReply;
+  send(body?: Buffer | Readable): unknown;
+}
+
+/** Answers a request whose key is known; at once where nobody has to be asked. Throws problems of the whole request. */
+export function answerJsonRpc(
+  parts: GatewayParts,
+  at: RpcSite,
+  request: RpcExchange,
+  reply: RpcReply,
+): Soon<unknown> {
+  const { batch, items } = readRequest(request.body as Buffer | undefined);
+  const key = request.rpcKey;
+  let cost = 0;
+  for (const item of items) cost += costOf(at, item);
+  const charged: Soon<unknown> =
+    key === undefined
+      ? parts.openDoor.charge(request.ip, cost, reply)
+      : parts.admission.charge(key, cost, reply);
+  return whenHere(charged, () => {
+    const visit = visitOf(parts, at, key, reply);
+    if (batch) return sendBatch(parts, request, reply, items, visit);
+    const item = items[0] as RpcItem;
+    if ('problem' in item) return sendRefusal(parts, request, reply, item.problem, at, item.id);
+    return sendOne(parts, request, reply, item.call, visit);
+  });
+}
+
+/** The signal is made for those who ask for it: what is answered from memory does without. */
+function visitOf(parts: GatewayParts, at: RpcSite, key: KeyRow | undefined, reply: RpcReply): RpcVisit {
+  let gone: AbortController | undefined;
+  return {
+    context: parts.context,
+    at,
+    key,
+    get signal() {
+      if (gone === undefined) {
+        const made = new AbortController();
+        gone = made;
+        const leave = (): void => made.abort(new Error('the client went away'));
+        if (reply.raw.destroyed) leave();
+        else reply.raw.once('close', leave);
+      }
+      return gone.signal;
+    },
+  };
+}
+
+function sendOne(
+  parts: GatewayParts,
+  request: RpcExchange,
+  reply: RpcReply,
+  call: RpcCall,
+  visit: RpcVisit,
+): Soon<unknown> {
+  const { id } = call;
+  const refuse = (error: unknown): unknown =>
+    id === undefined ? reply.code(204).send() : sendRefusal(parts, request, reply, error, visit.at, id);
+  try {
+    const answer = answerCall(methodOf(visit.at, call.method), call, visit);
+    const send = (given: RpcAnswer): unknown =>
+      id === undefined ? reply.code(204).send() : sendAnswer(reply, id, given);
+    return answer instanceof Promise ? answer.then(send).catch(refuse) : send(answer);
+  } catch (error) {
+    return refuse(error);
   }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose call it is; absent on an open network. */
-    rpcKey?: KeyRow | undefined;
+    /** Who calls and was not counted yet; the key is absent on an open network. */
+    rpcCaller?: { key: KeyRow | undefined } | undefined;
   }
 }
 
@@ -74,7 +135,7 @@ function costOf(at: RpcSite, item: RpcItem): number {
   return findMethod(at, item.call.method)?.cost ?? 1;
 }
 
-function sendAnswer(reply: FastifyReply, id: string, answer: RpcAnswer): FastifyReply {
+function sendAnswer(reply: RpcReply, id: string, answer: RpcAnswer): unknown {
   reply.type('application/json').header('cache-control', 'no-store');
   if (answer.kind === 'error') return reply.send(nodeErrorText(id, answer.error));
   const { bytes, rest } = answer.body;
@@ -88,74 +149,4 @@ async function* streamed(head: Buffer, bytes: Buffer, rest: AsyncIterable<Buffer
   yield bytes;
   yield* rest;
   yield AFTER_RESULT;
-}
-
-async function sendBatch(
-  parts: GatewayParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  items: readonly RpcItem[],
-  visit: RpcVisit,
-): Promise<FastifyReply> {
-  const texts = new Array<Buffer | null>(items.length).fill(null);
-  let next = 0;
-  const work = async (): Promise<void> => {
-    for (let mine = next++; mine < items.length; mine = next++) {
-      texts[mine] = await textOf(parts, request, items[mine] as RpcItem, visit);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(BATCH_CONCURRENCY, items.length) }, work));
-  const answers = texts.filter((text) => text !== null);
-  if (answers.length === 0) return reply.code(204).send();
-  const pieces = answers.flatMap((text, at) => [Buffer.from(at === 0 ? '[' : ','), text]);
-  return reply
-    .type('application/json')
-    .header('cache-control', 'no-store')
-    .send(Buffer.concat([...pieces, Buffer.from(']')]));
-}
-
-async function textOf(
-  parts: GatewayParts,
-  request: FastifyRequest,
-  item: RpcItem,
-  visit: RpcVisit,
-): Promise<Buffer | null> {
-  if ('problem' in item) return refusalText(item.id, item.problem, request.id);
-  const { call } = item;
-  try {
-    const answer = await answerCall(methodOf(visit.at, call.method), call, visit);
-    if (call.id === undefined) return null;
-    if (answer.kind === 'error') return nodeErrorText(call.id, answer.error);
-    const pieces = [beforeResult(call.id), answer.body.bytes];
-    for await (const piece of answer.body.rest ?? []) pieces.push(piece);
-    return Buffer.concat([...pieces, AFTER_RESULT]);
-  } catch (error) {
-    const problem = problemOfError(error);
-    if (problem.reason === 'internal') {
-      parts.context.logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
-    }
-    return call.id === undefined ? null : refusalText(call.id, problem, request.id);
-  }
-}
-
-/** Answers a refusal of the whole request in the envelope of JSON-RPC. */
-function sendRefusal(
-  parts: GatewayParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: unknown,
-  at: RpcSite,
-  id = 'null',
-): FastifyReply {
-  const problem = error instanceof Problem ? error : problemOfError(error);
-  if (problem.reason === 'internal') {
-    parts.context.logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
-  }
-  for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value);
-  return reply
-    .code(at.site.network.rpc.httpErrors === 'always200' ? 200 : problem.status)
-    .header('cache-control', 'no-store')
-    .header('x-request-id', request.id)
-    .type('application/json')
-    .send(refusalText(id, problem, request.id));
 }

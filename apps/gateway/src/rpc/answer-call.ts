@@ -1,5 +1,6 @@
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { Problem } from '../http/problem.js';
+import type { Soon } from '../server/soon.js';
 import type { Prepared, RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
 import type { RpcCall } from './read-request.js';
 
@@ -20,17 +21,28 @@ export function methodOf(at: RpcSite, name: string): RpcMethod {
 }
 
 /** Answers one call: by the method itself, from memory, or by the best node. Throws problems. */
-export async function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): Promise<RpcAnswer> {
+export function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
   if (method.handle !== undefined) return method.handle(call, visit);
-  const { at, signal } = visit;
-  const { rpc, id, chainId } = at.site.network;
+  const { at } = visit;
+  const { id, chainId } = at.site.network;
   const prepared = method.prepare?.(call.params, at);
   const params = prepared?.params ?? call.paramsText;
   // The chain too: another one may come under the same name with the next networks file.
   const name = `${id} ${chainId} ${method.name} ${params}`;
   const kept = method.idempotent ? at.cache.get(name) : undefined;
   if (kept !== undefined) return { kind: 'result', body: { bytes: kept, rest: null } };
+  return forward(method, prepared, params, name, visit);
+}
 
+async function forward(
+  method: RpcMethod,
+  prepared: Prepared | undefined,
+  params: string,
+  name: string,
+  visit: RpcVisit,
+): Promise<RpcAnswer> {
+  const { at, signal } = visit;
+  const { rpc } = at.site.network;
   const ask = (until: AbortSignal): Promise<ForwardAnswer> =>
     at.forwarder.call({
       method: nodeName(method.name, rpc.aliases),
@@ -41,7 +53,13 @@ export async function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVis
       signal: until,
       ...(prepared?.block === undefined ? {} : { block: prepared.block }),
     });
-  const answer = await (method.idempotent ? at.shared.ask(name, signal, ask) : ask(signal));
+  const leave = method.enter?.(visit);
+  let answer: ForwardAnswer;
+  try {
+    answer = await (method.idempotent ? at.shared.ask(name, signal, ask) : ask(signal));
+  } finally {
+    leave?.();
+  }
   if (answer.kind === 'error') return { kind: 'error', error: answer.error };
   if (answer.kind === 'failed') throw failure(answer);
   if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);
