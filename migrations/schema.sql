@@ -187,6 +187,60 @@ CREATE TABLE packhouse.network (
   CONSTRAINT network_name_key UNIQUE (name)
 );
 
+CREATE TABLE packhouse.nft_job (
+  id bytea NOT NULL,
+  network text NOT NULL,
+  target text NOT NULL,
+  contract text,
+  owner text,
+  token_id text,
+  status text NOT NULL DEFAULT 'queued'::text,
+  found boolean NOT NULL,
+  complete boolean NOT NULL,
+  failures integer NOT NULL DEFAULT 0,
+  takeovers integer NOT NULL DEFAULT 0,
+  lease bytea,
+  due_at timestamp with time zone NOT NULL DEFAULT now(),
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  finished_at timestamp with time zone,
+  CONSTRAINT nft_job_pkey PRIMARY KEY (id),
+  CONSTRAINT nft_job_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text])))
+) WITH (fillfactor=70);
+
+CREATE TABLE packhouse.nft_job_asker (
+  job_id bytea NOT NULL,
+  application text NOT NULL,
+  CONSTRAINT nft_job_asker_pkey PRIMARY KEY (job_id, application),
+  CONSTRAINT nft_job_asker_job_id_fkey FOREIGN KEY (job_id) REFERENCES packhouse.nft_job(id) ON DELETE CASCADE
+);
+
+CREATE TABLE packhouse.nft_job_token (
+  job_id bytea NOT NULL,
+  position integer NOT NULL,
+  contract text NOT NULL,
+  token_id text NOT NULL,
+  outcome text,
+  asked_at timestamp with time zone,
+  refreshed boolean NOT NULL DEFAULT false,
+  CONSTRAINT nft_job_token_pkey PRIMARY KEY (job_id, "position"),
+  CONSTRAINT nft_job_token_job_id_fkey FOREIGN KEY (job_id) REFERENCES packhouse.nft_job(id) ON DELETE CASCADE
+) WITH (fillfactor=70);
+
+CREATE TABLE packhouse.nft_token (
+  network text NOT NULL,
+  contract text NOT NULL,
+  token_id text NOT NULL,
+  asked_at timestamp with time zone NOT NULL,
+  asked_by bytea,
+  outcome text,
+  standard text,
+  uri text,
+  metadata text,
+  indexed_at timestamp with time zone,
+  CONSTRAINT nft_token_pkey PRIMARY KEY (network, contract, token_id),
+  CONSTRAINT nft_token_asked_by_fkey FOREIGN KEY (asked_by) REFERENCES packhouse.nft_job(id) ON DELETE SET NULL
+) WITH (fillfactor=70);
+
 CREATE TABLE packhouse.node_client (
   id smallint GENERATED ALWAYS AS IDENTITY NOT NULL,
   name text NOT NULL,
@@ -333,6 +387,16 @@ CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (aband
 CREATE INDEX alarm_network ON packhouse.alarm USING btree (network_id, name, raised_at);
 
 CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name) WHERE (cleared_at IS NULL);
+
+CREATE INDEX nft_job_due ON packhouse.nft_job USING btree (due_at) WHERE (status <> 'done'::text);
+
+CREATE INDEX nft_job_finished ON packhouse.nft_job USING btree (finished_at) WHERE (status = 'done'::text);
+
+CREATE UNIQUE INDEX nft_job_target ON packhouse.nft_job USING btree (network, target) WHERE (status <> 'done'::text);
+
+CREATE INDEX nft_job_asker_application ON packhouse.nft_job_asker USING btree (application);
+
+CREATE INDEX nft_token_asking ON packhouse.nft_token USING btree (asked_by) WHERE (asked_by IS NOT NULL);
 
 CREATE INDEX pending_transaction_age ON packhouse.pending_transaction USING btree (seen_at);
 

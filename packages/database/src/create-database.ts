@@ -16,6 +16,7 @@ import { createTryLock } from './locks/try-lock.js';
 import { createManifest } from './manifest/manifest.js';
 import { createOriginIds } from './manifest/origins.js';
 import { createNetworkIds, createNetworks } from './networks/networks.js';
+import { createNft } from './nft/create-nft.js';
 import { createPressure } from './pressure/pressure.js';
 import { createQuarantine } from './quarantine/quarantine.js';
 import { missingMigrations } from './schema/compare-schema.js';
@@ -79,6 +80,7 @@ export function createDatabase(options: {
     holes: createHoles(connections, ids),
     quarantine: createQuarantine(connections, ids),
     filters: createFilters(connections),
+    nft: createNft(connections),
     pressure: createPressure(connections, ids),
     audit: createAudit(connections, ids),
     keys: createKeys(connections),

@@ -3,6 +3,7 @@ import * as door from './index.js';
 
 it('exports these names and no others', () => {
   expect(Object.keys(door).sort()).toEqual([
+    'NFT_OUTCOMES',
     'SEGMENT_BLOCKS',
     'createDatabase',
     'migrate',

@@ -34,6 +34,18 @@ export {
   type SupersededBundle,
   type WantedRange,
 } from './database.js';
+export {
+  type LeasedNftJob,
+  NFT_OUTCOMES,
+  type Nft,
+  type NftJobStatus,
+  type NftJobToken,
+  type NftJobView,
+  type NftOutcome,
+  type NftTarget,
+  type NftTokenRef,
+  type NftTokenRow,
+} from './nft/nft.js';
 export { migrate } from './schema/migrate.js';
 export { migrationsDigest } from './schema/migration-files.js';
 export { waitForSchema } from './schema/wait-for-schema.js';
