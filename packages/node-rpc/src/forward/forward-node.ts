@@ -1,5 +1,5 @@
 import type { Family, Upstream } from '@packhouse/networks';
-import type { Context } from '@packhouse/runtime';
+import type { Context, Span } from '@packhouse/runtime';
 import { Pool } from 'undici';
 import { type Circuit, createCircuit } from '../circuit.js';
 import { createNodeLabel } from '../node-label.js';
@@ -8,7 +8,8 @@ import { retryAfterMs } from '../status-fault.js';
 import { classifyNodeError } from './classify-node-error.js';
 import type { ForwardMetrics } from './forward-metrics.js';
 import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
-import { type ReadAnswer, readAnswer } from './read-answer.js';
+import { postCall } from './post-call.js';
+import type { ReadAnswer } from './read-answer.js';
 
 /** What one try gave: an answer for the client, or why another node should be asked. */
 export type TryOutcome =
@@ -83,24 +84,32 @@ export function createForwardNode(options: {
     node.pausedUntil = Math.max(node.pausedUntil, clock.now() + Math.min(ms, LONGEST_PAUSE_MS));
   };
 
-  const ask = async (request: ForwardRequest, signal: AbortSignal): Promise<TryOutcome> => {
+  const ask = async (
+    request: ForwardRequest,
+    signal: AbortSignal,
+    span: Span | undefined,
+  ): Promise<TryOutcome> => {
     await rate?.take(1, signal);
     const startedAt = performance.now();
-    let sent = false;
     try {
-      const body = `{"jsonrpc":"2.0","id":1,"method":"${request.method}","params":${request.params}}`;
-      const response = await pool.request({ path, method: 'POST', headers, body, signal });
-      sent = true;
-      const took = performance.now() - startedAt;
+      const { status, retryAfter, headAt, read } = await postCall(
+        pool,
+        {
+          path,
+          headers:
+            span !== undefined && upstream.propagateTrace === true
+              ? { ...headers, traceparent: span.traceparent }
+              : headers,
+          body: `{"jsonrpc":"2.0","id":1,"method":"${request.method}","params":${request.params}}`,
+          maxBytes: request.maxBytes,
+          whole: request.whole ?? false,
+        },
+        signal,
+      );
+      const took = headAt - startedAt;
       node.latencyMs = node.latencyMs === null ? took : node.latencyMs * 0.9 + took * 0.1;
-      const { statusCode } = response;
-      const chunks = response.body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-      const read = await readAnswer(chunks, { maxBytes: request.maxBytes, whole: request.whole ?? false });
-      if (read.kind === 'too-large' || read.kind === 'nonsense') {
-        response.body.on('error', () => undefined).destroy();
-      }
-      const wait = retryAfterMs(header(response.headers['retry-after']), clock.now());
-      const outcome = judge(request, read, statusCode, wait);
+      const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, clock.now());
+      const outcome = judge(request, read, status, wait);
       metrics.asked(
         name,
         request.method,
@@ -113,7 +122,7 @@ export function createForwardNode(options: {
       circuit.failed();
       metrics.asked(name, request.method, 'unavailable', performance.now() - startedAt);
       context.logger.debug({ upstream: name, method: request.method, err: error }, 'node could not be asked');
-      const code = (error as { code?: string }).code ?? '';
+      const { code = '', sent = false } = error as { code?: string; sent?: boolean };
       const unsent =
         !sent && /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT/.test(code);
       return { kind: 'elsewhere', reason: 'unavailable', detail: 'a node broke off', unsent };
@@ -198,7 +207,9 @@ export function createForwardNode(options: {
       const probe = circuit.enter();
       node.inFlight += 1;
       try {
-        return await ask(request, signal);
+        const span = request.span?.child(request.method, { 'packhouse.upstream': name }, 'calls');
+        if (span === undefined) return await ask(request, signal, undefined);
+        return await traced(span, ask(request, signal, span));
       } finally {
         node.inFlight -= 1;
         probe.leave();
@@ -209,8 +220,19 @@ export function createForwardNode(options: {
   return node;
 }
 
-function header(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
+/** Ends the span of a try: with an answer, with why another node has to be asked, or given up. */
+async function traced(span: Span, asking: Promise<TryOutcome>): Promise<TryOutcome> {
+  try {
+    const outcome = await asking;
+    if (outcome.kind === 'elsewhere') span.fail(outcome.reason);
+    else if (outcome.kind === 'error') span.note({ 'rpc.response.status_code': String(outcome.code) });
+    return outcome;
+  } catch (error) {
+    span.fail('given up');
+    throw error;
+  } finally {
+    span.end();
+  }
 }
 
 function parseError(bytes: Buffer): { code: number; message: string } | null {

@@ -1,3 +1,5 @@
+import type { Span } from '@packhouse/runtime';
+
 /** One JSON-RPC call that goes through as it is. */
 export interface ForwardRequest {
   /** As the nodes know it. */
@@ -16,6 +18,8 @@ export interface ForwardRequest {
   block?: number;
   /** The whole result is wanted at once, however large (up to `maxBytes`): no body is streamed. */
   whole?: boolean;
+  /** What it is part of; absent where nobody traces. */
+  span?: Span;
 }
 
 /** JSON text of a result. */

@@ -1,0 +1,229 @@
+import type { Dispatcher } from 'undici';
+import { answerOf, HEAD_BYTES, NO_JSON_RPC, type ReadAnswer, streamedAnswer } from './read-answer.js';
+import { findValue, type ValueStart } from './split-envelope.js';
+
+/** What a node answered to one HTTP request. */
+export interface PostedAnswer {
+  status: number;
+  retryAfter: string | undefined;
+  /** `performance.now()` when the head was here. */
+  headAt: number;
+  read: ReadAnswer;
+}
+
+export interface PostOptions {
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  /** Bytes of the result at most. */
+  maxBytes: number;
+  /** The whole answer is wanted at once, however large. */
+  whole: boolean;
+}
+
+/** Answers up to this size are read whole before a byte goes out, so that another node can be asked if this one breaks off. */
+const STREAM_FROM = 262_144;
+/** Bytes of a streamed answer that wait for their reader; above, the connection is not read. */
+const WAITING_BYTES = 131_072;
+
+/**
+ * Posts one request and reads the answer: whole, or where it is larger than STREAM_FROM as a stream whose reader sets
+ * the pace. Rejects when the connection fails, and with the signal's reason when that is aborted; the error has
+ * `sent: true` where the node had begun to answer.
+ *
+ * undici's handlers are used rather than its `request`, whose streams cost more than everything else of a small call.
+ */
+export function postCall(pool: Dispatcher, options: PostOptions, signal: AbortSignal): Promise<PostedAnswer> {
+  return new Promise((resolve, reject) => {
+    const { path, headers, body } = options;
+    const handler = new AnswerHandler(options, signal, resolve, reject);
+    if (signal.aborted) handler.stop();
+    else {
+      signal.addEventListener('abort', handler.stop, { once: true });
+      pool.dispatch({ path, method: 'POST', headers, body }, handler);
+    }
+  });
+}
+
+class AnswerHandler implements Dispatcher.DispatchHandler {
+  readonly #options: PostOptions;
+  readonly #signal: AbortSignal;
+  readonly #resolve: (answer: PostedAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #pieces: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #length = 0;
+  #found: ValueStart | null = null;
+  #status = 0;
+  #retryAfter: string | undefined;
+  #headAt = 0;
+  #settled = false;
+  #stream: ChunkQueue | undefined;
+
+  constructor(
+    options: PostOptions,
+    signal: AbortSignal,
+    resolve: (answer: PostedAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#options = options;
+    this.#signal = signal;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  readonly stop = (): void => {
+    const reason = this.#signal.reason as Error;
+    this.#end();
+    this.#fail(reason);
+    // What is still waiting for a connection is aborted when it gets one.
+    this.#controller?.abort(reason);
+  };
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#signal.aborted) controller.abort(this.#signal.reason as Error);
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    const retryAfter = headers['retry-after'];
+    this.#status = status;
+    this.#headAt = performance.now();
+    this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#stream !== undefined) {
+      this.#stream.push(chunk);
+      return;
+    }
+    if (this.#settled) return;
+    const { maxBytes, whole } = this.#options;
+    this.#pieces.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length > maxBytes + HEAD_BYTES) {
+      this.#give({ kind: 'too-large' }, controller);
+      return;
+    }
+    if (this.#found === null && this.#length >= HEAD_BYTES) {
+      this.#found = findValue(this.#bytes());
+      if (this.#found === null) {
+        this.#give(NO_JSON_RPC, controller);
+        return;
+      }
+    }
+    if (whole || this.#length <= STREAM_FROM) return;
+    if (this.#found?.kind !== 'result') {
+      this.#give({ kind: 'too-large' }, controller);
+      return;
+    }
+    const stream = new ChunkQueue(controller, () => this.#end());
+    this.#stream = stream;
+    this.#give(streamedAnswer(this.#bytes(), this.#found, stream, maxBytes));
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+    if (this.#stream !== undefined) this.#stream.end();
+    else if (!this.#settled)
+      this.#give(answerOf(this.#bytes(), this.#options.maxBytes, this.#found ?? undefined));
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#end();
+    this.#fail(error);
+  }
+
+  /** Nothing of an answer that is given but not streamed is read any more. */
+  #give(read: ReadAnswer, stopped?: Dispatcher.DispatchController): void {
+    this.#settled = true;
+    this.#pieces.length = 0;
+    this.#resolve({ status: this.#status, retryAfter: this.#retryAfter, headAt: this.#headAt, read });
+    stopped?.abort(new Error('the rest of the answer is not wanted'));
+  }
+
+  #fail(error: Error): void {
+    if (this.#stream !== undefined) this.#stream.fail(error);
+    else if (!this.#settled) {
+      this.#settled = true;
+      this.#reject(
+        this.#status === 0
+          ? error
+          : Object.assign(new Error(error.message, { cause: error }), { sent: true }),
+      );
+    }
+  }
+
+  #end(): void {
+    this.#signal.removeEventListener('abort', this.stop);
+  }
+
+  #bytes(): Buffer {
+    const [first = Buffer.alloc(0), ...more] = this.#pieces;
+    return more.length === 0 ? first : Buffer.concat(this.#pieces, this.#length);
+  }
+}
+
+/** What has come of a stream and is not read yet; one reader. */
+class ChunkQueue implements AsyncIterator<Buffer> {
+  readonly #controller: Dispatcher.DispatchController;
+  readonly #left: () => void;
+  readonly #chunks: Buffer[] = [];
+  #waiting = 0;
+  #state: 'open' | 'ended' | Error = 'open';
+  #wake: (() => void) | undefined;
+
+  constructor(controller: Dispatcher.DispatchController, left: () => void) {
+    this.#controller = controller;
+    this.#left = left;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#state !== 'open') return;
+    this.#chunks.push(chunk);
+    this.#waiting += chunk.length;
+    if (this.#waiting >= WAITING_BYTES) this.#controller.pause();
+    this.#wake?.();
+  }
+
+  end(): void {
+    if (this.#state === 'open') this.#state = 'ended';
+    this.#wake?.();
+  }
+
+  fail(error: Error): void {
+    if (this.#state === 'open') this.#state = error;
+    this.#wake?.();
+  }
+
+  async next(): Promise<IteratorResult<Buffer, undefined>> {
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) {
+        this.#waiting -= chunk.length;
+        if (this.#chunks.length === 0 && this.#controller.paused) this.#controller.resume();
+        return { done: false, value: chunk };
+      }
+      if (this.#state === 'ended') return { done: true, value: undefined };
+      if (this.#state !== 'open') throw this.#state;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** The reader goes away before the end. */
+  async return(): Promise<IteratorResult<Buffer, undefined>> {
+    if (this.#state === 'open') {
+      this.#state = new Error('nobody reads the answer any more');
+      this.#controller.abort(this.#state);
+    }
+    this.#chunks.length = 0;
+    this.#left();
+    return { done: true, value: undefined };
+  }
+}
