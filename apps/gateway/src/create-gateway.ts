@@ -18,6 +18,8 @@ import { createPendingWatch } from './filters/pending-watch.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createOpenDoor } from './limits/open-door.js';
 import type { RateLimiter } from './limits/rate-limiter.js';
+import { type NftOptions, nftPolicy } from './nft/nft-policy.js';
+import { createNftWorker } from './nft/nft-worker.js';
 import { createPointerFinder } from './pointers/find-pointer.js';
 import { createRangeCache } from './ranges/range-cache.js';
 import { bundlePointerRoute } from './routes/bundle-pointer.js';
@@ -30,21 +32,28 @@ import { jsonRpcRoute } from './routes/json-rpc.js';
 import { manifestRoute } from './routes/manifest.js';
 import { manifestKeysRoute } from './routes/manifest-keys.js';
 import { metricsRoute } from './routes/metrics.js';
+import { nftRefreshRoute } from './routes/nft-refresh.js';
+import { nftStatusRoute } from './routes/nft-status.js';
 import { describeRoutes, openapiRoute } from './routes/openapi.js';
 import { readyzRoute } from './routes/readyz.js';
 import { createAnswerCache } from './rpc/answer-cache.js';
+import type { RpcSite } from './rpc/method.js';
 import { methodsOf } from './rpc/methods-of.js';
+import { rpcAddress } from './rpc/rpc-address.js';
+import { sendRefusal } from './rpc/send-refusal.js';
 import { createSharedCalls } from './rpc/share-calls.js';
+import { createCallMetrics } from './server/call-metrics.js';
 import { answerClientError } from './server/client-error.js';
 import { createExpressLane } from './server/express-lane.js';
 import { guardRequests } from './server/guard-requests.js';
 import { listenFailure } from './server/listen-failure.js';
 import { createVisitRecorder } from './server/record-visit.js';
+import { createRpcLane } from './server/rpc-lane.js';
 import { sendProblem } from './server/send-problem.js';
 import { hostConstraint } from './sites/host-constraint.js';
 import { createLanes } from './sites/lanes.js';
 import { createLineup, type Lineup } from './sites/lineup.js';
-import { createSites, siteUrls } from './sites/site.js';
+import { createSites, type Site, siteUrls } from './sites/site.js';
 
 export interface GatewayOptions {
   context: Context;
@@ -69,6 +78,8 @@ export interface GatewayOptions {
   trustProxy?: number | string[] | undefined;
   /** Whether the networks file is in force as it is, for /readyz; default: it is. */
   networksFileOk?: () => boolean;
+  /** How tokens of the core family are refreshed. */
+  nft?: NftOptions | undefined;
   /** Connections beyond this many are refused. Default 10,000. */
   maxConnections?: number;
 }
@@ -104,7 +115,9 @@ const SWEEP_MS = 50;
 /** Makes a gateway that does not listen yet. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { context, database, objectStore } = options;
-  const rateLimiter = options.rateLimiter ?? createLocalRateLimiter(context.clock);
+  const rateLimiter =
+    options.rateLimiter ??
+    createLocalRateLimiter(context.clock, { keys: database.keys, logger: context.logger });
   const ranges = createRangeCache({
     load: database.bundles.ranges,
     clock: context.clock,
@@ -137,13 +150,23 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const nextRequestId = createRequestIds();
   const record = createVisitRecorder(context);
+  const callMetrics = createCallMetrics(context.metrics, () => database.filters.count());
+  const tracing = context.tracing !== undefined;
   const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864);
+  const refreshing = nftPolicy(options.nft);
   const lanes = createLanes(
     (network) => {
       const forwarder = createForwarder({ network, context });
       const pending = createPendingWatch({ network: network.id, context, database, forwarder });
       const methodParts = { filters: database.filters, pending, now: () => context.clock.now() };
-      return { forwarder, pending, methods: methodsOf(network, methodParts), shared: createSharedCalls() };
+      const nft = createNftWorker({ network, forwarder, context, database, ...refreshing });
+      return {
+        forwarder,
+        pending,
+        nft,
+        methods: methodsOf(network, methodParts),
+        shared: createSharedCalls(),
+      };
     },
     (network, others) => forgetUpstreams(context, network, others),
   );
@@ -158,16 +181,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const parts: GatewayParts = { ...shared, sites };
     const express = createExpressLane({
       ...{ sites, keys, ranges, rateLimiter, clock: context.clock },
-      ...{ record, nextRequestId, draining: () => draining },
+      ...{ record, nextRequestId, tracing, draining: () => draining },
     });
     const { app, router } = createServer({
-      ...{ context, nextRequestId },
+      ...{ context, nextRequestId, sites },
       // What follows the first one never listens: the first one's server hands it the requests.
       answer: isFirst ? (request, response) => lineup.answer(request, response) : undefined,
       maxConnections: options.maxConnections ?? 10_000,
       trustProxy: options.trustProxy,
     });
     const taken: Network[] = [];
+    const rpcSites: RpcSite[] = [];
     const letGo = (): void => {
       for (const network of taken) lanes.release(network);
     };
@@ -185,16 +209,22 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         manifestRoute(app, parts, site);
         coverageRoute(app, parts, site);
         downloadRoute(app, parts, site);
-        const { forwarder, methods, shared: calls } = lanes.take(site.network);
+        const { forwarder, methods, shared: calls, nft } = lanes.take(site.network);
         taken.push(site.network);
-        jsonRpcRoute(app, parts, { site, forwarder, methods, shared: calls, cache });
+        const metrics = callMetrics(site.network.id);
+        const at = { site, forwarder, methods, shared: calls, cache, metrics };
+        rpcSites.push(at);
+        nftRefreshRoute(app, parts, site, () => nft?.wake());
+        nftStatusRoute(app, parts, site);
+        jsonRpcRoute(app, parts, at);
       }
       await app.ready();
     } catch (error) {
       letGo();
       throw error;
     }
-    return createLineup({ ...{ app, router, express, sites }, letGo });
+    const rpcLane = createRpcLane({ parts, sites: rpcSites, record, nextRequestId, tracing });
+    return createLineup({ ...{ app, router, express, rpcLane, sites }, letGo });
   };
   let lineup = await build(options.networks, true);
   const { app } = lineup;
@@ -266,6 +296,7 @@ function createRequestIds(): () => string {
 function createServer(parts: {
   context: Context;
   nextRequestId: () => string;
+  sites: readonly Site[];
   /** What the server does with a request; absent: it takes none. */
   answer: RequestListener | undefined;
   maxConnections: number;
@@ -282,7 +313,11 @@ function createServer(parts: {
     serverFactory: (route) => {
       router = route as RequestListener;
       const server = createHttpServer(
-        { maxHeaderSize: 16_384, keepAliveTimeout: 72_000, requestTimeout: 30_000 },
+        // Requests that drip in are looked for every few seconds, so that they are cut soon after their time.
+        {
+          ...{ maxHeaderSize: 16_384, keepAliveTimeout: 72_000 },
+          ...{ requestTimeout: 30_000, connectionsCheckingInterval: 5_000 },
+        },
         parts.answer,
       );
       // A connection on which nothing moves for so long, in either direction, is cut.
@@ -306,7 +341,17 @@ function createServer(parts: {
   // Schemas of parameters are for the document; the routes read them themselves, with sentences for people.
   app.setValidatorCompiler(() => () => true);
   app.setErrorHandler((error, request, reply) => {
-    sendProblem(error, request, reply, context.logger);
+    const { method, url, headers } = request.raw;
+    const path = (url ?? '').split('?', 1)[0] as string;
+    // No route took it; whoever meant JSON-RPC is answered in JSON-RPC.
+    const meant = request.is404
+      ? rpcAddress({ method: method ?? '', path, host: headers.host }, parts.sites)
+      : null;
+    if (meant === null) sendProblem(error, request, reply, context.logger);
+    else {
+      const httpErrors = meant.site?.network.rpc.httpErrors ?? 'status';
+      sendRefusal(error, request, reply, { logger: context.logger, httpErrors });
+    }
   });
   return { app, router };
 }

@@ -1,7 +1,9 @@
 import { failure } from '../rpc/answer-call.js';
 import { askWhole } from '../rpc/ask-whole.js';
-import { type LearntRanges, logsOfRange, NodeSaid } from '../rpc/logs-split.js';
+import type { LearntRanges } from '../rpc/learnt-ranges.js';
+import { logsOfRange } from '../rpc/logs-split.js';
 import type { RpcVisit } from '../rpc/method.js';
+import { NodeSaid } from '../rpc/node-said.js';
 import { elementsOf } from '../rpc/raw-json.js';
 import { type ChainMove, chainMoves, remembered } from './chain-moves.js';
 import type { FilterState, ToldBlock } from './filter-state.js';
@@ -68,7 +70,7 @@ async function newLogs(
     from: Math.max(move.from, from ?? 0),
     to: Math.min(head - Math.min(BY_HASH, move.added.length), to ?? head),
   };
-  const logs: string[] = range.from > range.to ? [] : await logsOfRange(visit, match, range, learnt);
+  const logs: string[] = range.from > range.to ? [] : (await logsOfRange(visit, match, range, learnt)).logs;
   for (const texts of await Promise.all(byHash.map(({ hash }) => logsOfBlock(visit, match, hash)))) {
     logs.push(...texts);
   }

@@ -1,7 +1,7 @@
 import { failure } from '../rpc/answer-call.js';
 import { askWhole } from '../rpc/ask-whole.js';
-import { NodeSaid } from '../rpc/logs-split.js';
 import type { RpcVisit } from '../rpc/method.js';
+import { NodeSaid } from '../rpc/node-said.js';
 
 /** What links a block to the one before. */
 export interface BlockLink {

@@ -2,13 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
 import type { FastifyInstance } from 'fastify';
+import { problemOfError } from '../http/problem-of-error.js';
+import { PROBLEM_REASONS } from '../http/problem-reasons.js';
 import { answerBatch } from '../rpc/answer-batch.js';
-import { answerCall, findMethod, methodOf } from '../rpc/answer-call.js';
+import { findMethod } from '../rpc/answer-call.js';
+import { answerObserved } from '../rpc/answer-observed.js';
 import { AFTER_RESULT, beforeResult, nodeErrorText } from '../rpc/answer-text.js';
 import type { RpcAnswer, RpcSite, RpcVisit } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
+import { sendRefusal } from '../rpc/send-refusal.js';
 import { type Soon, whenHere } from '../server/soon.js';
-import type { Visit } from '../server/visit.js';
+import { beginCalls, type Visit } from '../server/visit.js';
 import { constraintsOf } from '../sites/host-constraint.js';
 import type { GatewayParts } from './gateway-parts.js';
 
@@ -25,7 +29,7 @@ export function jsonRpcRoute(app: FastifyInstance, parts: GatewayParts, at: RpcS
         constraints: constraintsOf(site.base),
         config: { document: { path: open ? '/' : '/{key}', servedAt: 'baseUrl' } },
         errorHandler: (error, request, reply) =>
-          void sendRefusal(parts, request as RpcExchange, reply as unknown as RpcReply, error, at),
+          refuseWhole(parts, at, request as RpcExchange, reply as unknown as RpcReply, error),
         // Before the body is read: strangers send nothing but a head.
         onRequest: async (request) => {
           request.visit.route = 'rpc';
@@ -46,7 +50,8 @@ export interface RpcExchange {
   readonly body: unknown;
   readonly raw: IncomingMessage;
   readonly visit: Visit;
-  readonly rpcKey?: KeyRow | undefined;
+  /** Who calls and was not counted yet; the key is absent on an open network. */
+  rpcCaller?: { key: KeyRow | undefined } | undefined;
 }
 
 /** What of a reply this route uses. */
@@ -66,26 +71,73 @@ export function answerJsonRpc(
   reply: RpcReply,
 ): Soon<unknown> {
   const { batch, items } = readRequest(request.body as Buffer | undefined);
-  const key = request.rpcKey;
+  const key = request.rpcCaller?.key;
   let cost = 0;
   for (const item of items) cost += costOf(at, item);
-  const charged: Soon<unknown> =
-    key === undefined
-      ? parts.openDoor.charge(request.ip, cost, reply)
-      : parts.admission.charge(key, cost, reply);
-  return whenHere(charged, () => {
-    const visit = visitOf(parts, at, key, reply);
-    if (batch) return sendBatch(parts, request, reply, items, visit);
+  return whenHere(charge(parts, request, reply, cost), () => {
+    const visit = visitOf(parts, at, key, request, reply);
+    if (batch) at.metrics?.batch(items.length);
+    if (batch) return sendBatch(request, reply, items, visit);
     const item = items[0] as RpcItem;
-    if ('problem' in item) return sendRefusal(parts, request, reply, item.problem, at, item.id);
+    if ('problem' in item) return refuse(parts, at, request, reply, item.problem, item.id);
     return sendOne(parts, request, reply, item.call, visit);
   });
 }
 
+/** Counts a request, once. Throws the problems `rate-limited` and `quota-exhausted`. */
+function charge(parts: GatewayParts, request: RpcExchange, reply: RpcReply, cost: number): Soon<unknown> {
+  const caller = request.rpcCaller;
+  request.rpcCaller = undefined;
+  if (caller === undefined) return undefined;
+  if (caller.key === undefined) return parts.openDoor.charge(request.ip, cost, reply);
+  return parts.admission.charge(caller.key, cost, reply);
+}
+
+function refuse(
+  { context }: GatewayParts,
+  at: RpcSite,
+  request: RpcExchange,
+  reply: RpcReply,
+  error: unknown,
+  id?: string,
+): unknown {
+  const { httpErrors } = at.site.network.rpc;
+  const { calls, prefix } = request.visit;
+  // What was called is counted by the one that answers calls.
+  if (calls === undefined || calls.count === 0) countRefusal(at, prefix, error);
+  return sendRefusal(error, request, reply, { logger: context.logger, id, httpErrors });
+}
+
+/** What cannot be read counts as one request, and its answer says what is left as any other does. */
+export async function refuseWhole(
+  parts: GatewayParts,
+  at: RpcSite,
+  request: RpcExchange,
+  reply: RpcReply,
+  error: unknown,
+): Promise<void> {
+  let refusal = error;
+  try {
+    await charge(parts, request, reply, 1);
+  } catch (tooMany) {
+    refusal = tooMany;
+  }
+  refuse(parts, at, request, reply, refusal);
+}
+
 /** The signal is made for those who ask for it: what is answered from memory does without. */
-function visitOf(parts: GatewayParts, at: RpcSite, key: KeyRow | undefined, reply: RpcReply): RpcVisit {
+function visitOf(
+  parts: GatewayParts,
+  at: RpcSite,
+  key: KeyRow | undefined,
+  { visit }: RpcExchange,
+  reply: RpcReply,
+): RpcVisit {
   let gone: AbortController | undefined;
+  visit.calls = beginCalls();
   return {
+    notes: visit.calls,
+    span: visit.span,
     context: parts.context,
     at,
     key,
@@ -110,16 +162,30 @@ function sendOne(
   visit: RpcVisit,
 ): Soon<unknown> {
   const { id } = call;
-  const refuse = (error: unknown): unknown =>
-    id === undefined ? reply.code(204).send() : sendRefusal(parts, request, reply, error, visit.at, id);
+  const failed = (error: unknown): unknown =>
+    // Where the client is gone, nobody is there to be told, and nothing failed.
+    id === undefined || reply.raw.destroyed
+      ? reply.code(204).send()
+      : refuse(parts, visit.at, request, reply, error, id);
   try {
-    const answer = answerCall(methodOf(visit.at, call.method), call, visit);
+    const answer = answerObserved(call, visit);
     const send = (given: RpcAnswer): unknown =>
-      id === undefined ? reply.code(204).send() : sendAnswer(reply, id, given);
-    return answer instanceof Promise ? answer.then(send).catch(refuse) : send(answer);
+      id === undefined ? reply.code(204).send() : sendAnswer(request, reply, id, given);
+    return answer instanceof Promise ? answer.then(send).catch(failed) : send(answer);
   } catch (error) {
-    return refuse(error);
+    return failed(error);
   }
+}
+
+async function sendBatch(
+  request: RpcExchange,
+  reply: RpcReply,
+  items: readonly RpcItem[],
+  visit: RpcVisit,
+): Promise<unknown> {
+  const answers = await answerBatch(items, visit, request);
+  if (answers === null) return reply.code(204).send();
+  return reply.type('application/json').header('cache-control', 'no-store').send(answers);
 }
 
 declare module 'fastify' {
@@ -135,18 +201,33 @@ function costOf(at: RpcSite, item: RpcItem): number {
   return findMethod(at, item.call.method)?.cost ?? 1;
 }
 
-function sendAnswer(reply: RpcReply, id: string, answer: RpcAnswer): unknown {
+/** Counts what was refused before it was a call. */
+function countRefusal({ metrics }: RpcSite, prefix: string, error: unknown): void {
+  metrics?.refused(prefix, String(PROBLEM_REASONS[problemOfError(error).reason].code));
+}
+
+function sendAnswer({ visit }: RpcExchange, reply: RpcReply, id: string, answer: RpcAnswer): unknown {
   reply.type('application/json').header('cache-control', 'no-store');
   if (answer.kind === 'error') return reply.send(nodeErrorText(id, answer.error));
   const { bytes, rest } = answer.body;
   const head = beforeResult(id);
   if (rest === null) return reply.send(Buffer.concat([head, bytes, AFTER_RESULT]));
-  return reply.send(Readable.from(streamed(head, bytes, rest), { objectMode: false }));
+  return reply.send(Readable.from(streamed(visit, head, bytes, rest), { objectMode: false }));
 }
 
-async function* streamed(head: Buffer, bytes: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** Its length is known when it is sent. */
+async function* streamed(
+  visit: Visit,
+  head: Buffer,
+  bytes: Buffer,
+  rest: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  visit.bytes = head.length + bytes.length + AFTER_RESULT.length;
   yield head;
   yield bytes;
-  yield* rest;
+  for await (const piece of rest) {
+    visit.bytes += piece.length;
+    yield piece;
+  }
   yield AFTER_RESULT;
 }

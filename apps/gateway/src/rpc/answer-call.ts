@@ -20,8 +20,13 @@ export function methodOf(at: RpcSite, name: string): RpcMethod {
   });
 }
 
+/** What a notification of a read gets; nobody sees it. */
+const NOTHING: RpcAnswer = { kind: 'result', body: { bytes: Buffer.from('null'), rest: null } };
+
 /** Answers one call: by the method itself, from memory, or by the best node. Throws problems. */
 export function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
+  // A read that nobody gets the answer of has no effect.
+  if (call.id === undefined && method.idempotent) return NOTHING;
   if (method.handle !== undefined) return method.handle(call, visit);
   const { at } = visit;
   const { id, chainId } = at.site.network;
@@ -30,7 +35,10 @@ export function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): S
   // The chain too: another one may come under the same name with the next networks file.
   const name = `${id} ${chainId} ${method.name} ${params}`;
   const kept = method.idempotent ? at.cache.get(name) : undefined;
-  if (kept !== undefined) return { kind: 'result', body: { bytes: kept, rest: null } };
+  if (kept !== undefined) {
+    at.metrics?.answered('memory');
+    return { kind: 'result', body: { bytes: kept, rest: null } };
+  }
   return forward(method, prepared, params, name, visit);
 }
 
@@ -41,10 +49,12 @@ async function forward(
   name: string,
   visit: RpcVisit,
 ): Promise<RpcAnswer> {
-  const { at, signal } = visit;
+  const { at, signal, span } = visit;
   const { rpc } = at.site.network;
-  const ask = (until: AbortSignal): Promise<ForwardAnswer> =>
-    at.forwarder.call({
+  let mine = false;
+  const ask = (until: AbortSignal): Promise<ForwardAnswer> => {
+    mine = true;
+    return at.forwarder.call({
       method: nodeName(method.name, rpc.aliases),
       params,
       idempotent: method.idempotent,
@@ -52,7 +62,9 @@ async function forward(
       maxBytes: rpc.maxAnswerBytes,
       signal: until,
       ...(prepared?.block === undefined ? {} : { block: prepared.block }),
+      ...(span === undefined ? {} : { span }),
     });
+  };
   const leave = method.enter?.(visit);
   let answer: ForwardAnswer;
   try {
@@ -60,6 +72,8 @@ async function forward(
   } finally {
     leave?.();
   }
+  at.metrics?.answered(mine ? 'nodes' : 'shared');
+  if (answer.kind !== 'failed') visit.notes?.upstreams.add(answer.upstream);
   if (answer.kind === 'error') return { kind: 'error', error: answer.error };
   if (answer.kind === 'failed') throw failure(answer);
   if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);

@@ -3,12 +3,12 @@ import type { RpcVisit } from './method.js';
 
 /** What a node answered, all of it. */
 export type WholeAnswer =
-  | { kind: 'result'; text: string }
+  | { kind: 'result'; text: string; upstream: string }
   | { kind: 'error'; error: Buffer; code: number; message: string };
 
 /** Asks the best node for a result that is worked on here. Throws problems. */
 export async function askWhole(
-  { at, signal }: Pick<RpcVisit, 'at' | 'signal'>,
+  { at, signal, span, notes }: Pick<RpcVisit, 'at' | 'signal' | 'span' | 'notes'>,
   request: { method: string; params: string; idempotent?: boolean; block?: number },
 ): Promise<WholeAnswer> {
   const { rpc } = at.site.network;
@@ -21,8 +21,13 @@ export async function askWhole(
     maxBytes: rpc.maxAnswerBytes,
     signal,
     ...(request.block === undefined ? {} : { block: request.block }),
+    ...(span === undefined ? {} : { span }),
   });
   if (answer.kind === 'failed') throw failure(answer);
-  if (answer.kind === 'result') return { kind: 'result', text: answer.body.bytes.toString('utf8') };
+  notes?.upstreams.add(answer.upstream);
+  if (answer.kind === 'result') {
+    const { upstream } = answer;
+    return { kind: 'result', text: answer.body.bytes.toString('utf8'), upstream };
+  }
   return answer;
 }

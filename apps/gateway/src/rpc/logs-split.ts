@@ -1,167 +1,182 @@
 import { Problem } from '../http/problem.js';
+import { failure } from './answer-call.js';
 import { askWhole } from './ask-whole.js';
+import type { LearntRanges } from './learnt-ranges.js';
 import type { RpcVisit } from './method.js';
+import { NodeSaid } from './node-said.js';
 import type { LogFilter } from './params/log-filter.js';
 import { elementsOf } from './raw-json.js';
+import { type RefusedRange, refusedRange } from './refused-range.js';
 
 /** An inclusive range of block numbers. */
 export interface LogRange {
   from: number;
   to: number;
   /** The last block as the client named it: the node may have gone on since `to` was looked up. */
-  toTag?: string | undefined;
+  toText?: string | undefined;
 }
 
-/** Widest ranges that the nodes of a network were seen to take; forgotten after a while, since nodes change. */
-export interface LearntRanges {
-  /** Blocks that a request may span now; Infinity while nothing is known. */
-  widest(): number;
-  /** A node refused `blocks`; it names its limit, or half as many are tried. */
-  refused(blocks: number, named: number | null): void;
+/** A part of the range: waiting, being asked for, or had. */
+interface Piece extends LogRange {
+  asked: boolean;
+  logs?: readonly string[];
 }
 
-const FORGET_MS = 600_000;
-/** Requests that one call may be split into. */
-const MAX_PIECES = 512;
+/** Questions that one call may be split into. */
+const MAX_QUESTIONS = 512;
+/** What would need more is refused, after so many that show a range which does not. */
+const PROBING_QUESTIONS = 16;
 const CONCURRENCY = 4;
 
-/** Makes it; nothing is known yet. */
-export function createLearntRanges(now: () => number): LearntRanges {
-  let known = { blocks: Number.POSITIVE_INFINITY, at: 0 };
-  return {
-    widest: () => (now() - known.at < FORGET_MS ? known.blocks : Number.POSITIVE_INFINITY),
-    refused(blocks, named) {
-      const next = named !== null && named < blocks ? named : Math.max(1, Math.floor(blocks / 2));
-      known = { blocks: next, at: now() };
-    },
-  };
-}
-
-/** Whether a node's error says that a range is too wide or its logs too many; `blocks` where it names its limit. */
-export function refusedRange(code: number, message: string): { blocks: number | null; logs: boolean } | null {
-  const text = message.toLowerCase();
-  const results =
-    /(more than|exceeds?|max(imum)?|limit\w*)\D{0,40}[\d,]+\s*(results|logs)|response size|too many (logs|results)|query (timeout|returned)/.test(
-      text,
-    );
-  const range = /(block )?range|blocks? (distance|limit)|too wide|too large a|up to a [\d,]+ block/.test(
-    text,
-  );
-  if (!results && !range) return null;
-  if (code === -32602 && !/limit|max|exceed|wide|large|more than|up to/.test(text)) return null;
-  if (results) return { blocks: null, logs: true };
-  const named = /([\d,]{2,})\s*(?:k\b)?/.exec(text)?.[1];
-  const blocks = named === undefined ? null : Number(named.replaceAll(',', ''));
-  return { blocks: blocks !== null && blocks > 0 ? blocks : null, logs: false };
-}
-
 /**
- * The logs of a range as JSON texts in order, split where the nodes refuse. Throws the problem `too-many-logs` with a
- * suggestedRange that will be answered, and what the nodes say to a single block.
+ * The logs of a range as JSON texts in order, split where the nodes refuse. `sure` is false where a node may have had
+ * less than it was asked for. Throws the problem `too-many-logs` with a suggestedRange whose logs were just had, and
+ * what the nodes say to a single block.
  */
 export async function logsOfRange(
   visit: RpcVisit,
   filter: LogFilter,
   range: LogRange,
   learnt: LearntRanges,
-): Promise<string[]> {
-  const { maxLogs } = visit.at.site.network.rpc;
-  const pieces = cut(range, learnt.widest());
-  if (pieces.length > MAX_PIECES) {
-    throw tooMany(`the range spans ${range.to - range.from + 1} blocks`, {
-      from: range.from,
-      to: (pieces[MAX_PIECES - 1] as LogRange).to,
-    });
-  }
-  const parts = new Array<string[] | undefined>(pieces.length);
-  let next = 0;
-  let count = 0;
-  let stopped = false;
-  const work = async (): Promise<void> => {
-    for (let mine = next++; mine < pieces.length && !stopped; mine = next++) {
-      const logs = await logsOfPiece(visit, filter, pieces[mine] as LogRange, learnt, 0);
-      parts[mine] = logs;
-      count += logs.length;
-      // What is still on its way may come before the place where it becomes too much.
-      if (count > maxLogs) stopped = true;
+): Promise<{ logs: string[]; sure: boolean }> {
+  const { maxLogs, maxAnswerBytes } = visit.at.site.network.rpc;
+  const pieces: Piece[] = [{ ...range, asked: false }];
+  let left = MAX_QUESTIONS;
+  let [count, bytes] = [0, 0];
+  let sure = true;
+
+  const tooMuch = (): boolean => count > maxLogs || bytes > maxAnswerBytes;
+  const take = (): Piece | undefined => {
+    // Where it is too much, the beginning alone is still of interest: it is what is suggested.
+    const piece = left <= 0 || tooMuch() ? pieces[0] : pieces.find(({ asked }) => !asked);
+    if (piece === undefined || piece.asked) return undefined;
+    const [blocks, widest] = [piece.to - piece.from + 1, learnt.widest()];
+    if (blocks > widest) {
+      if (blocks > widest * MAX_QUESTIONS) left = Math.min(left, PROBING_QUESTIONS);
+      cut(pieces, piece, piece.from + widest - 1);
     }
+    piece.asked = true;
+    left -= 1;
+    return piece;
   };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, pieces.length) }, work));
-  const logs: string[] = [];
-  for (const part of parts) {
-    if (part === undefined) break;
-    for (const log of part) logs.push(log);
-    if (logs.length > maxLogs) throw tooManyLogs(logs, range, maxLogs);
+  const ask = async (piece: Piece): Promise<void> => {
+    const had = await logsOfPiece(visit, filter, piece);
+    if ('refused' in had) {
+      shrink(pieces, piece, had.refused, learnt);
+      return;
+    }
+    piece.logs = had.logs;
+    count += had.logs.length;
+    for (const log of had.logs) bytes += log.length;
+    sure &&= had.sure;
+  };
+  await inParallel(take, ask);
+
+  const missing = pieces.findIndex(({ logs }) => logs === undefined);
+  const complete = missing === -1 ? pieces : pieces.slice(0, missing);
+  const logs = complete.flatMap((piece) => piece.logs as string[]);
+  const fits = fitting(logs, maxLogs, maxAnswerBytes);
+  if (fits < logs.length) {
+    const last = blockOf(logs[fits] as string) - 1;
+    const suggested = last < range.from ? null : { from: range.from, to: last };
+    throw tooMany(fits === maxLogs ? `more than ${maxLogs} logs` : 'too many bytes of logs', suggested);
   }
-  if (!stopped) return logs;
-  // More than fit were had, but not in one piece from the start: the part that is complete is what can be answered.
-  const complete = parts.indexOf(undefined);
-  throw tooMany(`more than ${maxLogs} logs`, {
-    from: range.from,
-    to: complete <= 0 ? range.from : (pieces[complete - 1] as LogRange).to,
+  if (missing === -1) return { logs, sure };
+  const why = tooMuch() ? 'too many logs' : `the logs of ${range.to - range.from + 1} blocks`;
+  throw tooMany(why, { from: range.from, to: (complete.at(-1) as Piece).to });
+}
+
+/** Works on what `take` gives, a few at a time, until it gives nothing and all is done; the first failure ends it. */
+function inParallel<T>(take: () => T | undefined, work: (one: T) => Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let active = 0;
+    let failed = false;
+    const fail = (error: unknown): void => {
+      failed = true;
+      reject(error as Error);
+    };
+    const next = (): void => {
+      for (let one: T | undefined; active < CONCURRENCY && !failed; ) {
+        one = take();
+        if (one === undefined) break;
+        active += 1;
+        work(one).then(() => {
+          active -= 1;
+          next();
+        }, fail);
+      }
+      if (active === 0) resolve();
+    };
+    next();
   });
 }
 
-/** Ranges of at most `blocks`, in order; one more than MAX_PIECES at most. */
-function cut(range: LogRange, blocks: number): LogRange[] {
-  const pieces: LogRange[] = [];
-  for (let from = range.from; from <= range.to && pieces.length <= MAX_PIECES; ) {
-    const to = Math.min(range.to, from + blocks - 1);
-    pieces.push(to === range.to ? { from, to, toTag: range.toTag } : { from, to });
-    from = to + 1;
-  }
-  return pieces;
+/** Cuts a piece behind the block `last`; what is behind waits. */
+function cut(pieces: Piece[], piece: Piece, last: number): void {
+  const { to, toText } = piece;
+  // A number beyond the head, as clients write it for "all", would be too wide for a node that just said so.
+  const behind = { from: last + 1, to, toText: toText?.startsWith('0x') ? undefined : toText, asked: false };
+  pieces.splice(pieces.indexOf(piece) + 1, 0, behind);
+  piece.to = last;
+  piece.toText = undefined;
 }
 
-const MAX_DEPTH = 24;
+/** Has a piece that was refused asked for again, its beginning alone. */
+function shrink(pieces: Piece[], piece: Piece, refused: RefusedRange, learnt: LearntRanges): void {
+  const { from, to } = piece;
+  const blocks = to - from + 1;
+  // Too many logs depend on where one looks, a range's width does not.
+  if (!refused.logs) learnt.refused(blocks, refused.blocks);
+  const half = from + Math.ceil(blocks / 2) - 1;
+  const widest = refused.logs ? half : Math.min(from + learnt.widest() - 1, to - 1);
+  const { until } = refused;
+  cut(pieces, piece, until !== null && until >= from && until < to ? until : widest);
+  piece.asked = false;
+}
 
 async function logsOfPiece(
   visit: RpcVisit,
   filter: LogFilter,
-  piece: LogRange,
-  learnt: LearntRanges,
-  depth: number,
-): Promise<string[]> {
-  const { from, to, toTag } = piece;
+  { from, to, toText }: Piece,
+): Promise<{ logs: readonly string[]; sure: boolean } | { refused: RefusedRange }> {
   const { fromBlock, toBlock, ...rest } = filter;
-  const asked = { ...rest, fromBlock: hex(from), toBlock: toTag ?? hex(to) };
-  const answer = await askWhole(visit, { method: 'eth_getLogs', params: JSON.stringify([asked]), block: to });
-  if (answer.kind === 'result') return elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
+  const asked = { ...rest, fromBlock: hex(from), toBlock: toText ?? hex(to) };
+  let answer: Awaited<ReturnType<typeof askWhole>>;
+  try {
+    answer = await askWhole(visit, { method: 'eth_getLogs', params: JSON.stringify([asked]), block: to });
+  } catch (error) {
+    const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
+    if (!tooLarge || from === to) throw error;
+    return { refused: { logs: true, blocks: null, until: null } };
+  }
+  if (answer.kind === 'result') {
+    const { upstream } = answer;
+    if (!answer.text.startsWith('[')) {
+      throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
+    }
+    const head = visit.at.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
+    return { logs: elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1), sure: head !== null && head >= to };
+  }
   const refused = refusedRange(answer.code, answer.message);
-  if (refused === null || from === to || depth === MAX_DEPTH) throw new NodeSaid(answer.error);
-  // Too many logs depend on where one looks, a range's width does not.
-  if (!refused.logs) learnt.refused(to - from + 1, refused.blocks);
-  const widest = refused.logs ? Number.POSITIVE_INFINITY : learnt.widest();
-  const halves = widest < to - from + 1 ? cut(piece, widest) : cut(piece, Math.ceil((to - from + 1) / 2));
-  if (halves.length > MAX_PIECES) {
-    throw tooMany(`the range spans ${to - from + 1} blocks`, {
-      from,
-      to: (halves[MAX_PIECES - 1] as LogRange).to,
-    });
-  }
-  const logs: string[] = [];
-  for (const half of halves) {
-    for (const log of await logsOfPiece(visit, filter, half, learnt, depth + 1)) logs.push(log);
-    if (logs.length > visit.at.site.network.rpc.maxLogs) break;
-  }
-  return logs;
+  if (refused === null || from === to) throw new NodeSaid(answer.error);
+  return { refused };
 }
 
-/** A node's own error, to be handed on as it is. */
-export class NodeSaid extends Error {
-  readonly error: Buffer;
-
-  constructor(error: Buffer) {
-    super('a node answered with an error');
-    this.error = error;
+/** How many of the logs may be given; all of them where they are not too many. */
+function fitting(logs: readonly string[], maxLogs: number, maxBytes: number): number {
+  let bytes = 0;
+  for (const [at, log] of logs.entries()) {
+    bytes += log.length;
+    if (at === maxLogs || bytes > maxBytes) return at;
   }
+  return logs.length;
 }
 
-/** The range up to the block before the one in which it became too much. */
-function tooManyLogs(logs: readonly string[], range: LogRange, maxLogs: number): Problem {
-  const { blockNumber } = JSON.parse(logs[maxLogs] as string) as { blockNumber?: string };
-  const last = Number(blockNumber ?? hex(range.from)) - 1;
-  return tooMany(`more than ${maxLogs} logs`, last < range.from ? null : { from: range.from, to: last });
+function blockOf(log: string): number {
+  const { blockNumber } = JSON.parse(log) as { blockNumber?: unknown };
+  const number = typeof blockNumber === 'string' ? Number(blockNumber) : Number.NaN;
+  if (Number.isSafeInteger(number)) return number;
+  throw failure({ reason: 'nonsense', detail: 'a node sent a log without a block' });
 }
 
 function tooMany(what: string, suggested: LogRange | null): Problem {

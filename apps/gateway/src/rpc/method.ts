@@ -1,7 +1,9 @@
 import type { Database, KeyRow } from '@packhouse/database';
 import type { Forwarder, ResultBody } from '@packhouse/node-rpc';
-import type { Context } from '@packhouse/runtime';
+import type { Context, Span } from '@packhouse/runtime';
 import type { PendingWatch } from '../filters/pending-watch.js';
+import type { CallMetrics } from '../server/call-metrics.js';
+import type { CallNotes } from '../server/visit.js';
 import type { Site } from '../sites/site.js';
 import type { AnswerCache } from './answer-cache.js';
 import type { RpcCall } from './read-request.js';
@@ -20,6 +22,8 @@ export interface RpcSite {
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly shared: SharedCalls;
   readonly cache: AnswerCache;
+  /** Absent where nobody counts. */
+  readonly metrics?: CallMetrics;
 }
 
 /** What a method needs to answer one call. */
@@ -30,6 +34,10 @@ export interface RpcVisit {
   readonly key: KeyRow | undefined;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
+  /** What the log says of the request. */
+  readonly notes?: CallNotes | undefined;
+  /** Of the request, or of the one call. Absent where nobody traces. */
+  readonly span?: Span | undefined;
 }
 
 /** What is sent on instead of what came, and what is known of it. */
@@ -55,6 +63,8 @@ export interface RpcMethod {
   prepare?(params: readonly unknown[], at: RpcSite): Prepared | undefined;
   /** The block that a result is about, where only the result tells; null: it must not be kept. */
   aboutOf?(result: Buffer): number | null;
+  /** Counts a call that is about to go to a node; gives what ends it. Throws problems where there are too many. */
+  enter?(visit: RpcVisit): () => void;
   /** Answers by itself instead of forwarding. */
   handle?(call: RpcCall, visit: RpcVisit): Promise<RpcAnswer>;
 }

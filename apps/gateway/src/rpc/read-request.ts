@@ -68,15 +68,17 @@ function readItem(parsed: unknown, text: string): RpcItem {
   }
   const members = membersOf(text);
   const id = members.get('id');
-  const { jsonrpc, id: idValue, method, params = [] } = parsed as Record<string, unknown>;
+  const { jsonrpc, id: idValue, method, params } = parsed as Record<string, unknown>;
   if (id !== undefined && typeof idValue === 'object' && idValue !== null) {
     return refused('null', 'The id is a number, a string or null.');
   }
   const answerTo = id ?? 'null';
   if (jsonrpc !== undefined && jsonrpc !== '2.0') return refused(answerTo, 'The member jsonrpc is "2.0".');
   if (typeof method !== 'string') return refused(answerTo, 'The member method is a string.');
+  // Some clients write null where there are none.
+  if (params === undefined || params === null) return { call: { id, method, params: [], paramsText: '[]' } };
   if (!Array.isArray(params)) return refused(answerTo, 'The member params is an array.');
-  return { call: { id, method, params, paramsText: members.get('params') ?? '[]' } };
+  return { call: { id, method, params, paramsText: members.get('params') as string } };
 }
 
 function refused(id: string, detail: string): RpcItem {

@@ -14,24 +14,28 @@ interface Flight {
   answer: Promise<ForwardAnswer>;
   waiting: number;
   stop: AbortController;
+  /** Somebody has the stream; it can be read once. */
+  streamed: boolean;
 }
 
-/** Makes it; a result that is streamed goes to whoever asked first, the others ask for themselves. */
+/** Makes it; a result that is streamed goes to whoever waits longest, the others ask for themselves. */
 export function createSharedCalls(): SharedCalls {
   const flights = new Map<string, Flight>();
 
   const begin = (name: string, ask: (signal: AbortSignal) => Promise<ForwardAnswer>): Flight => {
     const stop = new AbortController();
-    const flight: Flight = { answer: ask(stop.signal), waiting: 0, stop };
+    const flight: Flight = { answer: ask(stop.signal), waiting: 0, stop, streamed: false };
     flights.set(name, flight);
-    const land = (): void => {
-      if (flights.get(name) === flight) flights.delete(name);
-    };
+    const land = (): void => forget(name, flight);
     flight.answer.then(land, land);
     return flight;
   };
 
-  const board = async (flight: Flight, signal: AbortSignal): Promise<ForwardAnswer> => {
+  const forget = (name: string, flight: Flight): void => {
+    if (flights.get(name) === flight) flights.delete(name);
+  };
+
+  const board = async (name: string, flight: Flight, signal: AbortSignal): Promise<ForwardAnswer> => {
     flight.waiting += 1;
     let leave = (): void => undefined;
     const gone = new Promise<never>((_, reject) => {
@@ -44,23 +48,24 @@ export function createSharedCalls(): SharedCalls {
     } finally {
       signal.removeEventListener('abort', leave);
       flight.waiting -= 1;
-      if (flight.waiting === 0 && signal.aborted) flight.stop.abort(signal.reason);
+      if (flight.waiting === 0 && signal.aborted && !flight.streamed) {
+        // Whoever comes now must not board what is being stopped.
+        forget(name, flight);
+        flight.stop.abort(signal.reason);
+      }
     }
   };
 
   return {
     async ask(name, signal, ask) {
-      const running = flights.get(name);
-      if (running === undefined) {
-        const flight = begin(name, ask);
-        const answer = await board(flight, signal);
-        if (answer.kind === 'result' && answer.body.rest !== null) {
-          signal.addEventListener('abort', () => flight.stop.abort(signal.reason), { once: true });
-        }
-        return answer;
-      }
-      const answer = await board(running, signal);
-      if (answer.kind === 'result' && answer.body.rest !== null) return ask(signal);
+      const flight = flights.get(name) ?? begin(name, ask);
+      const answer = await board(name, flight, signal);
+      if (answer.kind !== 'result' || answer.body.rest === null) return answer;
+      if (flight.streamed) return ask(signal);
+      flight.streamed = true;
+      const stop = (): void => flight.stop.abort(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
       return answer;
     },
   };

@@ -18,7 +18,10 @@ export function noRoute(
     });
   }
   const host = hostName(request.host);
-  if (parts.sites.some((site) => withoutKey(site.base, request.path, host))) return unauthenticated();
+  const noKey = (site: Site): boolean =>
+    withoutKey(site.base, request.path, host) ||
+    (request.method === 'POST' && rpcWithoutKey(site, request.path, host));
+  if (parts.sites.some(noKey)) return unauthenticated();
   const below = (mount: Mount): boolean => at(mount, host) && request.path.startsWith(`${mount.path}/`);
   const known = parts.sites.some((site) => below(site.base) || below(site.files));
   if (!known && /^\/[^/]*\/(?:v1|files)\//.test(request.path)) {
@@ -37,7 +40,17 @@ function at(mount: Mount, host: string): boolean {
   return mount.host === undefined || mount.host === host;
 }
 
-/** An address of the bundle interface with the key left out, or empty. */
+/** An address of the bundle interface or of tokens with the key left out, or empty. */
 function withoutKey(base: Mount, path: string, host: string): boolean {
-  return at(base, host) && ['/', '//'].some((gap) => path.startsWith(`${base.path}${gap}bundle-api/`));
+  return (
+    at(base, host) &&
+    ['/bundle-api/', '//bundle-api/', '/nft-api/', '//nft-api/'].some((gap) =>
+      path.startsWith(base.path + gap),
+    )
+  );
+}
+
+/** The address of JSON-RPC with the key left out. */
+function rpcWithoutKey({ base, network }: Site, path: string, host: string): boolean {
+  return !network.rpc.open && at(base, host) && (path === base.path || path === `${base.path}/`);
 }

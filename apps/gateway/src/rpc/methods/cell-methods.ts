@@ -37,7 +37,7 @@ const sendTransaction: RpcMethod = {
       if (!(error instanceof Problem) || visit.signal.aborted) throw error;
       const again = await askWhole(visit, { method: 'send_transaction', params, idempotent: false });
       const known = again.kind === 'error' && again.code === ALREADY_IN_POOL ? hashIn(again.message) : null;
-      return known === null ? asAnswer(again) : asAnswer({ kind: 'result', text: `"${known}"` });
+      return known === null ? asAnswer(again) : asText(`"${known}"`);
     }
   },
 };
@@ -80,5 +80,9 @@ function getConsensus(): RpcMethod {
 
 function asAnswer(answer: WholeAnswer): RpcAnswer {
   if (answer.kind === 'error') return answer;
-  return { kind: 'result', body: { bytes: Buffer.from(answer.text), rest: null } };
+  return asText(answer.text);
+}
+
+function asText(text: string): RpcAnswer {
+  return { kind: 'result', body: { bytes: Buffer.from(text), rest: null } };
 }

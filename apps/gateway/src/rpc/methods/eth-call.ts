@@ -1,27 +1,35 @@
 import type { Network } from '@packhouse/networks';
+import { createCallsInFlight } from '../calls-in-flight.js';
 import type { Prepared, RpcMethod } from '../method.js';
 import { callObject } from '../params/call-object.js';
 import { anything, blockNumberOf, blockOrHash, checkParams, invalidParams } from '../params/check-params.js';
 
-/** `eth_call`, with the gas of a network at most (service specification 8). */
-export const ethCall: RpcMethod = {
-  name: 'eth_call',
-  cost: 2,
-  idempotent: true,
-  prepare(params, { site }): Prepared {
-    // The third and fourth are geth's overrides of state and block.
-    checkParams(params, [callObject, blockOrHash, anything, anything], 1);
-    const [call, block = 'latest', ...overrides] = params as [Record<string, unknown>, unknown];
-    const { rpc } = site.network;
-    const capped = withGasCap(call, rpc);
-    const number = blockNumberOf(block);
-    return {
-      params: JSON.stringify([capped, block, ...overrides]),
-      timeoutMs: rpc.callTimeoutMs,
-      ...(number === undefined ? {} : { block: number, about: number }),
-    };
-  },
-};
+/**
+ * `eth_call`, with the gas of a network at most (service specification 8), a timeout of its own, and so many of one key
+ * in flight: a key whose calls are slow does not take the nodes from the others.
+ */
+export function ethCall(): RpcMethod {
+  const inFlight = createCallsInFlight();
+  return {
+    name: 'eth_call',
+    cost: 2,
+    idempotent: true,
+    prepare(params, { site }): Prepared {
+      // The third and fourth are geth's overrides of state and block.
+      checkParams(params, [callObject, blockOrHash, anything, anything], 1);
+      const [call, block, ...overrides] = params as [Record<string, unknown>, unknown];
+      const { rpc } = site.network;
+      const capped = withGasCap(call, rpc);
+      const number = blockNumberOf(block);
+      return {
+        params: JSON.stringify([capped, block ?? 'latest', ...overrides]),
+        timeoutMs: rpc.callTimeoutMs,
+        ...(number === undefined ? {} : { block: number, about: number }),
+      };
+    },
+    enter: ({ at, key }) => inFlight.enter(key?.id ?? 0, at.site.network.rpc.maxCallsInFlight),
+  };
+}
 
 function withGasCap(
   call: Record<string, unknown>,

@@ -1,15 +1,12 @@
 import type { Clock } from '@packhouse/runtime';
 import { askWhole } from '../ask-whole.js';
-import {
-  createLearntRanges,
-  type LearntRanges,
-  type LogRange,
-  logsOfRange,
-  NodeSaid,
-} from '../logs-split.js';
+import { createLearntRanges, type LearntRanges } from '../learnt-ranges.js';
+import { logsOfRange } from '../logs-split.js';
 import type { RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
-import { checkParams, invalidParams } from '../params/check-params.js';
+import { NodeSaid } from '../node-said.js';
+import { checkParams } from '../params/check-params.js';
 import { type LogFilter, logFilter, readLogFilter } from '../params/log-filter.js';
+import { logRangeOf } from './log-range-of.js';
 
 /** `eth_getLogs` that never dead-ends: split where the nodes refuse, refused with a range that will be answered. */
 export function ethGetLogs(): RpcMethod {
@@ -25,21 +22,17 @@ export function ethGetLogs(): RpcMethod {
     async handle(call, visit) {
       checkParams(call.params, [logFilter]);
       const filter = readLogFilter(call.params[0]);
-      const range = rangeOf(filter, visit);
+      const range = logRangeOf(filter, visit);
       if (range === null) return askAsItIs(visit, filter);
-      if (range.from > range.to) {
-        if (!range.fixed) return askAsItIs(visit, filter);
-        throw invalidParams('invalid block range params', 0);
-      }
       const { finalized } = visit.at.forwarder;
-      const name = `${visit.at.site.network.id} eth_getLogs ${JSON.stringify(filter)}`;
+      const { id, chainId } = visit.at.site.network;
+      const name = `${id} ${chainId} eth_getLogs ${JSON.stringify(filter)}`;
       const kept = visit.at.cache.get(name);
       if (kept !== undefined) return whole(kept);
       try {
-        const bytes = Buffer.from(
-          `[${(await logsOfRange(visit, filter, range, learntBy(visit.context.clock))).join(',')}]`,
-        );
-        if (range.to <= (finalized() ?? -1) && range.fixed) visit.at.cache.set(name, bytes);
+        const { logs, sure } = await logsOfRange(visit, filter, range, learntBy(visit.context.clock));
+        const bytes = Buffer.from(`[${logs.join(',')}]`);
+        if (sure && range.fixed && range.to <= (finalized() ?? -1)) visit.at.cache.set(name, bytes);
         return whole(bytes);
       } catch (error) {
         if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
@@ -47,23 +40,6 @@ export function ethGetLogs(): RpcMethod {
       }
     },
   };
-}
-
-/** The numbers of a range; null where they are the node's to say (a block hash, `pending`, `safe`, an unknown head). */
-function rangeOf(filter: LogFilter, { at }: RpcVisit): (LogRange & { fixed: boolean }) | null {
-  if (filter.blockHash !== undefined) return null;
-  const { fromBlock = 'latest', toBlock = 'latest' } = filter;
-  if (fromBlock === toBlock && !fromBlock.startsWith('0x')) return null;
-  const numberOf = (block: string): number | null => {
-    if (block.startsWith('0x')) return Number(block);
-    if (block === 'earliest') return 0;
-    if (block === 'latest') return at.forwarder.head();
-    return block === 'finalized' ? at.forwarder.finalized() : null;
-  };
-  const [from, to] = [numberOf(fromBlock), numberOf(toBlock)];
-  if (from === null || to === null) return null;
-  const named = toBlock.startsWith('0x');
-  return { from, to, fixed: named && fromBlock.startsWith('0x'), ...(named ? {} : { toTag: toBlock }) };
 }
 
 async function askAsItIs(visit: RpcVisit, filter: LogFilter): Promise<RpcAnswer> {

@@ -77,11 +77,10 @@ const READS: readonly RpcMethod[] = [
   read('eth_getTransactionByBlockHashAndIndex', [hash, quantity], { aboutOf: blockOfResult }),
   read('eth_getTransactionReceipt', [hash], { aboutOf: blockOfResult }),
   storageAt,
-  ethCall,
 ];
 
 /** What EVM networks offer (service specification 4.3, and what every client library calls first). */
 export function evmMethods(parts: MethodParts): RpcMethod[] {
   const getLogs = ethGetLogs();
-  return [...READS, getLogs, ...filterMethods(parts, getLogs)];
+  return [...READS, ethCall(), getLogs, ...filterMethods(parts, getLogs)];
 }

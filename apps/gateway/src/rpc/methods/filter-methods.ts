@@ -10,8 +10,9 @@ import { type Polled, pollBlocks, pollLogs } from '../../filters/poll-filter.js'
 import { linkAt } from '../../filters/read-chain.js';
 import { Problem } from '../../http/problem.js';
 import { failure } from '../answer-call.js';
-import { createLearntRanges, NodeSaid } from '../logs-split.js';
+import { createLearntRanges } from '../learnt-ranges.js';
 import type { MethodParts, RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
+import { NodeSaid } from '../node-said.js';
 import { anything, checkParams, flag, invalidParams } from '../params/check-params.js';
 import { logFilter, readLogFilter } from '../params/log-filter.js';
 import type { RpcCall } from '../read-request.js';

@@ -1,0 +1,82 @@
+import { Problem } from '../http/problem.js';
+import { problemOfError } from '../http/problem-of-error.js';
+import { PROBLEM_REASONS } from '../http/problem-reasons.js';
+import { answerObserved } from './answer-observed.js';
+import { AFTER_RESULT, beforeResult, nodeErrorText, refusalText } from './answer-text.js';
+import type { RpcVisit } from './method.js';
+import type { RpcItem } from './read-request.js';
+import { logInternal } from './send-refusal.js';
+
+/** Calls of one batch that are under way at a time. */
+const CONCURRENCY = 8;
+
+/**
+ * Answers the items of a batch, each by itself; null: they are notifications, all of them. A batch is sent whole, so
+ * all its answers together are as large as a single one may be: what does not fit any more is refused by itself.
+ */
+export async function answerBatch(
+  items: readonly RpcItem[],
+  visit: RpcVisit,
+  request: { id: string },
+): Promise<Buffer | null> {
+  const { maxAnswerBytes } = visit.at.site.network.rpc;
+  let bytes = 0;
+  const grow = (piece: Buffer): Buffer => {
+    bytes += piece.length;
+    if (bytes <= maxAnswerBytes) return piece;
+    bytes -= piece.length;
+    throw new Problem('answer-too-large', {
+      detail: `The answers of the batch are larger than ${maxAnswerBytes} bytes; ask this one by itself.`,
+    });
+  };
+
+  const answer = async (item: RpcItem): Promise<Buffer | null> => {
+    if ('problem' in item) {
+      noteRefusal(visit, item.problem);
+      return refusalText(item.id, item.problem, request.id);
+    }
+    const { call } = item;
+    const stop = new AbortController();
+    const signal = AbortSignal.any([visit.signal, stop.signal]);
+    try {
+      const said = await answerObserved(call, { ...visit, signal });
+      if (call.id === undefined) return null;
+      if (said.kind === 'error') return nodeErrorText(call.id, said.error);
+      const pieces: Buffer[] = [];
+      try {
+        pieces.push(grow(said.body.bytes));
+        for await (const piece of said.body.rest ?? []) pieces.push(grow(piece));
+      } catch (error) {
+        for (const piece of pieces) bytes -= piece.length;
+        throw error;
+      }
+      return Buffer.concat([beforeResult(call.id), ...pieces, AFTER_RESULT]);
+    } catch (error) {
+      stop.abort(error);
+      if (call.id === undefined || visit.signal.aborted) return null;
+      const problem = problemOfError(error);
+      logInternal(problem, request, visit.context.logger);
+      return refusalText(call.id, problem, request.id);
+    }
+  };
+
+  const texts = new Array<Buffer | null>(items.length).fill(null);
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let mine = next++; mine < items.length && !visit.signal.aborted; mine = next++) {
+      texts[mine] = await answer(items[mine] as RpcItem);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, work));
+  const answers = texts.filter((text) => text !== null);
+  if (answers.length === 0) return null;
+  const pieces = answers.flatMap((text, at) => [Buffer.from(at === 0 ? '[' : ','), text]);
+  return Buffer.concat([...pieces, Buffer.from(']')]);
+}
+
+/** Counts an item that is no call. */
+function noteRefusal({ at, key, notes }: RpcVisit, { reason }: Problem): void {
+  const code = String(PROBLEM_REASONS[reason].code);
+  at.metrics?.refused(key?.prefix ?? '', code);
+  notes?.codes.add(code);
+}

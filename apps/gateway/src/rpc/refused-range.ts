@@ -1,0 +1,52 @@
+/** What a node's refusal of eth_getLogs says of its limits. */
+export interface RefusedRange {
+  /** It is about what was found, not about the width of the range: another range of that width may do. */
+  logs: boolean;
+  /** The blocks that it takes at once, where it names them. */
+  blocks: number | null;
+  /** The last block of a range from the same start that it says will do. */
+  until: number | null;
+}
+
+/** Too much was found, took too long to find, or is too large to send. */
+const RESULTS =
+  /(more than|exceed\w*|max\w*|limit\w*|over|cap of)\D{0,40}[\d,]+\s*k?\s*\b(results?|logs?|events?)\b|\b(results?|logs?|events?)\b\D{0,40}(exceed\w*|max\w*|limit\w*|more than)|max\w* (results|logs|events)|response (size|is too)|(response|result|body|payload) (is )?too (large|big|many)|size (limit )?exceed|too many (logs|results|events)|query (timeout|timed out|returned)/;
+/** The range is wider than the node takes. */
+const WIDTH =
+  /\branges?\b|blocks? (distance|limit|count|span)|too many blocks|too wide|(number of|requested) blocks|query must be smaller|exceed\w* max\w* blocks?/;
+/** A word that makes a sentence one about a limit rather than one about a wrong parameter. */
+const LIMIT =
+  /limit|max|exceed|wide|large|more than|greater than|smaller than|up to|over \d|too many|too big|timeout|timed out|this block range/;
+/** geth's words for a range that is none. */
+const WRONG = /invalid block range|begin block|from.{0,20}(greater|higher|after).{0,20}to\b/;
+
+/** A limit named behind a word for one: `limited to a 10,000 range`, `maximum is set to 2048`, `0 - 10000 blocks`. */
+const NAMED =
+  /(?:max(?:imum)?|limit(?:ed)?|up to|over|exceeds?|than|cap)\b[^\d]{0,48}?(?:0\s*-\s*)?(\d[\d,_]*)\s*(k\b)?/g;
+const HEX_RANGE = /\[\s*0x[0-9a-f]+\s*,\s*(0x[0-9a-f]{1,13})\s*\]/;
+const DECIMAL_RANGE = /(?:retry|try) with (?:the |this )?(?:block )?range:? \[?(\d+)\s*(?:-|,|to)\s*(\d+)/;
+
+/**
+ * Reads a node's error; null where it is no refusal of a range. The codes say little (-32005, -32602, -32000, -32600,
+ * -32614, 35 are all in use), so the sentence decides; the test holds those of today's nodes and providers.
+ */
+export function refusedRange(code: number, message: string): RefusedRange | null {
+  const text = message.toLowerCase();
+  const results = RESULTS.test(text);
+  if (!results && !WIDTH.test(text) && !(code === -32005 && /limit exceeded/.test(text))) return null;
+  if (!LIMIT.test(text) || WRONG.test(text)) return null;
+  const until = HEX_RANGE.exec(text)?.[1] ?? DECIMAL_RANGE.exec(text)?.[2];
+  return {
+    logs: results,
+    blocks: results ? null : namedBlocks(text),
+    until: until === undefined ? null : Number(until),
+  };
+}
+
+function namedBlocks(text: string): number | null {
+  for (const [, digits, thousands] of text.matchAll(NAMED)) {
+    const blocks = Number((digits as string).replaceAll(/[,_]/g, '')) * (thousands === undefined ? 1 : 1_000);
+    if (blocks > 0 && Number.isSafeInteger(blocks)) return blocks;
+  }
+  return null;
+}
