@@ -21,10 +21,12 @@ export function createLineup(parts: {
   app: FastifyInstance;
   router: RequestListener;
   express: ExpressLane;
+  /** Takes what may have to wait for somebody. */
+  rpcLane: ExpressLane;
   sites: readonly Site[];
   letGo: () => void;
 }): Lineup {
-  const { app, router, express, sites } = parts;
+  const { app, router, express, rpcLane, sites } = parts;
   let underWay = 0;
   let retired = false;
   const left = (): void => {
@@ -39,7 +41,7 @@ export function createLineup(parts: {
       if (express(request, response)) return;
       underWay += 1;
       response.once('close', left);
-      router(request, response);
+      if (!rpcLane(request, response)) router(request, response);
     },
     retire() {
       if (retired) return;

@@ -1,0 +1,200 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import type { KeyRow } from '@packhouse/database';
+import { isRestricted } from '../auth/key-restrictions.js';
+import type { GatewayParts } from '../routes/gateway-parts.js';
+import { answerJsonRpc, type RpcReply, refuseWhole } from '../routes/json-rpc.js';
+import type { RpcSite } from '../rpc/method.js';
+import type { ExpressLane } from './express-lane.js';
+import type { RecordVisit } from './record-visit.js';
+import { beginVisit, type Visit } from './visit.js';
+
+export interface RpcLaneOptions {
+  parts: GatewayParts;
+  sites: readonly RpcSite[];
+  record: RecordVisit;
+  nextRequestId(): string;
+  /** Requests are traced: the router's way has the spans. */
+  tracing?: boolean;
+}
+
+/** An address that needs no decoding; all others are the router's. */
+const CALL = /^(\/.+\/v1|\/v1)\/(ph_\w{8}_[\w-]{43})$/;
+const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i;
+/** Larger bodies are the router's: up to 100 kB, which no single call needs. */
+const SHORT = /^[1-9]\d{0,4}$/;
+
+/**
+ * Makes the way past the router for JSON-RPC by a key in use: the same function answers it, with a request and a
+ * reply that cost next to nothing, while routing, hooks, body parsing and serializing cost more than all the rest of
+ * a call that is passed on. What is unknown, restricted or not plain is left to the router.
+ */
+export function createRpcLane(options: RpcLaneOptions): ExpressLane {
+  const { parts, record } = options;
+  const paths = parts.sites.map(({ base }) => base.path);
+  const sites = new Map(
+    options.sites
+      .filter(({ site }) => site.base.host === undefined && !site.network.rpc.open)
+      // Where two networks share a path, the host name decides, and that is the router's to read.
+      .filter(({ site }) => paths.filter((path) => path === site.base.path).length === 1)
+      .map((at) => [at.site.base.path, at]),
+  );
+
+  return (request, response) => {
+    if (request.method !== 'POST' || parts.draining() || options.tracing === true) return false;
+    const { headers } = request;
+    // A page in a browser is told who may read the answer.
+    if (headers.origin !== undefined || headers['transfer-encoding'] !== undefined) return false;
+    if (headers['content-encoding'] !== undefined || headers.expect !== undefined) return false;
+    const length = headers['content-length'];
+    if (length === undefined || !SHORT.test(length) || !JSON_TYPE.test(headers['content-type'] ?? '')) {
+      return false;
+    }
+    const match = CALL.exec(request.url ?? '');
+    const at = match === null ? undefined : sites.get(match[1] as string);
+    if (match === null || at === undefined) return false;
+    const visit = beginVisit();
+    visit.route = 'rpc';
+    visit.network = at.site.network.id;
+    const key = admitted(parts, match[2] as string, visit);
+    if (key === null) return false;
+
+    const exchange = new LaneExchange(request, visit, key, options.nextRequestId);
+    const reply = new LaneReply(response, visit);
+    response.on('close', () => record(visit, response, () => exchange.id));
+    readBody(request, Number(length), (body) => {
+      exchange.body = body;
+      const refuse = (error: unknown): unknown => refuseWhole(parts, at, exchange, reply, error);
+      try {
+        const answered = answerJsonRpc(parts, at, exchange, reply);
+        if (answered instanceof Promise) answered.catch(refuse);
+      } catch (error) {
+        refuse(error);
+      }
+    });
+    return true;
+  };
+}
+
+/** Whoever is known to memory and may ask; the router says the others why not. */
+function admitted({ admission }: GatewayParts, key: string, visit: Visit): KeyRow | null {
+  try {
+    const row = admission.identify(key, visit);
+    if (row instanceof Promise) {
+      // The router asks again; that it is refused then is told there.
+      row.catch(() => undefined);
+      return null;
+    }
+    return isRestricted(row) ? null : row;
+  } catch {
+    return null;
+  }
+}
+
+/** The server has counted the bytes: there are exactly so many, or the request breaks off and never ends. */
+function readBody(request: IncomingMessage, length: number, done: (body: Buffer) => void): void {
+  let first: Buffer | undefined;
+  let more: Buffer[] | undefined;
+  request.on('data', (chunk: Buffer) => {
+    if (first === undefined) first = chunk;
+    else if (more === undefined) more = [first, chunk];
+    else more.push(chunk);
+  });
+  request.on('end', () => done(more === undefined ? (first as Buffer) : Buffer.concat(more, length)));
+}
+
+class LaneExchange {
+  readonly raw: IncomingMessage;
+  readonly visit: Visit;
+  rpcCaller: { key: KeyRow | undefined } | undefined;
+  body: Buffer | undefined;
+  readonly #nextId: () => string;
+  #id: string | undefined;
+
+  constructor(raw: IncomingMessage, visit: Visit, key: KeyRow, nextId: () => string) {
+    this.raw = raw;
+    this.visit = visit;
+    this.rpcCaller = { key };
+    this.#nextId = nextId;
+  }
+
+  get id(): string {
+    this.#id ??= this.#nextId();
+    return this.#id;
+  }
+
+  get ip(): string {
+    return this.raw.socket.remoteAddress ?? '';
+  }
+
+  get headers(): IncomingMessage['headers'] {
+    return this.raw.headers;
+  }
+}
+
+/** Answers up to this size are sent as one text with their head: one write, and no piece of memory of its own. */
+const ONE_WRITE = 16_384;
+
+class LaneReply implements RpcReply {
+  readonly raw: ServerResponse;
+  readonly #visit: Visit;
+  #status = 200;
+  #headers: string[] = [];
+
+  constructor(raw: ServerResponse, visit: Visit) {
+    this.raw = raw;
+    this.#visit = visit;
+  }
+
+  code(status: number): this {
+    this.#status = status;
+    return this;
+  }
+
+  header(name: string, value: string | number): this {
+    this.#headers.push(name, String(value));
+    return this;
+  }
+
+  type(contentType: string): this {
+    return this.header('content-type', contentType);
+  }
+
+  send(body?: Buffer | Readable): this {
+    const { raw } = this;
+    if (body === undefined || Buffer.isBuffer(body)) {
+      this.#begin(body?.length ?? 0);
+      // A text of latin1 is sent together with its head, byte for byte.
+      if (body === undefined) raw.end();
+      else if (body.length <= ONE_WRITE) raw.end(body.toString('latin1'), 'latin1');
+      else raw.end(body);
+      return this;
+    }
+    raw.writeHead(this.#status, this.#headers);
+    // What breaks off in the middle ends the connection, which tells the client.
+    pipeline(body, raw, () => undefined);
+    return this;
+  }
+
+  sendParts(before: string, bytes: Buffer, after: string): this {
+    const { raw } = this;
+    const length = before.length + bytes.length + after.length;
+    this.#begin(length);
+    if (length <= ONE_WRITE) {
+      raw.end(before + bytes.toString('latin1') + after, 'latin1');
+      return this;
+    }
+    raw.cork();
+    raw.write(before, 'latin1');
+    raw.write(bytes);
+    raw.end(after, 'latin1');
+    raw.uncork();
+    return this;
+  }
+
+  #begin(length: number): void {
+    if (this.#status !== 204) this.#headers.push('content-length', String(length));
+    this.#visit.bytes = length;
+    this.raw.writeHead(this.#status, this.#headers);
+  }
+}
