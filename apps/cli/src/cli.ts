@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addAlarmsCommand } from './commands/alarms.js';
 import { addAuditCommand } from './commands/audit.js';
 import { addBackfillCommand } from './commands/backfill.js';
+import { addDoctorCommand } from './commands/doctor.js';
 import { addKeysCommand } from './commands/keys.js';
 import { addLocalCommand } from './commands/local.js';
 import { addManifestCommand } from './commands/manifest.js';
@@ -30,6 +31,7 @@ export function createProgram(io: CliIo): Command {
     .addHelpText('after', '\nExample:\n  $ packhouse local');
   addLocalCommand(program, io);
   addStatusCommand(program, io);
+  addDoctorCommand(program, io);
   addBackfillCommand(program, io);
   addAlarmsCommand(program, io);
   addQuarantineCommand(program, io);

@@ -17,3 +17,4 @@ export type {
   ForwardStatus,
   ResultBody,
 } from './forward/forwarder.js';
+export { createNodeLabel, type NodeLabel } from './node-label.js';

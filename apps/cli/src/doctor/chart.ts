@@ -1,0 +1,76 @@
+import type { Network, Upstream } from '@packhouse/networks';
+import { createNodeLabel, type NodeLabel } from '@packhouse/node-rpc';
+
+/** What is looked at, in the order of the table. */
+export const COLUMNS = [
+  'reach',
+  'chain',
+  'methods',
+  'behind',
+  'final',
+  'receipts',
+  'traces',
+  'batch',
+  'client',
+] as const;
+export type Column = (typeof COLUMNS)[number];
+
+/** `none`: there is nothing to look at, or nobody got that far. */
+export type Level = 'ok' | 'warn' | 'fail' | 'none';
+
+export interface Cell {
+  level: Level;
+  text: string;
+}
+
+/** Something wrong: what, and what to do about it. */
+export interface Finding {
+  level: 'warn' | 'fail';
+  message: string;
+  hint: string;
+}
+
+/** One upstream as it was found. */
+export interface Chart {
+  readonly network: Network;
+  readonly upstream: Upstream;
+  readonly label: NodeLabel;
+  readonly cells: Record<Column, Cell>;
+  readonly findings: Finding[];
+  /** Whether it answers, on the right chain, and truthfully. */
+  usable: boolean;
+  /** The newest block or epoch that it has. */
+  head: number | null;
+  /** The newest final block that it names. */
+  final: number | null;
+  /** What it says which chain it is on, where the networks file does not say. */
+  chain: string | null;
+  set(column: Column, level: Level, text: string): void;
+  /** Notes it in the column too. */
+  find(column: Column, level: 'warn' | 'fail', text: string, message: string, hint: string): void;
+}
+
+/** An empty chart. */
+export function createChart(network: Network, upstream: Upstream): Chart {
+  const cells = Object.fromEntries(COLUMNS.map((column) => [column, { level: 'none', text: '-' }]));
+  const chart: Chart = {
+    network,
+    upstream,
+    label: createNodeLabel(upstream),
+    cells: cells as Record<Column, Cell>,
+    findings: [],
+    usable: true,
+    head: null,
+    final: null,
+    chain: null,
+    set(column, level, text) {
+      chart.cells[column] = { level, text };
+    },
+    find(column, level, text, message, hint) {
+      // Of two things in one column the worse one is shown.
+      if (chart.cells[column].level !== 'fail' || level === 'fail') chart.set(column, level, text);
+      chart.findings.push({ level, message, hint });
+    },
+  };
+  return chart;
+}

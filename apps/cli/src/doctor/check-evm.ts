@@ -1,0 +1,125 @@
+import type { NodeAsk } from './ask-node.js';
+import type { Chart } from './chart.js';
+import { checkMethods, type Question } from './check-methods.js';
+import { reach } from './reach.js';
+import { asQuantity, headerOf } from './read-values.js';
+
+const ZERO_ADDRESS = `0x${'00'.repeat(20)}`;
+const ZERO_HASH = `0x${'00'.repeat(32)}`;
+/** Sizes of batches that are tried, the largest first. */
+const BATCHES = [100, 20, 5];
+/** Without these nothing can be served. */
+const MUST = ['eth_getBlockByNumber', 'eth_getLogs'];
+
+/** What the gateway forwards on EVM networks; filters are the gateway's own. */
+const questions = (hash: string): Question[] => [
+  ['eth_blockNumber', []],
+  ['eth_chainId', []],
+  ['net_version', []],
+  ['eth_getBlockByNumber', ['latest', false]],
+  ['eth_getBlockByHash', [hash, false]],
+  ['eth_getBlockReceipts', ['latest']],
+  ['eth_getTransactionByHash', [ZERO_HASH]],
+  ['eth_getTransactionByBlockNumberAndIndex', ['latest', '0x0']],
+  ['eth_getTransactionByBlockHashAndIndex', [hash, '0x0']],
+  ['eth_getTransactionReceipt', [ZERO_HASH]],
+  ['eth_getStorageAt', [ZERO_ADDRESS, '0x0', 'latest']],
+  ['eth_call', [{ to: ZERO_ADDRESS }, 'latest']],
+  ['eth_getLogs', [{ fromBlock: 'latest', toBlock: 'latest', address: ZERO_ADDRESS }]],
+];
+
+/** Everything about an upstream of an EVM network that it alone can tell, but the proof of a block. */
+export async function checkEvm(chart: Chart, ask: NodeAsk): Promise<void> {
+  if (!(await reach(chart, ask, ['eth_chainId', []]))) return;
+  await checkChain(chart, ask);
+  const latest = headerOf(await ask.call('eth_getBlockByNumber', ['latest', false]));
+  chart.head = latest?.number ?? null;
+  if (latest === null) {
+    chart.usable = false;
+    chart.find(
+      ...(['behind', 'fail', 'no head'] as const),
+      'It does not tell its newest block.',
+      'Check that it is synchronised and not only a relay for transactions.',
+    );
+  }
+  await Promise.all([
+    checkMethods(chart, ask, questions(latest?.hash ?? ZERO_HASH), MUST),
+    checkFinal(chart, ask),
+    checkSyncing(chart, ask),
+    checkBatch(chart, ask),
+    checkClient(chart, ask),
+  ]);
+}
+
+async function checkChain(chart: Chart, ask: NodeAsk): Promise<void> {
+  const answer = await ask.call('eth_chainId', []);
+  const chainId = answer.kind === 'result' ? asQuantity(answer.value) : null;
+  const expected = chart.network.chainId;
+  if (chainId === expected) {
+    chart.set('chain', 'ok', String(chainId));
+    return;
+  }
+  chart.usable = false;
+  chart.find(
+    ...(['chain', 'fail', chainId === null ? 'unknown' : String(chainId)] as const),
+    chainId === null
+      ? 'It does not tell which chain it is on.'
+      : `It serves chain ${chainId}, and the network is chain ${expected}.`,
+    'Give the address of a node of this network, or correct chainId.',
+  );
+}
+
+async function checkFinal(chart: Chart, ask: NodeAsk): Promise<void> {
+  const { tag, depth } = chart.network.finality;
+  const byDepth = chart.head === null ? null : Math.max(0, chart.head - depth);
+  if (!tag) {
+    chart.final = byDepth;
+    chart.set('final', 'ok', `head - ${depth}`);
+    return;
+  }
+  const finalized = headerOf(await ask.call('eth_getBlockByNumber', ['finalized', false]));
+  chart.final = finalized?.number ?? byDepth;
+  if (finalized !== null) {
+    chart.set('final', 'ok', String(finalized.number));
+    return;
+  }
+  chart.find(
+    ...(['final', 'warn', `head - ${depth}`] as const),
+    `It does not answer for the finalized block: ${depth} blocks behind its head count as final.`,
+    'Use a node that knows the tag, or set finality.tag to false and finality.depth to what this chain needs.',
+  );
+}
+
+async function checkSyncing(chart: Chart, ask: NodeAsk): Promise<void> {
+  const answer = await ask.call('eth_syncing', []);
+  if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return;
+  chart.find(
+    ...(['behind', 'warn', 'syncing'] as const),
+    'It says that it is still synchronising.',
+    'Wait until it has caught up; until then others are asked for new blocks.',
+  );
+}
+
+async function checkBatch(chart: Chart, ask: NodeAsk): Promise<void> {
+  const most = chart.upstream.requestsPerSecond ?? Number.POSITIVE_INFINITY;
+  for (const size of BATCHES.filter((size, at) => size <= most || at === BATCHES.length - 1)) {
+    if ((await ask.batch(size, 'eth_chainId')) !== size) continue;
+    chart.set('batch', 'ok', size === BATCHES[0] ? `${size}+` : String(size));
+    return;
+  }
+  if (!chart.network.bundles.enabled) {
+    chart.set('batch', 'ok', 'no');
+    return;
+  }
+  chart.find(
+    ...(['batch', 'warn', 'no'] as const),
+    `It answers no batch of ${BATCHES.at(-1)}: blocks are fetched one request at a time.`,
+    'Raise its batch limit where it is yours.',
+  );
+}
+
+async function checkClient(chart: Chart, ask: NodeAsk): Promise<void> {
+  const answer = await ask.call('web3_clientVersion', []);
+  if (answer.kind !== 'result' || typeof answer.value !== 'string') return;
+  chart.set('client', 'ok', chart.label.quote(answer.value).slice(0, 40));
+}

@@ -1,0 +1,58 @@
+import type { NodeAnswer, NodeAsk } from './ask-node.js';
+import type { Chart } from './chart.js';
+
+/** A method and parameters that do no harm. */
+export type Question = readonly [method: string, params: readonly unknown[]];
+
+const HOW_MANY_SHOWN = 4;
+
+/**
+ * Asks for every method of a family once. Whatever a node says but that there is no such method, it has it. `must` are
+ * those without which the network cannot be served.
+ */
+export async function checkMethods(
+  chart: Chart,
+  ask: NodeAsk,
+  questions: readonly Question[],
+  must: readonly string[],
+): Promise<void> {
+  const asked = questions.filter(([method]) => !chart.network.rpc.deny.includes(method));
+  const answers = await Promise.all(asked.map(([method, params]) => ask.call(method, params)));
+  const names = (fits: (answer: NodeAnswer) => boolean): string[] =>
+    asked.filter((_, at) => fits(answers[at] as NodeAnswer)).map(([method]) => method);
+  const missing = names(isMissing);
+  const silent = names((answer) => answer.kind === 'failed');
+  const have = `${asked.length - missing.length - silent.length}/${asked.length}`;
+  chart.set('methods', 'ok', have);
+  if (silent.length > 0) {
+    chart.find(
+      ...(['methods', 'warn', have] as const),
+      `${shown(silent)} gave no JSON-RPC answer.`,
+      'Ask it again; where it stays so, raise its limits or use another node for these.',
+    );
+  }
+  if (missing.length === 0) return;
+  const vital = missing.filter((method) => must.includes(method));
+  if (vital.length > 0) chart.usable = false;
+  chart.find(
+    ...(['methods', vital.length > 0 ? 'fail' : 'warn', have] as const),
+    `It does not offer ${shown(missing)}.`,
+    vital.length > 0
+      ? 'This network cannot be served without; enable it on the node or use another.'
+      : "Enable the node's namespaces for them, leave them to other upstreams, or put them under rpc.deny.",
+  );
+}
+
+function shown(names: readonly string[]): string {
+  const first = names.slice(0, HOW_MANY_SHOWN).join(', ');
+  return names.length > HOW_MANY_SHOWN ? `${first} and ${names.length - HOW_MANY_SHOWN} more` : first;
+}
+
+/** Nodes say it in several ways; the code alone is not enough, some use it for networks that are not supported. */
+function isMissing(answer: NodeAnswer): boolean {
+  if (answer.kind !== 'error') return false;
+  if (answer.code === -32601) return true;
+  return /method.{0,60}(not found|does not exist|not available|not supported|unsupported|disabled)/i.test(
+    answer.message,
+  );
+}

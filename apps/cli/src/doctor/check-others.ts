@@ -1,0 +1,106 @@
+import type { NodeAsk } from './ask-node.js';
+import type { Chart } from './chart.js';
+import { checkMethods, type Question } from './check-methods.js';
+import { reach } from './reach.js';
+import { asQuantity, fieldOf } from './read-values.js';
+
+/** The core space of Conflux: `cfx_` unless the networks file has another prefix for the nodes. */
+export async function checkCore(chart: Chart, ask: NodeAsk): Promise<void> {
+  const prefix = chart.network.rpc.aliases.core_ ?? 'core_';
+  if (!(await reach(chart, ask, [`${prefix}getStatus`, []]))) return;
+  const status = await ask.call(`${prefix}getStatus`, []);
+  // Addresses carry the network's id; nodes of old tell the chain's only, which is the same on both public networks.
+  const id = asQuantity(fieldOf(status, 'networkId')) ?? asQuantity(fieldOf(status, 'chainId'));
+  const expected = chart.network.chainId;
+  if (id === expected) chart.set('chain', 'ok', String(id));
+  else {
+    chart.usable = false;
+    chart.find(
+      ...(['chain', 'fail', id === null ? 'unknown' : String(id)] as const),
+      id === null
+        ? `It does not tell its network in ${prefix}getStatus.`
+        : `It serves network ${id}, and the networks file says ${expected}.`,
+      'Give the address of a node of this network, or correct chainId.',
+    );
+  }
+  chart.head = asQuantity(fieldOf(status, 'epochNumber'));
+  const finalized = asQuantity(fieldOf(status, 'latestFinalized'));
+  if (finalized !== null) chart.set('final', 'ok', String(finalized));
+  await Promise.all([
+    checkMethods(
+      chart,
+      ask,
+      [
+        [`${prefix}epochNumber`, ['latest_state']],
+        [`${prefix}getLogs`, [{ fromEpoch: 'latest_state', toEpoch: 'latest_state' }]],
+      ],
+      [`${prefix}getLogs`],
+    ),
+    client(chart, ask, [`${prefix}clientVersion`, []]),
+  ]);
+}
+
+/** CKB. */
+export async function checkCell(chart: Chart, ask: NodeAsk): Promise<void> {
+  if (!(await reach(chart, ask, ['get_tip_block_number', []]))) return;
+  const tip = await ask.call('get_tip_block_number', []);
+  chart.head = tip.kind === 'result' ? asQuantity(tip.value) : null;
+  const id = fieldOf(await ask.call('get_consensus', []), 'id');
+  if (typeof id === 'string') {
+    chart.chain = chart.label.quote(id);
+    chart.set('chain', 'ok', chart.chain);
+  } else {
+    chart.usable = false;
+    chart.find(
+      ...(['chain', 'fail', 'unknown'] as const),
+      'It does not tell its chain in get_consensus.',
+      'Check that it is a CKB node whose Chain module is enabled.',
+    );
+  }
+  await Promise.all([
+    // Without a transaction: whoever offers the method says that one is missing.
+    checkMethods(
+      chart,
+      ask,
+      [
+        ['get_consensus', []],
+        ['get_tip_block_number', []],
+        ['send_transaction', []],
+      ],
+      ['get_consensus'],
+    ),
+    client(chart, ask, ['local_node_info', []], 'version'),
+  ]);
+}
+
+/** An address that nobody has the key of. */
+const NOBODY = `0x${'00'.repeat(19)}01`;
+
+/** A name registry. */
+export async function checkRegistry(chart: Chart, ask: NodeAsk): Promise<void> {
+  const prefix = chart.network.rpc.aliases.registry_ ?? 'registry_';
+  const key_info = { coin_type: '60', chain_id: '1', key: NOBODY };
+  const question: Question = [`${prefix}accountList`, [{ type: 'blockchain', key_info }]];
+  if (!(await reach(chart, ask, question))) return;
+  const answer = await ask.call(...question);
+  const code = fieldOf(answer, 'errno') ?? fieldOf(answer, 'err_no');
+  if (code === 0) {
+    chart.set('methods', 'ok', '1/1');
+    return;
+  }
+  chart.usable = false;
+  chart.find(
+    ...(['methods', 'fail', '0/1'] as const),
+    typeof code === 'number'
+      ? `It answers a lookup with errno ${code}.`
+      : `It answers a lookup with something that is no account list.`,
+    "Check that it is the registry's indexer, and its log.",
+  );
+}
+
+async function client(chart: Chart, ask: NodeAsk, question: Question, field?: string): Promise<void> {
+  const answer = await ask.call(...question);
+  const said =
+    answer.kind !== 'result' ? undefined : field === undefined ? answer.value : fieldOf(answer, field);
+  if (typeof said === 'string') chart.set('client', 'ok', chart.label.quote(said).slice(0, 40));
+}

@@ -1,0 +1,80 @@
+import { table } from '../io.js';
+import { type Cell, type Chart, COLUMNS, type Level } from './chart.js';
+
+/** What becomes of everything: the exit code, and the networks that nobody can serve. */
+export interface Verdict {
+  exitCode: 0 | 2 | 69;
+  upstreams: number;
+  warnings: number;
+  failures: number;
+  unusableNetworks: string[];
+}
+
+const TO_LOOK_AT = 2;
+const NO_UPSTREAM = 69;
+
+/** Sums up; `charts` are grouped by network. */
+export function verdictOf(charts: readonly (readonly Chart[])[]): Verdict {
+  const findings = charts.flat().flatMap((chart) => chart.findings);
+  const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
+  const unusableNetworks = charts
+    .filter((group) => !group.some((chart) => chart.usable))
+    .flatMap((group) => group[0]?.network.id ?? []);
+  return {
+    exitCode: unusableNetworks.length > 0 ? NO_UPSTREAM : findings.length > 0 ? TO_LOOK_AT : 0,
+    upstreams: charts.flat().length,
+    warnings: count('warn'),
+    failures: count('fail'),
+    unusableNetworks,
+  };
+}
+
+/** One row an upstream. */
+export function chartTable(charts: readonly Chart[]): string {
+  return table([
+    ['network', 'upstream', ...COLUMNS],
+    ...charts.map((chart) => [
+      chart.network.id,
+      chart.upstream.name,
+      ...COLUMNS.map((column) => cellText(column, chart.cells[column])),
+    ]),
+  ]);
+}
+
+function cellText(column: string, { level, text }: Cell): string {
+  if (level === 'none' || (level === 'ok' && column === 'client')) return text;
+  return `${level} ${text}`;
+}
+
+/** One sentence a finding, with what to do. */
+export function findingLines(chart: Chart): string[] {
+  const sentence = (text: string): string => (/[.?!…]$/.test(text) ? text : `${text}.`);
+  return chart.findings.map(
+    ({ level, message, hint }) =>
+      `${level}: ${chart.network.id}/${chart.upstream.name}: ${sentence(message)} ${sentence(hint)}`,
+  );
+}
+
+/** How each network stands. */
+export function summaryLines(charts: readonly (readonly Chart[])[]): string[] {
+  return charts.map((group) => {
+    const usable = group.filter((chart) => chart.usable).length;
+    const id = group[0]?.network.id ?? '';
+    if (usable === 0) return `${id}: no upstream can be used.`;
+    return `${id}: ${usable} of ${group.length} ${group.length === 1 ? 'upstream' : 'upstreams'} can be used.`;
+  });
+}
+
+/** The same for programs. */
+export function chartJson(chart: Chart): object {
+  return {
+    event: 'upstream',
+    network: chart.network.id,
+    upstream: chart.upstream.name,
+    usable: chart.usable,
+    head: chart.head,
+    final: chart.final,
+    checks: chart.cells,
+    findings: chart.findings,
+  };
+}

@@ -1,0 +1,69 @@
+import type { Network } from '@packhouse/networks';
+import type { Context } from '@packhouse/runtime';
+import { createNodeAsk, type NodeAsk } from './ask-node.js';
+import { type Chart, createChart } from './chart.js';
+import { checkEvm } from './check-evm.js';
+import { checkCell, checkCore, checkRegistry } from './check-others.js';
+import { checkProof } from './check-proof.js';
+import { compareUpstreams } from './compare-upstreams.js';
+
+const CHECKS = { evm: checkEvm, core: checkCore, cell: checkCell, registry: checkRegistry } as const;
+
+export interface ExamineOptions {
+  context: Context;
+  /** For one answer, in milliseconds. */
+  timeoutMs: number;
+  /** For everything about one network, in milliseconds; what is not known by then is told as such. */
+  limitMs: number;
+}
+
+/** Examines every upstream of a network, all at once. Rejects only when the context's signal is aborted. */
+export async function examine(network: Network, options: ExamineOptions): Promise<Chart[]> {
+  const { context, limitMs, timeoutMs } = options;
+  const late = AbortSignal.timeout(limitMs);
+  const signal = AbortSignal.any([context.signal, late]);
+  const charts = network.upstreams.map((upstream) => createChart(network, upstream));
+  const asks = new Map<Chart, NodeAsk>(
+    charts.map((chart) => [
+      chart,
+      createNodeAsk({
+        ...{ upstream: chart.upstream, label: chart.label, clock: context.clock },
+        timeoutMs,
+        signal,
+      }),
+    ]),
+  );
+  const bounded = async (mine: readonly Chart[], work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (context.signal.aborted) throw context.signal.reason;
+      if (!late.aborted) throw error;
+      for (const chart of mine) tooSlow(chart, limitMs);
+    }
+  };
+  try {
+    await Promise.all(
+      charts.map((chart) =>
+        bounded([chart], async () => {
+          const ask = asks.get(chart) as NodeAsk;
+          await CHECKS[network.family](chart, ask);
+          if (network.family === 'evm') await checkProof(chart, ask, { context, timeoutMs, signal });
+        }),
+      ),
+    );
+    if (!late.aborted) await bounded(charts, () => compareUpstreams(charts, asks));
+  } finally {
+    await Promise.all([...asks.values()].map((ask) => ask.close()));
+  }
+  return charts;
+}
+
+function tooSlow(chart: Chart, limitMs: number): void {
+  if (chart.cells.reach.level === 'none') chart.usable = false;
+  chart.find(
+    ...(['reach', chart.usable ? 'warn' : 'fail', 'too slow'] as const),
+    `The examination was not through after ${Math.round(limitMs / 1_000)} s.`,
+    'Ask it alone with --network, and look at its limits.',
+  );
+}

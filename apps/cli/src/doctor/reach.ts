@@ -1,0 +1,53 @@
+import type { NodeAnswer, NodeAsk } from './ask-node.js';
+import type { Chart } from './chart.js';
+import type { Question } from './check-methods.js';
+
+/** Answers that take longer than this at best are slow, in milliseconds. */
+const SLOW_MS = 1_000;
+const TIMES = 3;
+
+/** Asks a node something that costs it nothing, for its latency; false where it does not answer at all. */
+export async function reach(chart: Chart, ask: NodeAsk, [method, params]: Question): Promise<boolean> {
+  const times: number[] = [];
+  for (let time = 0; time < TIMES; time += 1) {
+    const answer = await ask.call(method, params);
+    if (answer.kind === 'result') times.push(answer.ms);
+    else if (time === 0) {
+      fail(chart, method, answer);
+      return false;
+    }
+  }
+  const ms = Math.round(Math.min(...times));
+  chart.set('reach', 'ok', `${ms} ms`);
+  if (times.length < TIMES) {
+    chart.find(
+      ...(['reach', 'warn', `${times.length} of ${TIMES}`] as const),
+      `It answered ${times.length} of ${TIMES} times.`,
+      'Look at its log and at its limits; other upstreams are asked where it fails.',
+    );
+  } else if (ms > SLOW_MS) {
+    chart.find(
+      ...(['reach', 'warn', `${ms} ms`] as const),
+      `Its fastest answer took ${ms} ms.`,
+      'Use a node nearer by, or give it a higher priority number so that others are preferred.',
+    );
+  }
+  return true;
+}
+
+function fail(chart: Chart, method: string, answer: Exclude<NodeAnswer, { kind: 'result' }>): void {
+  chart.usable = false;
+  if (answer.kind === 'failed') {
+    chart.find(
+      ...(['reach', 'fail', 'no'] as const),
+      `It ${answer.what}.`,
+      'Check that the node runs, and its url and headers in the networks file.',
+    );
+    return;
+  }
+  chart.find(
+    ...(['reach', 'fail', `error ${answer.code}`] as const),
+    `It answers ${method} with error ${answer.code}: ${answer.message}`,
+    "Check that it is a node of this network's family.",
+  );
+}
