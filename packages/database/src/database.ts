@@ -424,6 +424,8 @@ export interface Database {
     update(filter: { id: Buffer; version: number; state: string; ttlMs: number }): Promise<boolean>;
     /** False where there is no such filter of this key. */
     remove(filter: { id: Buffer; network: string; keyId: number }): Promise<boolean>;
+    /** How many live, by network. */
+    count(): Promise<ReadonlyMap<string, number>>;
     /** Deletes what has expired. */
     sweep(): Promise<void>;
     /** Numbers hashes of waiting transactions in this order; those that are known stay where they are. */

@@ -33,6 +33,10 @@ const upstream = z.strictObject({
       'Fixed ceiling of requests a second (a batch of 10 counts 10); default: only the adaptive limit.',
     ),
   maxInFlight: z.int().min(1).max(1_000).default(16).describe('Ceiling of HTTP requests in flight.'),
+  propagateTrace: z
+    .boolean()
+    .optional()
+    .describe('Send the header traceparent of a traced request, where OpenTelemetry is in use; default no.'),
 });
 
 const finality = z

@@ -15,6 +15,8 @@ export interface Upstream {
   requestsPerSecond?: number;
   /** Ceiling of HTTP requests in flight. */
   maxInFlight: number;
+  /** Whether it is told the trace that a request belongs to; absent: no. */
+  propagateTrace?: boolean;
 }
 
 /**

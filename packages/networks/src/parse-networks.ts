@@ -68,12 +68,15 @@ function withNames(network: ParsedNetwork): Network {
     id,
     rpc,
     ...(baseUrl === undefined ? {} : { baseUrl }),
-    upstreams: network.upstreams.map(({ requestsPerSecond, name, ws, ...upstream }, index) => ({
-      ...upstream,
-      name: name ?? `upstream-${index + 1}`,
-      ...(ws === undefined ? {} : { ws }),
-      ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
-    })),
+    upstreams: network.upstreams.map(
+      ({ requestsPerSecond, propagateTrace, name, ws, ...upstream }, index) => ({
+        ...upstream,
+        name: name ?? `upstream-${index + 1}`,
+        ...(ws === undefined ? {} : { ws }),
+        ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
+        ...(propagateTrace === undefined ? {} : { propagateTrace }),
+      }),
+    ),
   };
   if (network.family !== 'evm') {
     return { ...shared, ...WITHOUT_BLOCKS, family, chainId: network.family === 'core' ? network.chainId : 0 };

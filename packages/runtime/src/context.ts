@@ -1,5 +1,6 @@
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
+import type { Tracing } from './tracing.js';
 
 /** The time, so that tests can own it. */
 export interface Clock {
@@ -16,4 +17,6 @@ export interface Context {
   clock: Clock;
   /** Aborted when the process drains. */
   signal: AbortSignal;
+  /** Absent where nobody traces. */
+  tracing?: Tracing;
 }

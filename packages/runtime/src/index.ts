@@ -30,3 +30,4 @@ export {
 } from './settings.js';
 export { createShutdown, type Shutdown } from './shutdown.js';
 export { startMetrics } from './start-metrics.js';
+export { openTracing, type Span, type SpanFacts, type Tracing } from './tracing.js';

@@ -8,6 +8,12 @@ describe('redact', () => {
   it.each([
     [`key ph_AbCd1234_${SECRET} used`, 'key ph_AbCd1234_*** used'],
     [`/demo/v1/ph_AbCd1234_${SECRET}/bundle-api`, '/demo/v1/ph_AbCd1234_***/bundle-api'],
+    [`/v1/ph%5FAbCd1234%5f${SECRET}`, '/v1/ph%5FAbCd1234_***'],
+    [
+      `/v1/${[...`ph_AbCd1234_${SECRET}`].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('')}`,
+      `/v1/${[...'ph_AbCd1234'].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('')}_***`,
+    ],
+    [`?key=ph%255FAbCd1234%255F${SECRET} next`, '?key=ph%255FAbCd1234_*** next'],
     ['http://user:pass@node.example:8545/', 'http://***@node.example:8545/'],
     ['http://user:p@ss@node.example', 'http://***@node.example'],
     ['https://rpc.example/v2/0123456789abcdef', 'https://rpc.example/***'],

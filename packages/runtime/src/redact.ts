@@ -1,5 +1,12 @@
-/** API keys as Packhouse makes them: `ph_<8 public>_<43 secret>`; the secret part is what is taken out. */
-const KEY = /(ph_[A-Za-z0-9]{8})_[A-Za-z0-9_-]{8,}/g;
+/**
+ * API keys as Packhouse makes them: `ph_<8 public>_<43 secret>`; the secret part is what is taken out. Any character
+ * may be percent-encoded, more than once (`%70`, `%2570`).
+ */
+const ENCODED = '%(?:25){0,3}';
+const KEY = new RegExp(
+  `((?:p|${ENCODED}70)(?:h|${ENCODED}68)(?:_|${ENCODED}5f)(?:[A-Za-z0-9]|${ENCODED}[3-7][0-9a-f]){8})(?:_|${ENCODED}5f)(?:[\\w-]|${ENCODED}[2-7][0-9a-f]){8,}`,
+  'gi',
+);
 
 /**
  * Addresses. A backslash ends one, so that a line of JSON stays JSON (`\"` must keep both its characters); the

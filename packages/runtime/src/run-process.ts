@@ -8,6 +8,7 @@ import { collectProcessMetrics } from './process-metrics.js';
 import { redact } from './redact.js';
 import { loadSettings, type SettingsSchema } from './settings.js';
 import { createShutdown, type Shutdown } from './shutdown.js';
+import { openTracing } from './tracing.js';
 
 /** What a supervised process tells its supervisor. Whoever reads it ignores types and fields that it does not know. */
 export type ProcessMessage =
@@ -82,7 +83,11 @@ export async function runProcess<S extends SettingsSchema>(
     shutdown = parts;
     const metrics = createMetrics();
     collectProcessMetrics(metrics);
-    const context = { logger, metrics, clock: systemClock, signal: parts.signal };
+    const tracing = await openTracing();
+    const context: Context = {
+      ...{ logger, metrics, clock: systemClock, signal: parts.signal },
+      ...(tracing === undefined ? {} : { tracing }),
+    };
     const drain = async (reason: string): Promise<void> => {
       const { clean } = await parts.run(reason);
       host.exit(clean ? 0 : NOT_DRAINED);

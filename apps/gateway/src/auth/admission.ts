@@ -4,13 +4,26 @@ import { Problem } from '../http/problem.js';
 import type { RateLimiter } from '../limits/rate-limiter.js';
 import { type Soon, whenHere } from '../server/soon.js';
 import type { KeyCache } from './key-cache.js';
+import { isRestricted, mayComeFrom, refusePlace, refuseRoute } from './key-restrictions.js';
 
 /** Where admission notes whom it let in. */
 export interface AdmittedVisit {
   /** The network asked for. */
   readonly network: string;
+  /** The route that was taken. */
+  readonly route: string;
   /** Gets the key's public prefix as soon as it is known. */
   prefix: string;
+  /** Who asks: the address, and the origin where it is a page in a browser. */
+  readonly client?: Client | undefined;
+  /** Tells the browser which origin may read the answer; absent where nobody asked. */
+  readonly allowOrigin?: ((origin: string | null) => void) | undefined;
+}
+
+/** Who asks. */
+export interface Client {
+  readonly ip: string;
+  readonly headers: { readonly origin?: string | undefined };
 }
 
 /** Where the headers of the answer go. */
@@ -24,8 +37,10 @@ export interface Admission {
   identify(key: string | undefined, visit: AdmittedVisit): Soon<KeyRow>;
   /** Counts `cost` requests: throws the problems `rate-limited` and `quota-exhausted`. */
   charge(row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow>;
-  /** Both, for one request; rate before network. */
+  /** Both, for one request; rate before network and route. */
   admit(key: string | undefined, visit: AdmittedVisit, answer: AnswerHeaders): Soon<KeyRow>;
+  /** Whether a browser may ask with this key for a page of this origin; who has none may ask to hear so. */
+  admitsOrigin(key: string | undefined, origin: string): Soon<{ admitted: boolean; forAll: boolean }>;
 }
 
 /** Makes the door: who is it, has the key ended, how much is left, is this network included. */
@@ -39,6 +54,7 @@ export function createAdmission(options: {
     whenHere(key === undefined ? null : keys.find(key), (row) => {
       if (row === null) throw unauthenticated();
       visit.prefix = row.prefix;
+      if (isRestricted(row)) refuseAbroad(row, visit);
       refuseEnded(row, clock.now());
       return row;
     });
@@ -62,10 +78,23 @@ export function createAdmission(options: {
       whenHere(known(key, visit), (row) =>
         whenHere(charge(row, 1, answer), () => {
           refuseElsewhere(row, visit);
+          refuseRoute(row, visit.route);
           return row;
         }),
       ),
+    admitsOrigin: (key, origin) =>
+      whenHere(key === undefined ? null : keys.find(key), (row) => ({
+        admitted: row === null || mayComeFrom(row, origin),
+        forAll: row === null || row.origins.length === 0,
+      })),
   };
+}
+
+/** Nobody is counted for what others do with a key that they took from its owner's page. */
+function refuseAbroad(row: KeyRow, { client, allowOrigin }: AdmittedVisit): void {
+  const origin = client?.headers.origin;
+  if (row.origins.length > 0) allowOrigin?.(mayComeFrom(row, origin) ? (origin ?? null) : null);
+  refusePlace(row, { origin, address: client?.ip ?? '' });
 }
 
 function refuseElsewhere(row: KeyRow, visit: AdmittedVisit): void {
@@ -102,7 +131,7 @@ function tooMany(plan: Plan, window: 'second' | 'day', retryAfter: number): Prob
   const limit = window === 'second' ? plan.requestsPerSecond : plan.requestsPerDay;
   return new Problem(window === 'second' ? 'rate-limited' : 'quota-exhausted', {
     detail: `The plan "${plan.name}" includes ${limit} requests a ${window}; try again in ${retryAfter} s.`,
-    members: { plan: plan.name, limit, window, retryAfter },
+    members: { plan: plan.name, limit, window, retryAfter, retryAfterMs: retryAfter * 1_000 },
     headers: { 'retry-after': String(retryAfter) },
   });
 }

@@ -1,5 +1,7 @@
-import type { Clock } from '@packhouse/runtime';
+import type { Database } from '@packhouse/database';
+import type { Clock, Logger } from '@packhouse/runtime';
 import { nearestEnd, type RateLimiter, type RateVerdict } from './rate-limiter.js';
+import { createSharedUsage } from './share-usage.js';
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
@@ -12,15 +14,29 @@ interface Counts {
 }
 
 /**
- * Makes a limiter that counts in this process: seconds begin with a key's first request, days at midnight UTC.
+ * Makes a limiter that counts in this process: seconds begin with a key's first request, days at midnight UTC. With
+ * `shared`, days are counted in Postgres, for all gateways together and across restarts.
  *
  * An own counter rather than rate-limiter-flexible's, which is asynchronous: two of its windows and the promises
  * around them took more of a pointer's time than everything else behind the route.
  */
-export function createLocalRateLimiter(clock: Clock): RateLimiter {
+export function createLocalRateLimiter(
+  clock: Clock,
+  shared?: { keys: Pick<Database['keys'], 'use' | 'forgetUses'>; logger: Logger },
+): RateLimiter {
   /** Of the keys that were used today. */
   const counts = new Map<number, Counts>();
   let today = 0;
+  const usage =
+    shared === undefined
+      ? undefined
+      : createSharedUsage({
+          ...{ ...shared, clock },
+          learn: (id, day, requests) => {
+            const count = counts.get(id);
+            if (count !== undefined && day === today) count.inDay = Math.max(count.inDay, requests);
+          },
+        });
   return {
     take({ id, plan }, cost = 1) {
       const now = clock.now();
@@ -43,10 +59,15 @@ export function createLocalRateLimiter(clock: Clock): RateLimiter {
       const resetMs = count.second + SECOND_MS - now;
       const second = verdict('second', plan.requestsPerSecond, count.inSecond, resetMs);
       if (!second.allowed || plan.requestsPerDay === null) return second;
-      count.inDay += cost;
-      return nearestEnd(second, verdict('day', plan.requestsPerDay, count.inDay, (day + 1) * DAY_MS - now));
+      const inDay = verdict('day', plan.requestsPerDay, count.inDay + cost, (day + 1) * DAY_MS - now);
+      // What is refused is not counted: whoever goes on asking has no smaller day for it.
+      if (inDay.allowed) {
+        count.inDay += cost;
+        usage?.note(id, cost);
+      }
+      return nearestEnd(second, inDay);
     },
-    close: async () => undefined,
+    close: async () => usage?.close(),
   };
 }
 

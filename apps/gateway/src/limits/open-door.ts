@@ -32,7 +32,12 @@ export function createOpenDoor(perSecond = PER_SECOND): OpenDoor {
       if (allowed) return;
       throw new Problem('rate-limited', {
         detail: `${perSecond} requests a second are answered without a key; try again in ${resetSeconds} s.`,
-        members: { limit: perSecond, window: 'second', retryAfter: resetSeconds },
+        members: {
+          limit: perSecond,
+          window: 'second',
+          retryAfter: resetSeconds,
+          retryAfterMs: resetSeconds * 1_000,
+        },
         headers: { 'retry-after': String(resetSeconds) },
       });
     },

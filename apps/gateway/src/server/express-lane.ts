@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KeyRow } from '@packhouse/database';
 import type { Clock } from '@packhouse/runtime';
 import type { KeyCache } from '../auth/key-cache.js';
+import { isRestricted } from '../auth/key-restrictions.js';
 import type { RateLimiter } from '../limits/rate-limiter.js';
 import type { RangeCache } from '../ranges/range-cache.js';
 import type { Site } from '../sites/site.js';
@@ -20,6 +21,8 @@ export interface ExpressLaneOptions {
   record: RecordVisit;
   nextRequestId(): string;
   draining(): boolean;
+  /** Requests are traced: the router's way has the spans. */
+  tracing?: boolean;
 }
 
 /** An address that needs no decoding; all others are the router's. */
@@ -50,7 +53,9 @@ export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
 
   return (request, response) => {
     const { headers } = request;
-    if (request.method !== 'GET' || options.draining()) return false;
+    if (request.method !== 'GET' || options.draining() || options.tracing === true) return false;
+    // A page in a browser is told who may read the answer.
+    if (headers.origin !== undefined) return false;
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
     const match = POINTER.exec(request.url ?? '');
     if (match === null) return false;
@@ -95,5 +100,5 @@ export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
 
 function mayAsk(key: KeyRow, network: string, now: number): boolean {
   const alive = key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > now);
-  return alive && (key.network === null || key.network === network);
+  return alive && !isRestricted(key) && (key.network === null || key.network === network);
 }

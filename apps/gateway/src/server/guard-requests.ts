@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../http/problem.js';
 import type { GatewayParts } from '../routes/gateway-parts.js';
 import { createAllowedMethods } from './allowed-methods.js';
+import { answerPreflight, isPreflight, openToPages } from './cors.js';
 import { noRoute } from './no-route.js';
 import type { RecordVisit } from './record-visit.js';
 import { beginVisit, type Visit } from './visit.js';
@@ -17,13 +18,21 @@ export function guardRequests(app: FastifyInstance, parts: GatewayParts, record:
   const allowed = createAllowedMethods();
   app.addHook('onRoute', (route) => allowed.add(route));
   app.decorateRequest('visit', null as unknown as Visit);
+  const { tracing } = parts.context;
   app.addHook('onRequest', (request, reply, done) => {
-    const visit = beginVisit();
+    const visit = beginVisit(request);
     request.visit = visit;
+    if (tracing !== undefined) {
+      visit.span = tracing.request(request.method, {
+        traceparent: request.headers.traceparent as string | undefined,
+        facts: { 'http.request.method': request.method, 'packhouse.request_id': request.id },
+      });
+    }
     reply.raw.on('close', () => {
-      visit.bytes = Number(reply.getHeader('content-length') ?? 0);
+      visit.bytes = Number(reply.getHeader('content-length') ?? visit.bytes);
       record(visit, reply.raw, () => request.id);
     });
+    if (request.headers.origin !== undefined) visit.allowOrigin = openToPages(reply);
     const { method, url, headers } = request.raw as {
       method: string;
       url: string;
@@ -44,6 +53,11 @@ export function guardRequests(app: FastifyInstance, parts: GatewayParts, record:
       refuse(new Problem('request-malformed', { detail: 'An address begins with a slash.' }));
     } else if (request.is404) {
       const path = url.split('?', 1)[0] as string;
+      const methods = isPreflight(method, headers) ? allowed.at(path, headers.host) : [];
+      if (methods.length > 0) {
+        answerPreflight(request, reply, { ...parts, methods }).catch(done);
+        return;
+      }
       refuse(noRoute({ method, path, host: headers.host }, { sites: parts.sites, allowed }));
     } else if (bodied && (method === 'GET' || method === 'HEAD') && headers['content-length'] !== '0') {
       refuse(new Problem('request-malformed', { detail: `A ${method} request carries no body.` }));

@@ -15,6 +15,8 @@ export function sendProblem(
   if (problem.status >= 500 && problem.reason !== 'draining') {
     logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
   }
+  // A request that was refused before it was noted has no visit.
+  if (request.visit) request.visit.refusal = problem.reason;
   // A route may have begun to describe a file before it failed.
   for (const name of FILE_HEADERS) reply.removeHeader(name);
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value);

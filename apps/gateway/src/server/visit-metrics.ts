@@ -1,4 +1,5 @@
 import type { Metrics } from '@packhouse/runtime';
+import { createBoundedLabel } from './bounded-label.js';
 import type { Visit } from './visit.js';
 
 /** Upper bounds of the buckets, in seconds. */
@@ -57,14 +58,16 @@ export function createVisitMetrics(metrics: Metrics): CountVisit {
     },
   });
 
+  const keyLabel = createBoundedLabel();
   return ({ route, network, kind, prefix }, status, seconds, bytes) => {
-    const alike = `${route} ${network} ${kind} ${status} ${prefix}`;
+    const key = keyLabel(prefix);
+    const alike = `${route} ${network} ${kind} ${status} ${key}`;
     let tally = tallies.get(alike);
     if (tally === undefined) {
       tally = {
         labels: { route, network, kind },
         status,
-        key: prefix,
+        key,
         requests: 0,
         bytes: 0,
         seconds: 0,

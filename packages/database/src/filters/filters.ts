@@ -1,6 +1,7 @@
 import { hashBytes, hashText } from '../connection/codes.js';
 import type { Connections } from '../connection/connections.js';
 import type { Database } from '../database.js';
+import { countFilters } from './count-filters.js';
 import { deleteExpiredFilters } from './delete-expired-filters.js';
 import { deleteFilter } from './delete-filter.js';
 import { deleteOldPending } from './delete-old-pending.js';
@@ -37,6 +38,10 @@ export function createFilters(connections: Connections): Database['filters'] {
     remove: async ({ id, network, keyId }) => {
       const gone = await connections.query(deleteFilter, [id, network, keyId]);
       return gone.length > 0;
+    },
+    count: async () => {
+      const rows = await connections.query<{ network: string; filters: number }>(countFilters, []);
+      return new Map(rows.map((row) => [row.network, row.filters]));
     },
     sweep: async () => {
       await connections.query(deleteExpiredFilters, []);

@@ -1,0 +1,114 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import type { KeyRow } from '@packhouse/database';
+import { Problem } from '../http/problem.js';
+
+type Restricted = Pick<KeyRow, 'origins' | 'addresses' | 'methods'>;
+
+/** What a key is for beside methods of JSON-RPC, by the route that it opens. */
+export const ROUTE_USES: Readonly<Record<string, string>> = {
+  pointer: 'bundle-api',
+  manifest: 'bundle-api',
+  coverage: 'bundle-api',
+  download: 'download',
+  nft: 'nft',
+};
+
+interface Compiled {
+  hasOrigin(origin: string): boolean;
+  hasAddress(address: string): boolean;
+  methods: ReadonlySet<string>;
+}
+
+/** By row: a key in use has the same row for half a second. */
+const compiled = new WeakMap<Restricted, Compiled>();
+
+/** Whether the key has any restriction at all. */
+export function isRestricted({ origins, addresses, methods }: Restricted): boolean {
+  return origins.length > 0 || addresses.length > 0 || methods.length > 0;
+}
+
+/** Throws the problem `forbidden` where the key may not come from there. It never says from where it may. */
+export function refusePlace(
+  row: Restricted,
+  from: { readonly origin: string | undefined; readonly address: string },
+): void {
+  if (row.addresses.length > 0 && !compile(row).hasAddress(from.address)) {
+    throw forbidden('This API key may not be used from this address.');
+  }
+  if (row.origins.length > 0 && !mayComeFrom(row, from.origin)) {
+    throw forbidden('This API key may not be used from this origin.');
+  }
+}
+
+/** Whether pages of this origin may use the key; of no origin: programs that are no browsers. */
+export function mayComeFrom(row: Restricted, origin: string | undefined): boolean {
+  return row.origins.length === 0 || (origin !== undefined && compile(row).hasOrigin(origin));
+}
+
+/** Throws the problem `forbidden` where the key is for other methods; any of the names, which are spellings, will do. */
+export function refuseMethod(row: Restricted, ...names: readonly string[]): void {
+  if (row.methods.length === 0) return;
+  const { methods } = compile(row);
+  if (names.some((name) => methods.has(name))) return;
+  throw forbidden('This API key is not for this method.');
+}
+
+/** The same for a route; one that nobody named is not included. */
+export function refuseRoute(row: Restricted, route: string): void {
+  if (row.methods.length > 0) refuseMethod(row, ROUTE_USES[route] ?? '');
+}
+
+function forbidden(detail: string): Problem {
+  return new Problem('forbidden', { detail });
+}
+
+function compile(row: Restricted): Compiled {
+  let known = compiled.get(row);
+  if (known === undefined) {
+    const origins = row.origins.map(originPattern);
+    const addresses = blockList(row.addresses);
+    known = {
+      hasOrigin: (origin) => {
+        const [, scheme, host] = /^(https?):\/\/([^/@\s]+)$/.exec(origin.toLowerCase()) ?? [];
+        if (scheme === undefined || host === undefined) return false;
+        return origins.some((fits) => fits(scheme, host));
+      },
+      hasAddress: (address) => {
+        const plain = plainAddress(address);
+        if (isIPv4(plain)) return addresses.check(plain, 'ipv4');
+        return isIPv6(plain) && addresses.check(plain, 'ipv6');
+      },
+      methods: new Set(row.methods),
+    };
+    compiled.set(row, known);
+  }
+  return known;
+}
+
+/** `https://host:port`, `host:port` under both schemes, and `*.host` for every host below it but not itself. */
+function originPattern(pattern: string): (scheme: string, host: string) => boolean {
+  const [, scheme, host = ''] = /^(?:(https?):\/\/)?(.*)$/.exec(pattern.toLowerCase()) ?? [];
+  const below = host.startsWith('*.') ? host.slice(1) : undefined;
+  return (asked, name) => {
+    if (scheme !== undefined && scheme !== asked) return false;
+    return below === undefined ? name === host : name.length > below.length && name.endsWith(below);
+  };
+}
+
+/** What is no address matches nothing. */
+function blockList(addresses: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of addresses) {
+    const [address = '', bits] = entry.split('/');
+    const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : null;
+    if (family === null) continue;
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+/** A socket that listens on all addresses tells those of IPv4 as `::ffff:1.2.3.4`, and links with their zone. */
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+}
