@@ -1,0 +1,81 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { buildConnector } from 'undici';
+import { isPublicAddress } from './public-address.js';
+
+/** Names to addresses; all that there are. */
+export type Resolve = (host: string) => Promise<string[]>;
+
+/** How tests put a server on this machine in the place of a public one: after the address was checked, never before. */
+export type Dial = (target: { address: string; port: number }) => { address: string; port: number };
+
+/** Ports that a stranger may have us connect to. */
+const PORTS = new Set([80, 443]);
+const DNS_TIMEOUT_MS = 3_000;
+
+/** Why there is no connection: the address is none that strangers may name. */
+export class AddressRefusedError extends Error {}
+
+/** Asks DNS; /etc/hosts and the search domains of this machine are no business of strangers. */
+export function createResolve(): Resolve {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
+  return async (host) => {
+    const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  };
+}
+
+/**
+ * Makes a connector for undici that connects to public addresses only. The name is resolved once, every address that it
+ * has must be public, and the connection goes to the very address that was checked: a name that changes its mind
+ * between the check and the connection changes nothing.
+ */
+export function connectPublic(options: {
+  resolve: Resolve;
+  dial?: Dial | undefined;
+  timeoutMs: number;
+}): buildConnector.connector {
+  const connect = buildConnector({
+    timeout: options.timeoutMs,
+    maxCachedSessions: 0,
+    allowH2: false,
+    keepAlive: false,
+  });
+  return (target, callback) => {
+    checkedAddress(target, options.resolve)
+      .then(({ address, port }) => {
+        const to = options.dial?.({ address, port }) ?? { address, port };
+        const host = bare(target.hostname);
+        connect(
+          {
+            ...target,
+            hostname: to.address,
+            port: String(to.port),
+            // The certificate is that of the name, not of the address.
+            ...(isIP(host) === 0 ? { servername: host } : {}),
+          },
+          callback,
+        );
+      })
+      .catch((error: Error) => callback(error, null));
+  };
+}
+
+async function checkedAddress(
+  target: buildConnector.Options,
+  resolve: Resolve,
+): Promise<{ address: string; port: number }> {
+  const port = target.port === '' ? (target.protocol === 'https:' ? 443 : 80) : Number(target.port);
+  if (!PORTS.has(port)) throw new AddressRefusedError('the port is not 80 or 443');
+  const host = bare(target.hostname);
+  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+  const [address] = addresses;
+  if (address === undefined) throw new AddressRefusedError('the name has no address');
+  if (!addresses.every(isPublicAddress)) throw new AddressRefusedError('the address is not public');
+  return { address, port };
+}
+
+/** URLs have IPv6 addresses in brackets. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}

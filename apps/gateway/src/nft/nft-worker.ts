@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import type { Database, LeasedNftJob } from '@packhouse/database';
+import type { Network } from '@packhouse/networks';
+import type { Forwarder } from '@packhouse/node-rpc';
+import { createCoreNode } from './core-node.js';
+import { type JobParts, runJob } from './run-job.js';
+
+/** Works on the jobs of one network as long as the gateway serves it. */
+export interface NftWorker {
+  /** There may be a new job: it is looked for at once. */
+  wake(): void;
+  /** Stops; what it was at is given back to others. */
+  close(): Promise<void>;
+}
+
+/** How long a job stays a gateway's own after the last sign of life. */
+const LEASE_MS = 30_000;
+/** How often jobs of others are looked for: those of gateways that are gone, those that were put off. */
+const LOOK_EVERY_MS = 1_000;
+/** Jobs of one network under way in one gateway. */
+const CONCURRENCY = 2;
+/** How often finished jobs of yesterday are deleted. */
+const SWEEP_EVERY_MS = 600_000;
+
+/**
+ * Makes the worker of a network; none where its family has no such tokens. Every gateway has one, so that there is no process more to run, and asks through the
+ * pool of nodes that it has anyway; which of them has a job is decided in Postgres.
+ */
+export function createNftWorker(
+  parts: Pick<JobParts, 'context' | 'fetchDocument' | 'uris'> & {
+    network: Network;
+    forwarder: Forwarder;
+    database: Pick<Database, 'nft'>;
+    /** For tests. */
+    leaseMs?: number | undefined;
+  },
+): NftWorker | undefined {
+  if (parts.network.family !== 'core') return undefined;
+  const { context } = parts;
+  const network = parts.network.id;
+  const node = createCoreNode(parts.network, parts.forwarder);
+  const networkId = parts.network.chainId;
+  const { nft } = parts.database;
+  const { logger } = context;
+  const leaseMs = parts.leaseMs ?? LEASE_MS;
+  const closing = new AbortController();
+  const { signal } = closing;
+  let woken = new AbortController();
+  let sweptAt = context.clock.now();
+
+  const rest = async (): Promise<void> => {
+    const either = AbortSignal.any([signal, woken.signal]);
+    await context.clock.sleep(LOOK_EVERY_MS, either).catch(() => undefined);
+    if (woken.signal.aborted) woken = new AbortController();
+  };
+
+  /** Runs a job; its lease is kept meanwhile, and work ends where it was lost. */
+  const hold = async (job: LeasedNftJob): Promise<void> => {
+    const lost = new AbortController();
+    let keptAt = performance.now();
+    const beat = setInterval(() => {
+      nft.renew(job, leaseMs).then(
+        (kept) => {
+          if (kept) keptAt = performance.now();
+          else lost.abort(new Error('the job is somebody else’s'));
+        },
+        () => {
+          if (performance.now() - keptAt > leaseMs) lost.abort(new Error('the lease could not be renewed'));
+        },
+      );
+    }, leaseMs / 3);
+    try {
+      await runJob({ ...parts, nft, node, networkId }, job, AbortSignal.any([signal, lost.signal]));
+    } catch (error) {
+      if (signal.aborted) {
+        await nft.release(job, { delayMs: 0, failed: false }).catch(() => undefined);
+      } else if (!lost.signal.aborted) {
+        logger.warn({ network, err: error }, 'a job of tokens stopped; it is taken up again');
+      }
+    } finally {
+      clearInterval(beat);
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        if (context.clock.now() - sweptAt > SWEEP_EVERY_MS) {
+          sweptAt = context.clock.now();
+          await nft.sweep();
+        }
+        const job = await nft.claim({ networks: [network], lease: randomBytes(16), leaseMs });
+        if (job === null) await rest();
+        else await hold(job);
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.warn({ network, err: error }, 'jobs of tokens could not be looked for; it is tried again');
+        await rest();
+      }
+    }
+  };
+  const running = Array.from({ length: CONCURRENCY }, run);
+
+  return {
+    wake: () => woken.abort(),
+    async close() {
+      closing.abort(new Error('the gateway closes'));
+      await Promise.all(running);
+    },
+  };
+}

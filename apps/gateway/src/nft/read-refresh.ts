@@ -1,0 +1,70 @@
+import type { NftTarget } from '@packhouse/database';
+import { Problem } from '../http/problem.js';
+import { base32Address } from '../rpc/params/base32-address.js';
+import { kindOf } from '../rpc/params/check-params.js';
+import { canonicalBase32, isContract } from './base32-bytes.js';
+
+const FIELDS = ['contractAddress', 'ownerAddress', 'tokenId'];
+const PATTERNS =
+  'send contractAddress alone, ownerAddress alone, or contractAddress together with tokenId, and nothing else';
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Reads the body of a refresh (service specification 4.6). Throws the problems `json-malformed`, `request-malformed`
+ * and `parameter-invalid`.
+ */
+export function readRefresh(body: Buffer | undefined, networkId: number): NftTarget {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(utf8.decode(body ?? Buffer.alloc(0)));
+  } catch (cause) {
+    throw new Problem('json-malformed', { detail: 'The body is not JSON in UTF-8.', cause });
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new Problem('request-malformed', {
+      detail: `The body is a JSON object, got ${kindOf(parsed)}; ${PATTERNS}.`,
+    });
+  }
+  const given = Object.keys(parsed);
+  if (given.some((name) => !FIELDS.includes(name))) {
+    throw new Problem('request-malformed', {
+      detail: `The body has a field that is not known; ${PATTERNS}.`,
+      members: { fields: FIELDS },
+    });
+  }
+  const { contractAddress, ownerAddress, tokenId } = parsed as Record<string, unknown>;
+  const pattern = FIELDS.filter((name) => given.includes(name)).join('+');
+  if (!['contractAddress', 'ownerAddress', 'contractAddress+tokenId'].includes(pattern)) {
+    throw new Problem('request-malformed', {
+      detail: `These fields do not go together; ${PATTERNS}.`,
+      members: { fields: FIELDS },
+    });
+  }
+  if (pattern === 'ownerAddress') {
+    const owner = address('ownerAddress', ownerAddress, networkId);
+    return { contract: null, owner, tokenId: null };
+  }
+  const contract = address('contractAddress', contractAddress, networkId);
+  if (!isContract(contract)) throw wrong('contractAddress', 'the address is not of a contract');
+  return { contract, owner: null, tokenId: pattern === 'contractAddress' ? null : token(tokenId) };
+}
+
+function address(name: string, value: unknown, networkId: number): string {
+  const bad = base32Address(networkId)(value);
+  if (bad !== null) throw wrong(name, bad);
+  return canonicalBase32(value as string);
+}
+
+/** Leading zeros are fine: many write a token id as a whole word. */
+function token(value: unknown): string {
+  if (typeof value !== 'string') throw wrong('tokenId', `expected a hex string, got ${kindOf(value)}`);
+  if (!value.startsWith('0x')) throw wrong('tokenId', 'hex string without 0x prefix');
+  if (!/^0x[0-9a-fA-F]{1,64}$/.test(value)) {
+    throw wrong('tokenId', 'expected 1 to 64 hex digits behind 0x');
+  }
+  return `0x${BigInt(value).toString(16)}`;
+}
+
+function wrong(name: string, what: string): Problem {
+  return new Problem('parameter-invalid', { detail: `${name}: ${what}.`, members: { parameter: name } });
+}
