@@ -10,6 +10,7 @@ import { createFaultScript, type FaultRule, type FaultScript, type RandomFaults 
 import { createHeadFeed, type HeadFeed } from './head-feed.js';
 import type { NodeCapabilities, NodeState } from './node-state.js';
 import { createLine, createRateLimit, createTimers } from './pacer.js';
+import { type RecordedAnswer, recordedAnswers } from './recorded-answers.js';
 import type { RecordedBlock } from './recorded-block.js';
 import { recordedChain } from './recorded-chain.js';
 import type { ServedChain } from './served-chain.js';
@@ -17,8 +18,10 @@ import { createStatistics, type NodeStatistics } from './statistics.js';
 
 /** What a replay node serves and how it behaves. */
 export interface ReplayNodeOptions {
-  /** Recorded or generated blocks, or a chain made of them. */
-  blocks: readonly RecordedBlock[] | ServedChain;
+  /** Recorded or generated blocks, or a chain made of them; absent: a node of another family, all answers recorded. */
+  blocks?: readonly RecordedBlock[] | ServedChain;
+  /** Recorded answers, before those made of the blocks. */
+  answers?: readonly RecordedAnswer[];
   /** Default 1. */
   chainId?: number;
   /** Default 0: any free port. */
@@ -65,6 +68,14 @@ export interface ReplayNode {
   close(): Promise<void>;
 }
 
+const NO_CHAIN: ServedChain = {
+  firstNumber: 0,
+  lastNumber: 0,
+  block: () => undefined,
+  numberOf: () => undefined,
+  locateTransaction: () => undefined,
+};
+
 const EVERYTHING: NodeCapabilities = {
   receiptsByBlock: true,
   receiptsByTransaction: true,
@@ -77,13 +88,15 @@ const EVERYTHING: NodeCapabilities = {
 /** Starts a JSON-RPC node that serves blocks from memory. */
 export async function createReplayNode(options: ReplayNodeOptions): Promise<ReplayNode> {
   const { host = '127.0.0.1', bytesPerSecond, requestsPerSecond } = options;
-  const chain = asChain(options.blocks);
+  const chain = options.blocks === undefined ? NO_CHAIN : asChain(options.blocks);
   const state: NodeState = {
     chain,
     chainId: options.chainId ?? 1,
     head: options.head ?? chain.lastNumber,
     finalized: options.finalized ?? { depth: 0 },
     capabilities: { ...EVERYTHING, ...options.capabilities },
+    recorded: recordedAnswers(options.answers ?? []),
+    hasBlocks: options.blocks !== undefined,
   };
   const timers = createTimers();
   const faults = createFaultScript(options.faults, options.randomFaults);

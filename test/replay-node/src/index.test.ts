@@ -9,6 +9,7 @@ test('the package offers these names', () => {
     'generateChain',
     'giantTraceBlock',
     'joinChains',
+    'loadAnswers',
     'loadRecording',
     'readText',
     'readValue',

@@ -9,6 +9,7 @@ export type { HeadFeed } from './head-feed.js';
 export { joinChains } from './join-chains.js';
 export { loadRecording } from './load-recording.js';
 export type { NodeCapabilities } from './node-state.js';
+export { loadAnswers, type RecordedAnswer } from './recorded-answers.js';
 export type {
   RecordedBlock,
   RpcBlock,

@@ -6,9 +6,11 @@ const HELP = `Serves recorded or generated blocks as a JSON-RPC node.
 
   node test/replay-node/dist/main.js --file <recording.jsonl.gz> [--from N] [--to M] [--extend LENGTH]
   node test/replay-node/dist/main.js --generate 12 [--extend LENGTH]
+  node test/replay-node/dist/main.js --answers test/replay-node/recordings/core.json
 
   --file PATH              a recording; may be given more than once
   --generate N             N generated blocks instead
+  --answers PATH           recorded answers: [{"method", "params"?, "result"}, …]; may be given more than once, and alone
   --from N  --to M         only these blocks of the recording
   --extend LENGTH          repeat them to a chain of so many blocks, all proofs kept
   --giant MEGABYTES        one more block whose trace answer has this size
@@ -25,6 +27,7 @@ const HELP = `Serves recorded or generated blocks as a JSON-RPC node.
 const ONE = { type: 'string' } as const;
 const OPTIONS = {
   file: { type: 'string', multiple: true },
+  answers: { type: 'string', multiple: true },
   ...{ generate: ONE, from: ONE, to: ONE, extend: ONE, giant: ONE, head: ONE, 'finalized-depth': ONE },
   ...{ port: ONE, host: ONE, 'chain-id': ONE },
   ...{ latency: ONE, 'bytes-per-second': ONE, 'requests-per-second': ONE },
@@ -33,12 +36,14 @@ const OPTIONS = {
 
 try {
   const { values } = parseArgs({ options: OPTIONS });
-  if (values.help || (values.file === undefined && values.generate === undefined)) {
+  const serves = values.file ?? values.generate ?? values.answers;
+  if (values.help || serves === undefined) {
     process.stdout.write(HELP);
     process.exitCode = values.help ? 0 : 64;
   } else {
-    const { node, firstNumber, lastNumber } = await startFromArguments(values);
-    process.stdout.write(`${node.url} serves blocks ${firstNumber} to ${lastNumber}\n`);
+    const { node, blocks } = await startFromArguments(values);
+    const what = blocks === undefined ? 'recorded answers' : `blocks ${blocks.first} to ${blocks.last}`;
+    process.stdout.write(`${node.url} serves ${what}\n`);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void node.close());
   }
 } catch (error) {

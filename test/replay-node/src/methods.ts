@@ -1,5 +1,5 @@
 import { type Answer, bufferText, failure, valueAnswer } from './answer.js';
-import { BadParameter, blockParameter, hashParameter } from './block-parameter.js';
+import { BadParameter, blockParameter, hashParameter, required } from './block-parameter.js';
 import { getLogs } from './get-logs.js';
 import { type NodeCapabilities, type NodeState, visibleBlock, visiblePlace } from './node-state.js';
 import type { AnswerPart } from './served-chain.js';
@@ -58,6 +58,17 @@ function getItem(part: AnswerPart, needs: Method['needs'] = []): Method {
   };
 }
 
+function getTransactionAt(block: NonNullable<Method['block']>): Method {
+  return {
+    block,
+    answer(state, params, number) {
+      const index = Number(required(params, 1));
+      const item = visibleBlock(state, number)?.item('block', index);
+      return item === undefined ? NULL : { result: bufferText(item) };
+    },
+  };
+}
+
 function debugTrace(block: NonNullable<Method['block']>): Method {
   return {
     needs: ['debugFlat', 'debugCall'],
@@ -101,6 +112,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   eth_getTransactionReceipt: getItem('receipts', ['receiptsByTransaction']),
   eth_getTransactionByHash: getItem('block'),
+  eth_getTransactionByBlockNumberAndIndex: getTransactionAt(byParameter),
+  eth_getTransactionByBlockHashAndIndex: getTransactionAt(byHash),
   trace_block: {
     needs: ['traceBlock'],
     block: byParameter,
@@ -119,7 +132,9 @@ export interface PreparedCall {
 
 /** Reads a call's parameters; refusals are worded as geth words them (rpc/errors.go). */
 export function prepareCall(state: NodeState, { method, params }: RpcCall): PreparedCall {
-  const found = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
+  const recorded = state.recorded(method, params);
+  if (recorded !== undefined) return { block: undefined, answer: () => recorded };
+  const found = state.hasBlocks && Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
   const offered =
     found?.needs === undefined ||
     found.needs.length === 0 ||

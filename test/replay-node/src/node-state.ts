@@ -1,3 +1,4 @@
+import type { AnswerRecorder } from './recorded-answers.js';
 import type { ServedBlock, ServedChain, TransactionPlace } from './served-chain.js';
 
 /** What a replay node can do; all true unless said otherwise. */
@@ -24,6 +25,10 @@ export interface NodeState {
   /** The finalized block: a number, or how far it is behind the head. */
   finalized: number | { depth: number };
   capabilities: NodeCapabilities;
+  /** Answers that come before those made of the chain. */
+  recorded: AnswerRecorder;
+  /** Whether it is a node of an EVM chain at all. */
+  hasBlocks: boolean;
 }
 
 /** The number of the finalized block, never above the head. */

@@ -16,7 +16,7 @@ test('generated blocks are extended, hidden above the head and followed by a gia
     'chain-id': '5',
     'finalized-depth': '3',
   });
-  expect(started).toMatchObject({ firstNumber: 1, lastNumber: 10 });
+  expect(started).toMatchObject({ blocks: { first: 1, last: 10 } });
   const { url } = started.node;
   expect(await call(url, 'eth_chainId')).toBe('0x5');
   expect(await call(url, 'eth_blockNumber')).toBe('0x8');
@@ -35,6 +35,6 @@ describe.skipIf(directory === null)('a recording (needs ../shared/chain-data)', 
   test('is cut to a range', async () => {
     const file = [`${directory}/mainnet-17686110-17686121.jsonl.gz`];
     started = await startFromArguments({ file, from: '17686112', to: '17686114' });
-    expect(started).toMatchObject({ firstNumber: 17_686_112, lastNumber: 17_686_114 });
+    expect(started).toMatchObject({ blocks: { first: 17_686_112, last: 17_686_114 } });
   });
 });

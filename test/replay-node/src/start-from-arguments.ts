@@ -5,6 +5,7 @@ import { generateChain } from './generate-chain.js';
 import { giantTraceBlock } from './giant-trace-block.js';
 import { joinChains } from './join-chains.js';
 import { loadRecording } from './load-recording.js';
+import { loadAnswers } from './recorded-answers.js';
 import { recordedChain } from './recorded-chain.js';
 import type { ServedChain } from './served-chain.js';
 
@@ -14,8 +15,8 @@ export type ReplayArguments = { [name: string]: string | string[] | boolean | un
 /** A node that was started, and what it serves. */
 export interface StartedNode {
   node: ReplayNode;
-  firstNumber: number;
-  lastNumber: number;
+  /** Absent where it serves recorded answers and no blocks. */
+  blocks?: { first: number; last: number };
 }
 
 /**
@@ -24,7 +25,10 @@ export interface StartedNode {
  * @throws PackhouseError USAGE for an option that is not a number, or a range without blocks.
  */
 export async function startFromArguments(values: ReplayArguments): Promise<StartedNode> {
-  const chain = await chainOf(values);
+  const withBlocks = values.file !== undefined || values.generate !== undefined;
+  const chain = withBlocks ? await chainOf(values) : undefined;
+  const files = Array.isArray(values.answers) ? values.answers : [];
+  const answers = (await Promise.all(files.map(loadAnswers))).flat();
   const options: Record<string, number | undefined> = {
     port: numberOf(values, 'port'),
     chainId: numberOf(values, 'chain-id'),
@@ -35,12 +39,14 @@ export async function startFromArguments(values: ReplayArguments): Promise<Start
   };
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const node = await createReplayNode({
-    blocks: chain,
+    ...(chain === undefined ? {} : { blocks: chain }),
+    answers,
     finalized: { depth: numberOf(values, 'finalized-depth') ?? 0 },
     ...(typeof values.host === 'string' ? { host: values.host } : {}),
     ...given,
   });
-  return { node, firstNumber: chain.firstNumber, lastNumber: chain.lastNumber };
+  if (chain === undefined) return { node };
+  return { node, blocks: { first: chain.firstNumber, last: chain.lastNumber } };
 }
 
 async function chainOf(values: ReplayArguments): Promise<ServedChain> {
