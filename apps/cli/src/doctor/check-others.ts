@@ -1,4 +1,4 @@
-import type { NodeAsk } from './ask-node.js';
+import type { NodeAnswer, NodeAsk } from './ask-node.js';
 import type { Chart } from './chart.js';
 import { checkMethods, type Question } from './check-methods.js';
 import { reach } from './reach.js';
@@ -86,6 +86,7 @@ export async function checkRegistry(chart: Chart, ask: NodeAsk): Promise<void> {
   const code = fieldOf(answer, 'errno') ?? fieldOf(answer, 'err_no');
   if (code === 0) {
     chart.set('methods', 'ok', '1/1');
+    checkIndex(chart, await ask.call(`${prefix}serverInfo`, []));
     return;
   }
   chart.usable = false;
@@ -95,6 +96,23 @@ export async function checkRegistry(chart: Chart, ask: NodeAsk): Promise<void> {
       ? `It answers a lookup with errno ${code}.`
       : `It answers a lookup with something that is no account list.`,
     "Check that it is the registry's indexer, and its log.",
+  );
+}
+
+/** What an indexer says of itself; those that say nothing are believed. */
+function checkIndex(chart: Chart, answer: NodeAnswer): void {
+  const data = fieldOf(answer, 'data') as Record<string, unknown> | null | undefined;
+  const { chain, current_block_number: block, is_latest_block_number: latest } = data ?? {};
+  if (typeof chain === 'string') {
+    chart.chain = chart.label.quote(chain);
+    chart.set('chain', 'ok', chart.chain);
+  }
+  chart.head = asQuantity(block);
+  if (latest !== false) return;
+  chart.find(
+    ...(['behind', 'warn', 'indexing'] as const),
+    'It says that its index is behind its chain.',
+    'Wait until it has caught up, or see whether its own node has.',
   );
 }
 
