@@ -23,6 +23,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'replay-node': PURE,
   'scripted-s3': [],
   e2e: ALL_BUT_APPS,
+  clients: ALL_BUT_APPS,
   bench: ALL_BUT_APPS,
   'kill-test': [...ALL_BUT_APPS, 'simulation'],
   simulation: ALL_BUT_APPS,
@@ -51,7 +52,7 @@ export const PROCESS_FILES: readonly RegExp[] = [
   /^apps\/[^/]+\/src\/main\.ts$/,
   /^test\/[^/]+\/src\/main\.ts$/,
   // Test code whole: it starts processes and hands them their environment.
-  /^test\/(e2e|bench|kill|simulation)\/src\//,
+  /^test\/(e2e|bench|clients|kill|simulation)\/src\//,
   /^infra\/local\/src\/test-services\.ts$/,
   // Ends Anvil with the process that started it, whatever ends that one.
   /^infra\/local\/src\/anvil\.ts$/,

@@ -1,0 +1,126 @@
+import { Contract, Interface, JsonRpcProvider, type Log } from 'ethers';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { CONTRACT_ABI, CONTRACT_CODE } from './contract.js';
+import { type ChainGateway, startChainGateway } from './start-gateway.js';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const abi = new Interface(CONTRACT_ABI);
+let chain: ChainGateway;
+let provider: JsonRpcProvider;
+let from: string;
+let address: string;
+
+async function send(data: string, to?: string): Promise<string> {
+  const hash = await chain.node<string>('eth_sendTransaction', [{ from, to, data, gas: '0x7a120' }]);
+  await chain.node('anvil_mine', ['0x1']);
+  return hash;
+}
+const ping = (id: number): Promise<string> => send(abi.encodeFunctionData('ping', [id]), address);
+const idOf = (log: Log): number => Number(log.topics[1]);
+
+beforeAll(async () => {
+  chain = await startChainGateway(inject('postgresUrl'));
+  [from] = (await chain.node<[string]>('eth_accounts')) as [string];
+  const hash = await send(CONTRACT_CODE);
+  address = (await chain.node<{ contractAddress: string }>('eth_getTransactionReceipt', [hash]))
+    .contractAddress;
+  provider = new JsonRpcProvider(chain.url, undefined, { pollingInterval: 100 });
+});
+afterAll(async () => {
+  // What is still queued, the uninstalling of filters, goes out with this one.
+  await provider?.send('net_version', []);
+  provider?.destroy();
+  await chain?.close();
+});
+
+describe('ethers', () => {
+  it('reads blocks, transactions, receipts, logs and storage, in batches of its own', async () => {
+    const hash = await ping(1);
+    const [network, receipt, transaction, logs, storage, none] = await Promise.all([
+      provider.getNetwork(),
+      provider.getTransactionReceipt(hash),
+      provider.getTransaction(hash),
+      provider.getLogs({ address, fromBlock: 0, topics: [abi.getEvent('Ping')?.topicHash as string, null] }),
+      provider.getStorage(address, 0),
+      provider.getTransaction(`0x${'0'.repeat(64)}`),
+    ]);
+    expect(network.chainId).toBe(31_337n);
+    expect(receipt).toMatchObject({ status: 1, hash });
+    expect(transaction).toMatchObject({ hash, blockNumber: receipt?.blockNumber });
+    expect(logs.map(idOf).at(-1)).toBe(1);
+    expect(storage).toBe(`0x${'0'.repeat(64)}`);
+    expect(none).toBeNull();
+    const block = await provider.getBlock(receipt?.blockNumber as number, true);
+    expect(block?.prefetchedTransactions.map((one) => one.hash)).toEqual([hash]);
+    expect((await provider.getBlock(receipt?.blockHash as string))?.transactions).toEqual([hash]);
+  });
+
+  it('reads contracts, and decodes what they revert with', async () => {
+    const contract = new Contract(address, CONTRACT_ABI, provider);
+    expect(await contract.getFunction('get')(42)).toBe(42n);
+    await expect(contract.getFunction('refuse')()).rejects.toMatchObject({
+      code: 'CALL_EXCEPTION',
+      reason: 'not today',
+    });
+    await expect(contract.getFunction('climb')(7)).rejects.toMatchObject({
+      code: 'CALL_EXCEPTION',
+      revert: { name: 'TooLow', args: [7n] },
+    });
+  });
+
+  it('hears of events, of blocks and of waiting transactions', async () => {
+    const [ids, blocks, waiting]: [number[], number[], string[]] = [[], [], []];
+    const contract = new Contract(address, CONTRACT_ABI, provider);
+    await contract.on('Ping', (id: bigint) => ids.push(Number(id)));
+    await provider.on('block', (number: number) => blocks.push(number));
+    await provider.on('pending', (hash: string) => waiting.push(hash));
+    try {
+      for (let id = 100; ids.length === 0; id++) {
+        await ping(id);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      for (const id of [11, 12]) await ping(id);
+      await vi.waitFor(() => expect(ids.slice(-2)).toEqual([11, 12]), { timeout: 60_000 });
+      // It asks for waiting transactions once a block.
+      const hashes: string[] = [];
+      await vi.waitFor(
+        async () => {
+          await chain.node('anvil_mine', ['0x1']);
+          hashes.push(
+            await chain.node<string>('eth_sendTransaction', [{ from, to: address, gas: '0x7a120' }]),
+          );
+          expect(waiting.some((hash) => hashes.includes(hash))).toBe(true);
+        },
+        { timeout: 60_000, interval: 1_500 },
+      );
+      await chain.node('anvil_mine', ['0x1']);
+      const head = Number(await chain.node<string>('eth_blockNumber'));
+      await vi.waitFor(() => expect(blocks.at(-1)).toBe(head), { timeout: 60_000 });
+      expect(new Set(ids).size).toBe(ids.length);
+    } finally {
+      await provider.removeAllListeners();
+      await contract.removeAllListeners();
+    }
+  });
+
+  it('hears of the new branch of a reorganisation while it watches', async () => {
+    const seen: string[] = [];
+    const filter = { address, topics: [abi.getEvent('Ping')?.topicHash as string] };
+    const listen = (log: Log): void => void seen.push(`${log.removed ? '-' : '+'}${idOf(log)}`);
+    await provider.on(filter, listen);
+    try {
+      for (let id = 300; seen.length === 0; id++) {
+        await ping(id);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      await ping(31);
+      await vi.waitFor(() => expect(seen.at(-1)).toBe('+31'), { timeout: 60_000 });
+      await chain.node('anvil_reorg', [1, []]);
+      await ping(32);
+      await vi.waitFor(() => expect(seen.at(-1)).toBe('+32'), { timeout: 60_000 });
+    } finally {
+      await provider.off(filter, listen);
+    }
+  });
+});
