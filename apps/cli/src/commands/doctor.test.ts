@@ -183,13 +183,20 @@ describe('packhouse doctor', () => {
     for (const { findings } of all) for (const { hint } of findings) expect(hint).not.toBe('');
   });
 
-  it('false traces are found where the network keeps them', async () => {
-    const lying = await replay({ faults: [{ do: 'emptyTraces' }] });
+  it('false and missing traces are found where the network keeps them', async () => {
+    const path = [0, 'action', 'from'];
+    const lying = await replay({
+      faults: [{ do: 'tamper', when: { method: 'trace_block' }, path, value: `0x${'99'.repeat(20)}` }],
+    });
     const keeping = await told(evm(`{url: '${lying.url}'}`));
     expect(keeping.code).toBe(69);
     expect(keeping.all[0]?.checks.traces).toMatchObject({ level: 'fail' });
     const without = await told(evm(`{url: '${lying.url}'}`, 'bundles: {kinds: [blocks]}, '));
     expect(without.code).toBe(0);
+    const empty = await replay({ faults: [{ do: 'emptyTraces' }] });
+    const { code, all } = await told(evm(`{url: '${empty.url}'}`));
+    expect(code).toBe(2);
+    expect(all[0]?.findings[0]?.message).toMatch(/could not be had: .* no traces for \d+ transactions/);
   });
 
   it('says which methods, tag, traces and batches are missing, and that the network goes on', async () => {
@@ -203,7 +210,7 @@ describe('packhouse doctor', () => {
       },
       batch: { max: 1 },
     });
-    const { code, all } = await told(evm(`{url: '${poor.url}'}`));
+    const { code, all } = await told(evm(`{url: '${poor.url}'}`, 'finality: {depth: 2}, '));
     expect(code).toBe(2);
     expect(all[0]).toMatchObject({ usable: true });
     expect(levels(all[0] as Told)).toBe(
