@@ -76,11 +76,13 @@ function readWorkspace(folder: string): Workspace {
   const manifest = JSON.parse(read(`${folder}/package.json`)) as {
     name: string;
     dependencies?: Record<string, string>;
+    peerDependencies?: Record<string, string>;
   };
   return {
     name: manifest.name,
     folder,
-    dependencies: Object.keys(manifest.dependencies ?? {}),
+    // What may be there, and is used where it is, is declared as a peer.
+    dependencies: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
     references: referencesIn(`${folder}/tsconfig.json`, folder),
     files: filesUnder(folder)
       .filter((path) => /\.tsx?$/.test(path))

@@ -71,6 +71,8 @@ export function createAdmission(options: {
     identify: (key, visit) =>
       whenHere(known(key, visit), (row) => {
         refuseElsewhere(row, visit);
+        // Whoever answers calls asks for each of them.
+        if (visit.route !== 'rpc') refuseRoute(row, visit.route);
         return row;
       }),
     charge,

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A call as a node gets it. */
@@ -7,6 +7,7 @@ export interface ScriptedCall {
   params: unknown[];
   /** The request body as it came. */
   body: string;
+  headers: IncomingHttpHeaders;
 }
 
 /** What the script answers: a result, an error, or raw bytes under a status; `hang` never answers, `reset` hangs up. */
@@ -38,7 +39,7 @@ export async function startScriptedNode(): Promise<ScriptedNode> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString('utf8');
     const { method, params } = JSON.parse(body) as { method: string; params: unknown[] };
-    const call = { method, params, body };
+    const call = { method, params, body, headers: request.headers };
     calls.push(call);
     const answer = await script(call);
     if (answer === 'hang') return;
