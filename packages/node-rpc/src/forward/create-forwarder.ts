@@ -31,7 +31,8 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
       return value === null || (highest !== null && highest >= value) ? highest : value;
     }, null);
 
-  const order = (request: ForwardRequest): ForwardNode[] => {
+  const order = (request: ForwardRequest): readonly ForwardNode[] => {
+    if (nodes.length === 1 && !(nodes[0] as ForwardNode).excluded) return nodes;
     const now = context.clock.now();
     const head = best((node) => node.head) ?? 0;
     const rank = (node: ForwardNode): number =>
@@ -45,14 +46,18 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
 
   return {
     async call(request) {
-      const stop = new AbortController();
-      const giveUp = (): void => stop.abort(request.signal.reason);
+      // One controller a try and none for the call: making one and listening to it costs as much as a small answer.
+      const tries = new Set<AbortController>();
+      const stop = (reason: unknown): void => {
+        for (const each of tries) each.abort(reason);
+      };
+      const giveUp = (): void => stop(request.signal.reason);
       if (request.signal.aborted) throw request.signal.reason;
       request.signal.addEventListener('abort', giveUp, { once: true });
       let late = false;
       const timer = setTimeout(() => {
         late = true;
-        stop.abort(new Error('no node answered in time'));
+        stop(new Error('no node answered in time'));
       }, request.timeoutMs);
       let streaming = false;
       const done = (): void => {
@@ -60,7 +65,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
         request.signal.removeEventListener('abort', giveUp);
       };
       try {
-        const answer = await race(order(request), request, stop.signal, metrics.hedged);
+        const answer = await race(order(request), request, tries, metrics.hedged);
         if (answer.kind === 'result' && answer.body.rest !== null) {
           streaming = true;
           return { ...answer, body: { ...answer.body, rest: until(answer.body.rest, done) } };
@@ -99,22 +104,18 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
 async function race(
   nodes: readonly ForwardNode[],
   request: ForwardRequest,
-  signal: AbortSignal,
+  tries: Set<AbortController>,
   hedged: (upstream: string) => void,
 ): Promise<ForwardAnswer> {
-  const losers: AbortController[] = [];
   const running = new Set<Promise<{ outcome: TryOutcome; mine: AbortController }>>();
   let failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined;
   let next = 0;
+  let winner: AbortController | undefined;
   const start = (): void => {
     const node = nodes[next++] as ForwardNode;
     const mine = new AbortController();
-    const stop = (): void => mine.abort(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    losers.push(mine);
+    tries.add(mine);
     const attempt = node.tryOnce(request, mine.signal).then((outcome) => {
-      // What is streamed on still has to be ended by the whole call's signal.
-      if (outcome.kind !== 'result' || outcome.body.rest === null) signal.removeEventListener('abort', stop);
       running.delete(attempt);
       return { outcome, mine };
     });
@@ -137,13 +138,19 @@ async function race(
       }
       const { outcome, mine } = first;
       if (outcome.kind !== 'elsewhere') {
-        losers.splice(losers.indexOf(mine), 1);
+        winner = mine;
         return outcome;
       }
       failure = worse(failure, outcome);
     }
   } finally {
-    for (const loser of losers) loser.abort(new Error('another node was faster'));
+    // What is streamed on still has to be ended with the whole call.
+    const several = tries.size > 1;
+    for (const each of tries) {
+      if (each === winner) continue;
+      tries.delete(each);
+      if (several) each.abort(new Error('another node was faster'));
+    }
   }
 }
 
