@@ -130,8 +130,19 @@ describe('a good file', () => {
     const text = readFileSync(new URL('../../../networks.example.yaml', import.meta.url), 'utf8');
     const [example] = parse(text, { PROVIDER_KEY: 'k', PROVIDER_PROJECT: 'p' });
     const [minimal] = parse(MINIMAL);
-    for (const field of ['finality', 'pollIntervalMs', 'proofs', 'bundles'] as const) {
+    for (const field of ['finality', 'pollIntervalMs', 'proofs', 'bundles', 'rpc'] as const) {
       expect(example?.[field]).toEqual(minimal?.[field]);
+    }
+    const all = parse(text, { PROVIDER_KEY: 'k', PROVIDER_PROJECT: 'p' });
+    expect(new Set(all.map(({ family }) => family))).toEqual(new Set(['evm', 'core', 'cell', 'registry']));
+    for (const family of ['core', 'cell', 'registry']) {
+      const bare = parse(
+        `networks: [{id: a, family: ${family}, chainId: 1029, upstreams: [{url: 'http://a'}]}]`.replace(
+          family === 'core' ? '' : ' chainId: 1029,',
+          '',
+        ),
+      );
+      expect(all.find((network) => network.family === family)?.rpc).toEqual(bare[0]?.rpc);
     }
     const commentedOut = text.replace(/^(\s*)# ((baseUrl|downloadUrl): )/gm, '$1$2');
     expect(parse(commentedOut, { PROVIDER_KEY: 'k', PROVIDER_PROJECT: 'p' })[0]?.baseUrl).toMatch(/\/v1\/$/);

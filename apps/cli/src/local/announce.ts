@@ -1,3 +1,5 @@
+import type { Family, Network } from '@packhouse/networks';
+
 /** Addresses of one network at the gateway. */
 export interface Addresses {
   gateway: string;
@@ -10,6 +12,34 @@ export interface Addresses {
 export function addressesOf(port: number, network: string): Addresses {
   const gateway = `http://127.0.0.1:${port}`;
   return { gateway, baseUrl: `${gateway}/${network}/v1/`, downloadUrl: `${gateway}/${network}/files` };
+}
+
+/** What is asked for in each family's line. */
+const FIRST_CALLS: Record<Family, { method: string; params: unknown[] }> = {
+  evm: { method: 'eth_blockNumber', params: [] },
+  core: { method: 'core_getLogs', params: [{ fromEpoch: 'latest_state', toEpoch: 'latest_state' }] },
+  cell: { method: 'get_consensus', params: [] },
+  registry: {
+    method: 'registry_accountList',
+    params: [
+      {
+        type: 'blockchain',
+        key_info: { coin_type: '60', chain_id: '1', key: `0x${'00'.repeat(19)}01` },
+      },
+    ],
+  },
+};
+/** Networks that get a line of their own. */
+const SHOWN_NETWORKS = 8;
+
+/** A line to paste for JSON-RPC on each network, the first ones where there are many. */
+export function rpcLines(gateway: string, apiKey: string, networks: readonly Network[]): string[] {
+  const lines = networks.slice(0, SHOWN_NETWORKS).map(({ id, family, baseUrl, rpc }) => {
+    const call = { jsonrpc: '2.0', id: 1, ...FIRST_CALLS[family] };
+    const address = `${baseUrl ?? `${gateway}/${id}/v1/`}${rpc.open ? '' : apiKey}`;
+    return `curl -s ${address} -H 'Content-Type: application/json' -d '${JSON.stringify(call)}'`;
+  });
+  return ['# JSON-RPC', ...lines];
 }
 
 /** The lines that a newcomer pastes: the pointer of a block, its download, the pointer of a block that is still new. */

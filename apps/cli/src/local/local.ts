@@ -7,7 +7,7 @@ import { describeError, PackhouseError } from '@packhouse/runtime';
 import { commandContext } from '../connect.js';
 import { type CliIo, print } from '../io.js';
 import { createRates } from '../rates.js';
-import { addressesOf, curlLines } from './announce.js';
+import { addressesOf, curlLines, rpcLines } from './announce.js';
 import { localApiKey } from './api-key.js';
 import { capLogs } from './cap-logs.js';
 import { DATA_DIRECTORY, openDataDirectory } from './data-directory.js';
@@ -116,6 +116,7 @@ async function run(
     { event: 'ready', ...addresses, apiKey, metrics },
     `Gateway: ${addresses.gateway}  data: ${directory.path}\nMetrics: ${Object.values(metrics).join('  ')}`,
   );
+  for (const line of rpcLines(addresses.gateway, apiKey, networks)) reporter.say(line);
 
   const rates = createRates();
   const waiting = createWaiting(reporter, Date.now);
