@@ -1,4 +1,5 @@
 import type { ForwardAnswer } from '@packhouse/node-rpc';
+import { redact } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
 import type { Soon } from '../server/soon.js';
 import type { Prepared, RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
@@ -16,7 +17,7 @@ export function methodOf(at: RpcSite, name: string): RpcMethod {
   const method = findMethod(at, name);
   if (method !== undefined) return method;
   throw new Problem('method-unknown', {
-    detail: `The method ${/^\w{1,64}$/.test(name) ? name : 'asked for'} does not exist or is not available`,
+    detail: `The method ${/^\w{1,64}$/.test(name) ? redact(name) : 'asked for'} does not exist or is not available`,
   });
 }
 
