@@ -7,6 +7,7 @@ import { createGateway } from './create-gateway.js';
 import { connectRedis } from './limits/connect-redis.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createSharedRateLimiter } from './limits/create-shared-rate-limiter.js';
+import { nftOptionsOf } from './nft/nft-settings.js';
 import { gatewaySettings } from './settings.js';
 
 await runProcess(process, {
@@ -25,7 +26,7 @@ await runProcess(process, {
     shutdown.add('object store', () => objectStore.close());
     const rateLimiter =
       settings.REDIS_URL === undefined
-        ? createLocalRateLimiter(context.clock)
+        ? createLocalRateLimiter(context.clock, { keys: database.keys, logger: context.logger })
         : createSharedRateLimiter(connectRedis(settings.REDIS_URL, context));
     const queue = createQueueReader({
       ...{ context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL },
@@ -45,6 +46,7 @@ await runProcess(process, {
       answerCacheBytes: settings.ANSWER_CACHE,
       openRate: settings.OPEN_RATE,
       trustProxy: settings.TRUST_PROXY,
+      nft: nftOptionsOf(settings),
       networksFileOk: () => (watch?.problem() ?? null) === null,
     });
     shutdown.add('gateway', () => gateway.close({ delayMs: settings.DRAIN_DELAY_MS, cut: shutdown.cut }));

@@ -7,6 +7,7 @@ import {
 } from '@packhouse/runtime';
 import { z } from 'zod';
 import { trustProxySetting } from './limits/trust-proxy-setting.js';
+import { nftSettings } from './nft/nft-settings.js';
 
 /** The environment of a gateway. */
 export const gatewaySettings = z.object({
@@ -49,6 +50,7 @@ export const gatewaySettings = z.object({
     1_000_000,
   ).default(25),
   TRUST_PROXY: trustProxySetting(),
+  ...nftSettings,
   DRAIN_DELAY_MS: integerSetting(
     'milliseconds between /readyz saying no and requests being refused, 0 to 60000 (default 0), so that a load balancer notices',
     0,

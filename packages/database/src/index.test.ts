@@ -3,10 +3,12 @@ import * as door from './index.js';
 
 it('exports these names and no others', () => {
   expect(Object.keys(door).sort()).toEqual([
+    'HOLE_REASONS',
     'NFT_OUTCOMES',
     'SEGMENT_BLOCKS',
     'createDatabase',
     'migrate',
     'migrationsDigest',
+    'waitForSchema',
   ]);
 });

@@ -1,6 +1,7 @@
 import type { Network } from '@packhouse/networks';
 import type { Forwarder } from '@packhouse/node-rpc';
 import type { PendingWatch } from '../filters/pending-watch.js';
+import type { NftWorker } from '../nft/nft-worker.js';
 import type { RpcMethod } from '../rpc/method.js';
 import type { SharedCalls } from '../rpc/share-calls.js';
 
@@ -8,6 +9,8 @@ import type { SharedCalls } from '../rpc/share-calls.js';
 export interface Lane {
   readonly forwarder: Forwarder;
   readonly pending: PendingWatch;
+  /** Refreshes tokens; absent where the family has none. */
+  readonly nft?: NftWorker | undefined;
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly shared: SharedCalls;
 }
@@ -49,8 +52,7 @@ export function createLanes(
       if (known.users > 0) return;
       lanes.delete(name);
       const { lane } = known;
-      const closed = lane.pending
-        .close()
+      const closed = Promise.all([lane.pending.close(), lane.nft?.close()])
         .then(() => lane.forwarder.close())
         .then(() =>
           onClosed(
