@@ -140,6 +140,11 @@ describe('a key for some origins', () => {
       expect(answer.headers['access-control-allow-origin']).toBe('*');
     }
     expect((await preflight('/nowhere/at/all', origin, 'GET')).status).toBe(404);
+    for (const path of ['/metrics', '/readyz', '/healthz']) {
+      const { headers } = await ask(at.url, path, { headers: { origin } });
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+      expect((await preflight(path, origin, 'GET')).status).toBe(405);
+    }
     const noPreflight = await ask(at.url, `/ethereum/v1/${open}/bundle-api/blocks/1`, { method: 'OPTIONS' });
     expect([noPreflight.status, noPreflight.headers.allow]).toEqual([405, 'GET, HEAD']);
     expect((await call(open, 'eth_chainId')).headers['access-control-allow-origin']).toBeUndefined();

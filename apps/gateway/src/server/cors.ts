@@ -9,6 +9,14 @@ const MAX_AGE_SECONDS = 600;
 const HEADERS =
   'authorization, content-type, range, if-match, if-none-match, if-range, traceparent, tracestate';
 
+/** For operators, not for pages: a page must not read through its visitor what stands behind his firewall. */
+const FOR_OPERATORS = new Set(['/metrics', '/readyz', '/healthz']);
+
+/** Whether pages of other origins may read what is at an address. */
+export function isForPages(url: string): boolean {
+  return !FOR_OPERATORS.has(url.split('?', 1)[0] as string);
+}
+
 /** An API key in a path, as it is or encoded. */
 const KEY = /ph_\w{8}_[\w-]{43}/;
 

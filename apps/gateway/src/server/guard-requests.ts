@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../http/problem.js';
 import type { GatewayParts } from '../routes/gateway-parts.js';
 import { createAllowedMethods } from './allowed-methods.js';
-import { answerPreflight, isPreflight, openToPages } from './cors.js';
+import { answerPreflight, isForPages, isPreflight, openToPages } from './cors.js';
 import { noRoute } from './no-route.js';
 import type { RecordVisit } from './record-visit.js';
 import { beginVisit, type Visit } from './visit.js';
@@ -32,7 +32,8 @@ export function guardRequests(app: FastifyInstance, parts: GatewayParts, record:
       visit.bytes = Number(reply.getHeader('content-length') ?? visit.bytes);
       record(visit, reply.raw, () => request.id);
     });
-    if (request.headers.origin !== undefined) visit.allowOrigin = openToPages(reply);
+    const forPages = request.headers.origin !== undefined && isForPages(request.routeOptions.url ?? '');
+    if (forPages) visit.allowOrigin = openToPages(reply);
     const { method, url, headers } = request.raw as {
       method: string;
       url: string;
@@ -53,7 +54,7 @@ export function guardRequests(app: FastifyInstance, parts: GatewayParts, record:
       refuse(new Problem('request-malformed', { detail: 'An address begins with a slash.' }));
     } else if (request.is404) {
       const path = url.split('?', 1)[0] as string;
-      const methods = isPreflight(method, headers) ? allowed.at(path, headers.host) : [];
+      const methods = isPreflight(method, headers) && isForPages(path) ? allowed.at(path, headers.host) : [];
       if (methods.length > 0) {
         answerPreflight(request, reply, { ...parts, methods }).catch(done);
         return;
