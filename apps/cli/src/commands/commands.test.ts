@@ -83,8 +83,8 @@ describe('keys', () => {
     const key = out.split('\n')[0] as string;
     expect(key).toMatch(/^ph_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/);
     const list = (await done('keys', 'list')).out;
-    expect(list).toMatch(/^PREFIX +APPLICATION +NETWORK +PLAN +STATE\n/);
-    expect(list).toMatch(new RegExp(`^${key.slice(0, 11)} +analytics +all +free +active$`, 'm'));
+    expect(list).toMatch(/^PREFIX +APPLICATION +NETWORK +PLAN +STATE +ONLY\n/);
+    expect(list).toMatch(new RegExp(`^${key.slice(0, 11)} +analytics +all +free +active +-$`, 'm'));
     expect(list).not.toContain(key);
   });
 
