@@ -16,9 +16,10 @@ const DNS_TIMEOUT_MS = 3_000;
 /** Why there is no connection: the address is none that strangers may name. */
 export class AddressRefusedError extends Error {}
 
-/** Asks DNS; /etc/hosts and the search domains of this machine are no business of strangers. */
-export function createResolve(): Resolve {
+/** Asks DNS, at `servers` or those of this machine; its /etc/hosts and search domains are no business of strangers. */
+export function createResolve(servers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
   return async (host) => {
     const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));

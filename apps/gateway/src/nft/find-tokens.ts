@@ -1,8 +1,7 @@
 import type { NftTokenRef } from '@packhouse/database';
 import { isOwnedBy, standardOf } from './ask-contract.js';
 import { base32Hex } from './base32-bytes.js';
-import type { CoreNode } from './core-node.js';
-import { NodeTroubleError } from './core-node.js';
+import { type CoreNode, NodeTroubleError } from './core-node.js';
 import {
   BATCH_TOPIC,
   SINGLE_TOPIC,
@@ -28,6 +27,8 @@ const SHRINKING = 4;
 const MAX_QUESTIONS = 256;
 /** Tokens that were an owner's once, of which it is asked whether they still are, at most. */
 const MAX_CANDIDATES = 1_000;
+/** Contracts of one owner's tokens that no node can call; more are the nodes' own trouble. */
+const MAX_DEAD = 8;
 
 /**
  * Finds the tokens of a contract or an owner by their transfers, newest first: what moved last is what people look at.
@@ -108,17 +109,28 @@ async function* newestTransfers(
   }
 }
 
-/** Asks contracts whether a token still is an owner's; each contract is asked for its standard once. */
+/**
+ * Asks contracts whether a token still is an owner's; each contract is asked for its standard once. A token of a contract
+ * that no node can call stays: whoever sends an owner such a token does not hide the others.
+ */
 function createOwnership(
   node: CoreNode,
   ownerHex: string,
   signal: AbortSignal,
 ): (token: TransferredToken) => Promise<boolean> {
+  const dead = new Set<string>();
   const standards = new Map<string, Awaited<ReturnType<typeof standardOf>>>();
   return async ({ contract, tokenId }) => {
-    if (!standards.has(contract)) standards.set(contract, await standardOf(node, contract, signal));
-    const standard = standards.get(contract) ?? null;
-    if (standard === null) return false;
-    return isOwnedBy(node, { contract, tokenId, standard }, ownerHex, signal);
+    if (dead.has(contract)) return true;
+    try {
+      if (!standards.has(contract)) standards.set(contract, await standardOf(node, contract, signal));
+      const standard = standards.get(contract) ?? null;
+      if (standard === null) return false;
+      return await isOwnedBy(node, { contract, tokenId, standard }, ownerHex, signal);
+    } catch (error) {
+      if (!(error instanceof NodeTroubleError) || dead.size === MAX_DEAD) throw error;
+      dead.add(contract);
+      return true;
+    }
   };
 }

@@ -23,8 +23,9 @@ const CONCURRENCY = 2;
 const SWEEP_EVERY_MS = 600_000;
 
 /**
- * Makes the worker of a network; none where its family has no such tokens. Every gateway has one, so that there is no process more to run, and asks through the
- * pool of nodes that it has anyway; which of them has a job is decided in Postgres.
+ * Makes the worker of a network; none where its family has no such tokens. Every gateway has one, so that there is no
+ * process more to run, and asks through the pool of nodes that it has anyway; which of them has a job is decided in
+ * Postgres.
  */
 export function createNftWorker(
   parts: Pick<JobParts, 'context' | 'fetchDocument' | 'uris'> & {
@@ -45,40 +46,51 @@ export function createNftWorker(
   const leaseMs = parts.leaseMs ?? LEASE_MS;
   const closing = new AbortController();
   const { signal } = closing;
-  let woken = new AbortController();
+  const naps = new Set<AbortController>();
   let sweptAt = context.clock.now();
 
   const rest = async (): Promise<void> => {
-    const either = AbortSignal.any([signal, woken.signal]);
-    await context.clock.sleep(LOOK_EVERY_MS, either).catch(() => undefined);
-    if (woken.signal.aborted) woken = new AbortController();
+    if (signal.aborted) return;
+    const nap = new AbortController();
+    naps.add(nap);
+    await context.clock.sleep(LOOK_EVERY_MS, nap.signal).catch(() => undefined);
+    naps.delete(nap);
   };
 
   /** Runs a job; its lease is kept meanwhile, and work ends where it was lost. */
   const hold = async (job: LeasedNftJob): Promise<void> => {
-    const lost = new AbortController();
+    const stop = new AbortController();
+    const leave = (): void => stop.abort(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    let lost = false;
+    const lose = (): void => {
+      lost = true;
+      stop.abort(new Error('the job is somebody else’s'));
+    };
     let keptAt = performance.now();
     const beat = setInterval(() => {
       nft.renew(job, leaseMs).then(
         (kept) => {
           if (kept) keptAt = performance.now();
-          else lost.abort(new Error('the job is somebody else’s'));
+          else lose();
         },
         () => {
-          if (performance.now() - keptAt > leaseMs) lost.abort(new Error('the lease could not be renewed'));
+          if (performance.now() - keptAt > leaseMs) lose();
         },
       );
     }, leaseMs / 3);
     try {
-      await runJob({ ...parts, nft, node, networkId }, job, AbortSignal.any([signal, lost.signal]));
+      await runJob({ ...parts, nft, node, networkId }, job, stop.signal);
     } catch (error) {
       if (signal.aborted) {
         await nft.release(job, { delayMs: 0, failed: false }).catch(() => undefined);
-      } else if (!lost.signal.aborted) {
+      } else if (!lost) {
         logger.warn({ network, err: error }, 'a job of tokens stopped; it is taken up again');
       }
     } finally {
       clearInterval(beat);
+      signal.removeEventListener('abort', leave);
     }
   };
 
@@ -102,9 +114,12 @@ export function createNftWorker(
   const running = Array.from({ length: CONCURRENCY }, run);
 
   return {
-    wake: () => woken.abort(),
+    wake() {
+      for (const nap of naps) nap.abort();
+    },
     async close() {
       closing.abort(new Error('the gateway closes'));
+      for (const nap of naps) nap.abort();
       await Promise.all(running);
     },
   };

@@ -4,7 +4,7 @@ import { standardOf, type TokenStandard } from './ask-contract.js';
 import { type CoreNode, NodeTroubleError } from './core-node.js';
 import type { FetchDocument } from './fetch-document.js';
 import { findTokens } from './find-tokens.js';
-import { refreshToken } from './refresh-token.js';
+import { type RefreshedToken, refreshToken } from './refresh-token.js';
 import type { UriPolicy } from './token-document.js';
 
 /** What a job is worked on with. */
@@ -28,6 +28,8 @@ const BUSY_MS = 1_000;
 /** No node answered: how long until the next try, twice as long after each, and how often. */
 const TROUBLE_MS = 5_000;
 const MAX_FAILURES = 5;
+/** A contract that no node can call holds up nobody else’s tokens; so many are the nodes’ own trouble. */
+const MAX_TROUBLES = 8;
 /** A job whose holder is gone so often is not what others should try as well. */
 const MAX_TAKEOVERS = 5;
 
@@ -72,6 +74,8 @@ async function refreshAll(parts: JobParts, job: LeasedNftJob, outer: AbortSignal
     'outcome',
   ]);
   let busy = false;
+  let troubles = 0;
+  let trouble: NodeTroubleError | undefined;
   let next = 0;
   const work = async (): Promise<void> => {
     for (let mine = next++; mine < waiting.length; mine = next++) {
@@ -83,8 +87,16 @@ async function refreshAll(parts: JobParts, job: LeasedNftJob, outer: AbortSignal
       if (leave === 'lost') throw new Error('the job is somebody else’s');
       if (leave === 'busy') busy = true;
       if (leave !== 'mine') continue;
-      const standard = await standards(token.contract);
-      const result = await refreshToken(parts, { ...token, standard }, signal);
+      let result: RefreshedToken;
+      try {
+        const standard = await standards(token.contract);
+        result = await refreshToken(parts, { ...token, standard }, signal);
+      } catch (error) {
+        if (!(error instanceof NodeTroubleError) || troubles === MAX_TROUBLES) throw error;
+        troubles += 1;
+        trouble = error;
+        continue;
+      }
       await nft.settle(job, token.position, result);
       counted.inc({ network: job.network, outcome: result.outcome });
     }
@@ -97,6 +109,7 @@ async function refreshAll(parts: JobParts, job: LeasedNftJob, outer: AbortSignal
   );
   await Promise.allSettled(workers);
   await Promise.all(workers);
+  if (trouble !== undefined) throw trouble;
   return busy;
 }
 

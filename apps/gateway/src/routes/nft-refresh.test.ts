@@ -280,6 +280,20 @@ describe('a refresh', () => {
     expect(visited).toEqual(['/slow']);
   });
 
+  it('of an owner is not held up by a contract that no node can call', async () => {
+    const [me, spam] = [userAt(used), contractAt(30_000)];
+    contracts.add({ contract, id: 1n, uri: 'http://a.example/1', owner: me });
+    contracts.add({ contract: spam, id: 9n, uri: 'http://a.example/9', owner: me, epoch: 5 });
+    node.answer((call) => {
+      const { to } = (call.params[0] ?? {}) as { to?: string };
+      return to === spam ? { error: { code: -32603, message: 'out of memory' } } : contracts.answer(call);
+    });
+    const url = String((await put({ ownerAddress: me })).json().status_url);
+    await vi.waitFor(async () => expect((await look(url)).counts).toMatchObject({ indexed: 1, waiting: 1 }), {
+      timeout: 60_000,
+    });
+  });
+
   it('waits for the nodes where none answers, and goes on', async () => {
     contracts.add({ contract, id: 1n, uri: 'http://a.example/1' });
     let down = true;
