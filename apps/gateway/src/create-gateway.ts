@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { createServer as createHttpServer, METHODS, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
@@ -7,7 +5,7 @@ import { createForwarder } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
-import { type FastifyInstance, fastify } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { createAdmission } from './auth/admission.js';
 import { createKeyCache } from './auth/key-cache.js';
 import { createSparingCoverage } from './coverage/sparing-coverage.js';
@@ -37,23 +35,22 @@ import { nftStatusRoute } from './routes/nft-status.js';
 import { describeRoutes, openapiRoute } from './routes/openapi.js';
 import { readyzRoute } from './routes/readyz.js';
 import { createAnswerCache } from './rpc/answer-cache.js';
+import { createAnswerMemory } from './rpc/answer-memory.js';
 import type { RpcSite } from './rpc/method.js';
 import { methodsOf } from './rpc/methods-of.js';
-import { rpcAddress } from './rpc/rpc-address.js';
-import { sendRefusal } from './rpc/send-refusal.js';
 import { createSharedCalls } from './rpc/share-calls.js';
 import { createCallMetrics } from './server/call-metrics.js';
-import { answerClientError } from './server/client-error.js';
+import { createServer } from './server/create-server.js';
 import { createExpressLane } from './server/express-lane.js';
 import { guardRequests } from './server/guard-requests.js';
 import { listenFailure } from './server/listen-failure.js';
 import { createVisitRecorder } from './server/record-visit.js';
+import { createRequestIds } from './server/request-ids.js';
 import { createRpcLane } from './server/rpc-lane.js';
-import { sendProblem } from './server/send-problem.js';
-import { hostConstraint } from './sites/host-constraint.js';
+import { forgetUpstreams } from './sites/forget-upstreams.js';
 import { createLanes } from './sites/lanes.js';
 import { createLineup, type Lineup } from './sites/lineup.js';
-import { createSites, type Site, siteUrls } from './sites/site.js';
+import { createSites, siteUrls } from './sites/site.js';
 
 export interface GatewayOptions {
   context: Context;
@@ -72,6 +69,8 @@ export interface GatewayOptions {
   fileCacheBytes?: number;
   /** Memory for results about final blocks. Default 64 MiB. */
   answerCacheBytes?: number;
+  /** Memory for answers that are held whole until they are sent; beyond it calls wait. Default 256 MiB. */
+  answerMemoryBytes?: number;
   /** Requests a second from one address to networks that want no key. Default 25. */
   openRate?: number;
   /** Whose word about a client's address is believed: how many proxies, or their addresses. Default: nobody's. */
@@ -102,9 +101,6 @@ export interface Gateway {
    */
   close(how?: { delayMs?: number; cut?: AbortSignal }): Promise<void>;
 }
-
-/** Bodies of requests, in bytes. */
-const BODY_LIMIT = 5 * 1_024 * 1_024;
 
 /** How often filters that nobody polls any more are deleted, in milliseconds. */
 const FILTER_SWEEP_MS = 60_000;
@@ -153,6 +149,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const callMetrics = createCallMetrics(context.metrics, () => database.filters.count());
   const tracing = context.tracing !== undefined;
   const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864);
+  const memory = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
   const refreshing = nftPolicy(options.nft);
   const lanes = createLanes(
     (network) => {
@@ -212,7 +209,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         const { forwarder, methods, shared: calls, nft } = lanes.take(site.network);
         taken.push(site.network);
         const metrics = callMetrics(site.network.id);
-        const at = { site, forwarder, methods, shared: calls, cache, metrics };
+        const at = { site, forwarder, methods, shared: calls, cache, memory, metrics };
         rpcSites.push(at);
         nftRefreshRoute(app, parts, site, () => nft?.wake());
         nftStatusRoute(app, parts, site);
@@ -281,89 +278,4 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-/** Ids that are unique in a log: of this process, and counted. */
-function createRequestIds(): () => string {
-  const run = randomBytes(4).toString('hex');
-  let count = 0;
-  return () => {
-    count += 1;
-    return `${run}-${count}`;
-  };
-}
-
-function createServer(parts: {
-  context: Context;
-  nextRequestId: () => string;
-  sites: readonly Site[];
-  /** What the server does with a request; absent: it takes none. */
-  answer: RequestListener | undefined;
-  maxConnections: number;
-  trustProxy: number | string[] | undefined;
-}): { app: FastifyInstance; router: RequestListener } {
-  const { context, trustProxy: trusted } = parts;
-  let router: RequestListener = () => undefined;
-  const app: FastifyInstance = fastify({
-    // Nothing but this app's own recorder writes of requests: the key is in the path.
-    logger: false,
-    bodyLimit: BODY_LIMIT,
-    trustProxy: typeof trusted === 'number' ? (_, hop) => hop < trusted : (trusted ?? false),
-    return503OnClosing: false,
-    serverFactory: (route) => {
-      router = route as RequestListener;
-      const server = createHttpServer(
-        // Requests that drip in are looked for every few seconds, so that they are cut soon after their time.
-        {
-          ...{ maxHeaderSize: 16_384, keepAliveTimeout: 72_000 },
-          ...{ requestTimeout: 30_000, connectionsCheckingInterval: 5_000 },
-        },
-        parts.answer,
-      );
-      // A connection on which nothing moves for so long, in either direction, is cut.
-      server.setTimeout(120_000);
-      server.maxConnections = parts.maxConnections;
-      return server;
-    },
-    genReqId: parts.nextRequestId,
-    routerOptions: { maxParamLength: 4_096, constraints: { hostName: hostConstraint } },
-    frameworkErrors: (error, request, reply) => {
-      sendProblem(error, request, reply, context.logger);
-    },
-    clientErrorHandler: answerClientError,
-  });
-  for (const method of METHODS) {
-    if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
-  }
-  // Bodies are read by the routes themselves: an id is sent back as it was written.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
-  // Schemas of parameters are for the document; the routes read them themselves, with sentences for people.
-  app.setValidatorCompiler(() => () => true);
-  app.setErrorHandler((error, request, reply) => {
-    const { method, url, headers } = request.raw;
-    const path = (url ?? '').split('?', 1)[0] as string;
-    // No route took it; whoever meant JSON-RPC is answered in JSON-RPC.
-    const meant = request.is404
-      ? rpcAddress({ method: method ?? '', path, host: headers.host }, parts.sites)
-      : null;
-    if (meant === null) sendProblem(error, request, reply, context.logger);
-    else {
-      const httpErrors = meant.site?.network.rpc.httpErrors ?? 'status';
-      sendRefusal(error, request, reply, { logger: context.logger, httpErrors });
-    }
-  });
-  return { app, router };
-}
-
-/** Gauges of upstreams that are gone would say for ever how they stood last. */
-function forgetUpstreams(context: Context, network: Network, others: readonly Network[]): void {
-  const kept = others.filter(({ id }) => id === network.id).flatMap(({ upstreams }) => upstreams);
-  for (const { name } of network.upstreams) {
-    if (kept.some((upstream) => upstream.name === name)) continue;
-    for (const gauge of ['packhouse_upstream_healthy', 'packhouse_upstream_head_block']) {
-      const known = context.metrics.gauge(gauge, 'How an upstream stands.', ['network', 'upstream']);
-      known.remove({ network: network.id, upstream: name });
-    }
-  }
 }

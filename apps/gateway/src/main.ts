@@ -44,6 +44,7 @@ await runProcess(process, {
       rangeCacheBytes: settings.RANGE_CACHE,
       fileCacheBytes: settings.FILE_CACHE,
       answerCacheBytes: settings.ANSWER_CACHE,
+      answerMemoryBytes: settings.ANSWER_MEMORY,
       openRate: settings.OPEN_RATE,
       trustProxy: settings.TRUST_PROXY,
       nft: nftOptionsOf(settings),

@@ -44,6 +44,9 @@ export const gatewaySettings = z.object({
   ),
   FILE_CACHE: bytesSetting('memory for files that are being sent (default 64MiB)').default(67_108_864),
   ANSWER_CACHE: bytesSetting('memory for answers about final blocks (default 64MiB)').default(67_108_864),
+  ANSWER_MEMORY: bytesSetting(
+    'memory for answers that are held whole until they are sent; beyond it calls wait, then get 503 (default 256MiB)',
+  ).default(268_435_456),
   OPEN_RATE: integerSetting(
     'requests a second from one address to networks that want no key, 1 to 1000000 (default 25)',
     1,

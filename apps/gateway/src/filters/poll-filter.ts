@@ -70,7 +70,8 @@ async function newLogs(
     from: Math.max(move.from, from ?? 0),
     to: Math.min(head - Math.min(BY_HASH, move.added.length), to ?? head),
   };
-  const logs: string[] = range.from > range.to ? [] : (await logsOfRange(visit, match, range, learnt)).logs;
+  const logs: string[] =
+    range.from > range.to ? [] : [...(await logsOfRange(visit, match, range, learnt)).logs()];
   for (const texts of await Promise.all(byHash.map(({ hash }) => logsOfBlock(visit, match, hash)))) {
     logs.push(...texts);
   }

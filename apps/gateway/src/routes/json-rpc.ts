@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
@@ -146,6 +147,8 @@ function visitOf(
     get signal() {
       if (gone === undefined) {
         const made = new AbortController();
+        // Each call of a batch listens.
+        setMaxListeners(0, made.signal);
         gone = made;
         const leave = (): void => made.abort(new Error('the client went away'));
         if (reply.raw.destroyed) leave();

@@ -43,6 +43,9 @@ export function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): S
   return forward(method, prepared, params, name, visit);
 }
 
+/** Smaller answers are not worth counting: they fit into what a connection buffers anyway. */
+const COUNTED_BYTES = 65_536;
+
 async function forward(
   method: RpcMethod,
   prepared: Prepared | undefined,
@@ -52,6 +55,7 @@ async function forward(
 ): Promise<RpcAnswer> {
   const { at, signal, span } = visit;
   const { rpc } = at.site.network;
+  const held = at.memory?.full === true ? await at.memory.enter(signal) : undefined;
   let mine = false;
   const ask = (until: AbortSignal): Promise<ForwardAnswer> => {
     mine = true;
@@ -77,6 +81,9 @@ async function forward(
   if (answer.kind !== 'failed') visit.notes?.upstreams.add(answer.upstream);
   if (answer.kind === 'error') return { kind: 'error', error: answer.error };
   if (answer.kind === 'failed') throw failure(answer);
+  const { length } = answer.body.bytes;
+  if (held !== undefined) held(length);
+  else if (length > COUNTED_BYTES) at.memory?.hold(length, signal);
   if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);
   return { kind: 'result', body: answer.body };
 }

@@ -3,7 +3,13 @@ import type { RpcVisit } from './method.js';
 
 /** What a node answered, all of it. */
 export type WholeAnswer =
-  | { kind: 'result'; text: string; upstream: string }
+  | {
+      kind: 'result';
+      bytes: Buffer;
+      /** Made when it is asked for. */
+      readonly text: string;
+      upstream: string;
+    }
   | { kind: 'error'; error: Buffer; code: number; message: string };
 
 /** Asks the best node for a result that is worked on here. Throws problems. */
@@ -12,6 +18,8 @@ export async function askWhole(
   request: { method: string; params: string; idempotent?: boolean; block?: number },
 ): Promise<WholeAnswer> {
   const { rpc } = at.site.network;
+  // What is held whole is counted until the client has its answer.
+  const held = await at.memory?.enter(signal);
   const answer = await at.forwarder.call({
     method: nodeName(request.method, rpc.aliases),
     params: request.params,
@@ -26,8 +34,17 @@ export async function askWhole(
   if (answer.kind === 'failed') throw failure(answer);
   notes?.upstreams.add(answer.upstream);
   if (answer.kind === 'result') {
-    const { upstream } = answer;
-    return { kind: 'result', text: answer.body.bytes.toString('utf8'), upstream };
+    const { bytes } = answer.body;
+    held?.(bytes.length);
+    return {
+      kind: 'result',
+      bytes,
+      upstream: answer.upstream,
+      get text() {
+        return bytes.toString('utf8');
+      },
+    };
   }
+  held?.(answer.error.length);
   return answer;
 }

@@ -5,7 +5,7 @@ import type { LearntRanges } from './learnt-ranges.js';
 import type { RpcVisit } from './method.js';
 import { NodeSaid } from './node-said.js';
 import type { LogFilter } from './params/log-filter.js';
-import { elementsOf } from './raw-json.js';
+import { countOf, elementsOf } from './raw-json.js';
 import { type RefusedRange, refusedRange } from './refused-range.js';
 
 /** An inclusive range of block numbers. */
@@ -19,7 +19,14 @@ export interface LogRange {
 /** A part of the range: waiting, being asked for, or had. */
 interface Piece extends LogRange {
   asked: boolean;
-  logs?: readonly string[];
+  logs?: HadLogs;
+}
+
+/** Logs as a node gave them; taken apart when that is asked for. */
+interface HadLogs {
+  readonly count: number;
+  readonly whole: Buffer;
+  texts(): readonly string[];
 }
 
 /** Questions that one call may be split into. */
@@ -38,7 +45,7 @@ export async function logsOfRange(
   filter: LogFilter,
   range: LogRange,
   learnt: LearntRanges,
-): Promise<{ logs: string[]; sure: boolean }> {
+): Promise<{ logs(): readonly string[]; bytes(): Buffer; sure: boolean }> {
   const { maxLogs, maxAnswerBytes } = visit.at.site.network.rpc;
   const pieces: Piece[] = [{ ...range, asked: false }];
   let left = MAX_QUESTIONS;
@@ -66,22 +73,26 @@ export async function logsOfRange(
       return;
     }
     piece.logs = had.logs;
-    count += had.logs.length;
-    for (const log of had.logs) bytes += log.length;
+    count += had.logs.count;
+    bytes += had.logs.whole.length;
     sure &&= had.sure;
   };
   await inParallel(take, ask);
 
   const missing = pieces.findIndex(({ logs }) => logs === undefined);
   const complete = missing === -1 ? pieces : pieces.slice(0, missing);
-  const logs = complete.flatMap((piece) => piece.logs as string[]);
+  if (missing === -1 && pieces.length === 1 && !tooMuch()) {
+    const { texts, whole } = (pieces[0] as Piece).logs as HadLogs;
+    return { logs: texts, bytes: () => whole, sure };
+  }
+  const logs = complete.flatMap((piece) => (piece.logs as HadLogs).texts());
   const fits = fitting(logs, maxLogs, maxAnswerBytes);
   if (fits < logs.length) {
     const last = blockOf(logs[fits] as string) - 1;
     const suggested = last < range.from ? null : { from: range.from, to: last };
     throw tooMany(fits === maxLogs ? `more than ${maxLogs} logs` : 'too many bytes of logs', suggested);
   }
-  if (missing === -1) return { logs, sure };
+  if (missing === -1) return { logs: () => logs, bytes: () => Buffer.from(`[${logs.join(',')}]`), sure };
   const why = tooMuch() ? 'too many logs' : `the logs of ${range.to - range.from + 1} blocks`;
   throw tooMany(why, { from: range.from, to: (complete.at(-1) as Piece).to });
 }
@@ -134,11 +145,13 @@ function shrink(pieces: Piece[], piece: Piece, refused: RefusedRange, learnt: Le
   piece.asked = false;
 }
 
+const OPEN_BRACKET = 0x5b;
+
 async function logsOfPiece(
   visit: RpcVisit,
   filter: LogFilter,
   { from, to, toText }: Piece,
-): Promise<{ logs: readonly string[]; sure: boolean } | { refused: RefusedRange }> {
+): Promise<{ logs: HadLogs; sure: boolean } | { refused: RefusedRange }> {
   const { fromBlock, toBlock, ...rest } = filter;
   const asked = { ...rest, fromBlock: hex(from), toBlock: toText ?? hex(to) };
   let answer: Awaited<ReturnType<typeof askWhole>>;
@@ -150,12 +163,15 @@ async function logsOfPiece(
     return { refused: { logs: true, blocks: null, until: null } };
   }
   if (answer.kind === 'result') {
-    const { upstream } = answer;
-    if (!answer.text.startsWith('[')) {
+    const { upstream, bytes } = answer;
+    if (bytes[0] !== OPEN_BRACKET) {
       throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
     }
     const head = visit.at.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
-    return { logs: elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1), sure: head !== null && head >= to };
+    const texts = (): readonly string[] => elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
+    // Every node's logs have their index; what has none is taken apart to be counted.
+    const count = countOf(bytes, '"logIndex"') || texts().length;
+    return { logs: { count, whole: bytes, texts }, sure: head !== null && head >= to };
   }
   const refused = refusedRange(answer.code, answer.message);
   if (refused === null || from === to) throw new NodeSaid(answer.error);

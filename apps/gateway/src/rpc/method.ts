@@ -6,6 +6,7 @@ import type { CallMetrics } from '../server/call-metrics.js';
 import type { CallNotes } from '../server/visit.js';
 import type { Site } from '../sites/site.js';
 import type { AnswerCache } from './answer-cache.js';
+import type { AnswerMemory } from './answer-memory.js';
 import type { RpcCall } from './read-request.js';
 import type { SharedCalls } from './share-calls.js';
 
@@ -22,6 +23,8 @@ export interface RpcSite {
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly shared: SharedCalls;
   readonly cache: AnswerCache;
+  /** Absent where nobody counts. */
+  readonly memory?: AnswerMemory;
   /** Absent where nobody counts. */
   readonly metrics?: CallMetrics;
 }

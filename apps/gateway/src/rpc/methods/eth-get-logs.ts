@@ -30,8 +30,13 @@ export function ethGetLogs(): RpcMethod {
       const kept = visit.at.cache.get(name);
       if (kept !== undefined) return whole(kept);
       try {
-        const { logs, sure } = await logsOfRange(visit, filter, range, learntBy(visit.context.clock));
-        const bytes = Buffer.from(`[${logs.join(',')}]`);
+        const { bytes: bytesOf, sure } = await logsOfRange(
+          visit,
+          filter,
+          range,
+          learntBy(visit.context.clock),
+        );
+        const bytes = bytesOf();
         if (sure && range.fixed && range.to <= (finalized() ?? -1)) visit.at.cache.set(name, bytes);
         return whole(bytes);
       } catch (error) {
@@ -44,7 +49,7 @@ export function ethGetLogs(): RpcMethod {
 
 async function askAsItIs(visit: RpcVisit, filter: LogFilter): Promise<RpcAnswer> {
   const answer = await askWhole(visit, { method: 'eth_getLogs', params: JSON.stringify([filter]) });
-  return answer.kind === 'error' ? answer : whole(Buffer.from(answer.text));
+  return answer.kind === 'error' ? answer : whole(answer.bytes);
 }
 
 function whole(bytes: Buffer): RpcAnswer {

@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { countOf, elementsOf, membersOf } from './raw-json.js';
+
+/** JSON texts as people and programs write them: packed, or with blanks and lines. */
+const written = (value: fc.Arbitrary<unknown>) =>
+  fc
+    .tuple(value, fc.constantFrom(undefined, 1, '\t'))
+    .map(([of, blanks]) => JSON.stringify(of, null, blanks));
+const value = fc.oneof(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom('\\', '"', '\\"', '\\\\"]', '{"'));
+
+it('takes any list apart into the texts of its elements', () => {
+  fc.assert(
+    fc.property(written(fc.array(value)), (text) => {
+      expect(elementsOf(text, 1e9).map((each) => JSON.parse(each))).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+it('takes any object apart into the texts of its members', () => {
+  fc.assert(
+    fc.property(written(fc.dictionary(fc.string(), value)), (text) => {
+      const members = [...membersOf(text)].map(([name, each]) => [name, JSON.parse(each)]);
+      expect(Object.fromEntries(members)).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+it('keeps numbers and blanks within elements as they were written', () => {
+  expect(elementsOf('[ 1.0 , {"a": 1e2 },"\\u0022]" ]', 10)).toEqual(['1.0', '{"a": 1e2 }', '"\\u0022]"']);
+});
+
+it('counts a name', () => {
+  expect(countOf(Buffer.from('[{"logIndex":"0x1"},{"logIndex":"0x2"}]'), '"logIndex"')).toBe(2);
+  expect(countOf(Buffer.from('[]'), '"logIndex"')).toBe(0);
+});
