@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { type Context as OtelContext, type Span, type SpanOptions, trace } from '@opentelemetry/api';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { openTracing } from '@packhouse/runtime';
@@ -161,6 +162,39 @@ describe('the metrics', () => {
       /packhouse_rpc_answers_total\{network="ethereum",source="shared"\} 3$/m,
     );
   });
+});
+
+it('a client that goes away is counted as such, and its call as under way no longer', async () => {
+  node.answer(({ method }) => (method === 'net_version' ? 'hang' : { result: '0x64' }));
+  const body = '{"id":1,"method":"net_version"}';
+  const { hostname, port } = new URL(at.url);
+  const sent = request({
+    ...{ hostname, port, path: `/ethereum/v1/${key}`, method: 'POST', agent: false },
+    headers: { 'content-type': 'application/json', 'content-length': body.length },
+  });
+  sent.on('error', () => undefined);
+  const before = node.calls.length;
+  sent.end(body);
+  await vi.waitFor(
+    () => expect(node.calls.slice(before).some((c) => c.method === 'net_version')).toBe(true),
+    {
+      timeout: 60_000,
+    },
+  );
+  const [line] = await linesAfter(1, async () => sent.destroy());
+  expect(line).toMatchObject({
+    methods: 'net_version',
+    aborted: true,
+    outcome: expect.stringMatching(/aborted/),
+  });
+  await vi.waitFor(
+    async () => {
+      const { text } = await ask(at.url, '/metrics');
+      expect(/packhouse_rpc_in_flight\{network="ethereum"\} (\d+)/.exec(text)?.[1]).toBe('0');
+      expect(text).toContain('method="net_version",code="aborted"} 1');
+    },
+    { timeout: 60_000 },
+  );
 });
 
 describe('keys', () => {
