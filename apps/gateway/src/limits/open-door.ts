@@ -1,6 +1,7 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { AnswerHeaders } from '../auth/admission.js';
 import { Problem } from '../http/problem.js';
+import { addressBlock } from './address-block.js';
 
 /** Lets in who needs no key, so many requests a second from each address. */
 export interface OpenDoor {
@@ -19,7 +20,7 @@ export function createOpenDoor(perSecond = PER_SECOND): OpenDoor {
       let state: RateLimiterRes;
       let allowed = true;
       try {
-        state = await limiter.consume(address, Math.min(cost, perSecond));
+        state = await limiter.consume(addressBlock(address), Math.min(cost, perSecond));
       } catch (refusal) {
         if (!(refusal instanceof RateLimiterRes)) throw refusal;
         state = refusal;
