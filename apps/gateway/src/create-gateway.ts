@@ -12,6 +12,7 @@ import { createSparingCoverage } from './coverage/sparing-coverage.js';
 import { createBodyCache } from './files/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
 import { watchSuperseded } from './files/watch-superseded.js';
+import type { FilterStore } from './filters/filter-store.js';
 import { createPendingWatch } from './filters/pending-watch.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createOpenDoor } from './limits/open-door.js';
@@ -39,6 +40,7 @@ import { createAnswerMemory } from './rpc/answer-memory.js';
 import type { RpcSite } from './rpc/method.js';
 import { methodsOf } from './rpc/methods-of.js';
 import { createSharedCalls } from './rpc/share-calls.js';
+import type { SharedAnswers } from './rpc/shared-answers.js';
 import { createCallMetrics } from './server/call-metrics.js';
 import { createServer } from './server/create-server.js';
 import { createExpressLane } from './server/express-lane.js';
@@ -71,6 +73,10 @@ export interface GatewayOptions {
   answerCacheBytes?: number;
   /** Memory for answers that are held whole until they are sent; beyond it calls wait. Default 256 MiB. */
   answerMemoryBytes?: number;
+  /** Where filters live; default: the database. */
+  filters?: FilterStore;
+  /** Results about final blocks that other gateways know; default: none. */
+  sharedAnswers?: SharedAnswers;
   /** Requests a second from one address to networks that want no key. Default 25. */
   openRate?: number;
   /** Whose word about a client's address is believed: how many proxies, or their addresses. Default: nobody's. */
@@ -111,6 +117,7 @@ const SWEEP_MS = 50;
 /** Makes a gateway that does not listen yet. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { context, database, objectStore } = options;
+  const filters = options.filters ?? database.filters;
   const rateLimiter =
     options.rateLimiter ??
     createLocalRateLimiter(context.clock, { keys: database.keys, logger: context.logger });
@@ -146,16 +153,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const nextRequestId = createRequestIds();
   const record = createVisitRecorder(context);
-  const callMetrics = createCallMetrics(context.metrics, () => database.filters.count());
+  const callMetrics = createCallMetrics(context.metrics, () => filters.count());
   const tracing = context.tracing !== undefined;
-  const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864);
+  const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
   const memory = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
   const refreshing = nftPolicy(options.nft);
   const lanes = createLanes(
     (network) => {
       const forwarder = createForwarder({ network, context });
-      const pending = createPendingWatch({ network: network.id, context, database, forwarder });
-      const methodParts = { filters: database.filters, pending, now: () => context.clock.now() };
+      const pending = createPendingWatch({ network: network.id, context, database, filters, forwarder });
+      const methodParts = { filters, pending, now: () => context.clock.now() };
       const nft = createNftWorker({ network, forwarder, context, database, ...refreshing });
       return {
         forwarder,
@@ -226,7 +233,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let lineup = await build(options.networks, true);
   const { app } = lineup;
   const sweeping = setInterval(() => {
-    database.filters.sweep().catch((error: unknown) => {
+    filters.sweep().catch((error: unknown) => {
       context.logger.warn({ err: error }, 'expired filters could not be deleted; it is tried again');
     });
   }, FILTER_SWEEP_MS);

@@ -4,10 +4,12 @@ import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
 import { runProcess } from '@packhouse/runtime';
 import { createGateway } from './create-gateway.js';
+import { createRedisFilterStore } from './filters/create-redis-filter-store.js';
 import { connectRedis } from './limits/connect-redis.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createSharedRateLimiter } from './limits/create-shared-rate-limiter.js';
 import { nftOptionsOf } from './nft/nft-settings.js';
+import { createSharedAnswers } from './rpc/shared-answers.js';
 import { gatewaySettings } from './settings.js';
 
 await runProcess(process, {
@@ -32,6 +34,11 @@ await runProcess(process, {
       ...{ context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL },
     });
     shutdown.add('queue reader', () => queue.close());
+    const redis =
+      settings.REDIS_URL === undefined
+        ? undefined
+        : connectRedis(settings.REDIS_URL, context, 'filters cannot be polled meanwhile');
+    shutdown.add('redis', () => redis?.disconnect());
     let watch: NetworksWatch | undefined;
     const gateway = await createGateway({
       context,
@@ -45,6 +52,9 @@ await runProcess(process, {
       fileCacheBytes: settings.FILE_CACHE,
       answerCacheBytes: settings.ANSWER_CACHE,
       answerMemoryBytes: settings.ANSWER_MEMORY,
+      ...(redis === undefined
+        ? {}
+        : { filters: createRedisFilterStore(redis), sharedAnswers: createSharedAnswers(redis) }),
       openRate: settings.OPEN_RATE,
       trustProxy: settings.TRUST_PROXY,
       nft: nftOptionsOf(settings),

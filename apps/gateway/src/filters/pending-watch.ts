@@ -1,11 +1,15 @@
 import type { Database } from '@packhouse/database';
 import type { Forwarder } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
+import type { FilterStore } from './filter-store.js';
 
 /** Looks for transactions that wait to be mined, as long as somebody has a filter for them. */
 export interface PendingWatch {
-  /** Somebody wants to know: looking goes on for the life of a filter from now. */
-  wanted(): void;
+  /**
+   * Somebody wants to know: looking goes on for the life of a filter from now. Resolves when what waits already was
+   * seen, so that it is not told as new to whoever begins now.
+   */
+  wanted(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -24,13 +28,15 @@ const MAX_BYTES = 16_777_216;
 export function createPendingWatch(parts: {
   network: string;
   context: Context;
-  database: Pick<Database, 'filters' | 'tryLock'>;
+  database: Pick<Database, 'tryLock'>;
+  filters: FilterStore;
   forwarder: Forwarder;
 }): PendingWatch {
-  const { context, database, forwarder, network } = parts;
+  const { context, database, filters, forwarder, network } = parts;
   const closing = new AbortController();
   const { signal } = closing;
   let wantedUntil = 0;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | undefined;
 
   const look = async (): Promise<void> => {
@@ -44,9 +50,10 @@ export function createPendingWatch(parts: {
       signal,
     });
     if (answer.kind !== 'result') return;
+    lookedAt = context.clock.now();
     const block = JSON.parse(answer.body.bytes.toString('utf8')) as { transactions?: unknown } | null;
     const hashes = Array.isArray(block?.transactions) ? (block.transactions as unknown[]) : [];
-    await database.filters.addPending(
+    await filters.addPending(
       network,
       hashes.filter((hash): hash is string => typeof hash === 'string' && /^0x[0-9a-f]{64}$/.test(hash)),
     );
@@ -83,11 +90,14 @@ export function createPendingWatch(parts: {
   };
 
   return {
-    wanted() {
+    async wanted() {
       wantedUntil = context.clock.now() + WANTED_FOR_MS;
+      const first = context.clock.now() - lookedAt >= ASK_LOCK_EVERY_MS ? look() : undefined;
       running ??= run().finally(() => {
         running = undefined;
       });
+      // Nodes that cannot say what waits now may be able to later.
+      await first?.catch(() => undefined);
     },
     async close() {
       closing.abort(new Error('the gateway closes'));

@@ -1,12 +1,16 @@
 import type { Context } from '@packhouse/runtime';
 import { Redis } from 'ioredis';
 
-/** Connects to Redis for rate limits: commands fail at once while it is away, so that no request waits for it. */
-export function connectRedis(url: string, context: Pick<Context, 'logger'>): Redis {
+/** Connects to Redis: commands fail at once while it is away, so that no request waits for it; `meanwhile` says what then. */
+export function connectRedis(
+  url: string,
+  context: Pick<Context, 'logger'>,
+  meanwhile = 'requests are counted here meanwhile',
+): Redis {
   const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 500 });
   let away = false;
   redis.on('error', (error: Error) => {
-    if (!away) context.logger.warn({ err: error }, 'Redis is away; requests are counted here meanwhile');
+    if (!away) context.logger.warn({ err: error }, `Redis is away; ${meanwhile}`);
     away = true;
   });
   redis.on('ready', () => {

@@ -55,6 +55,13 @@ async function forward(
 ): Promise<RpcAnswer> {
   const { at, signal, span } = visit;
   const { rpc } = at.site.network;
+  if (at.cache.far !== undefined && method.idempotent && mayBeKept(method, prepared, at)) {
+    const far = await at.cache.far(name);
+    if (far !== undefined) {
+      at.metrics?.answered('memory');
+      return { kind: 'result', body: { bytes: far, rest: null } };
+    }
+  }
   const held = at.memory?.full === true ? await at.memory.enter(signal) : undefined;
   let mine = false;
   const ask = (until: AbortSignal): Promise<ForwardAnswer> => {
@@ -86,6 +93,12 @@ async function forward(
   else if (length > COUNTED_BYTES) at.memory?.hold(length, signal);
   if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);
   return { kind: 'result', body: answer.body };
+}
+
+/** Whether there can be a kept result: it is about a final block, or only the result tells what it is about. */
+function mayBeKept(method: RpcMethod, prepared: Prepared | undefined, at: RpcSite): boolean {
+  if (prepared?.about === undefined) return method.aboutOf !== undefined;
+  return prepared.about <= (at.forwarder.finalized() ?? -1);
 }
 
 /** Keeps a result about final blocks; never null, which may become something. */

@@ -1,6 +1,7 @@
-import type { Database, KeyRow } from '@packhouse/database';
+import type { KeyRow } from '@packhouse/database';
 import type { Forwarder, ResultBody } from '@packhouse/node-rpc';
 import type { Context, Span } from '@packhouse/runtime';
+import type { FilterStore } from '../filters/filter-store.js';
 import type { PendingWatch } from '../filters/pending-watch.js';
 import type { CallMetrics } from '../server/call-metrics.js';
 import type { CallNotes } from '../server/visit.js';
@@ -74,7 +75,7 @@ export interface RpcMethod {
 
 /** What the methods of a network are made of. */
 export interface MethodParts {
-  filters: Database['filters'];
+  filters: FilterStore;
   pending: PendingWatch;
   /** Milliseconds since the epoch. */
   now(): number;
