@@ -16,7 +16,7 @@ const upstream = z.strictObject({
   url: url(/^https?$/, 'Address of the JSON-RPC node; ${NAME} is filled in from the environment.'),
   ws: url(
     /^wss?$/,
-    'Address of the same node for WebSocket, where it has one: it then tells of new blocks itself, and is polled less.',
+    'Address of the same node for WebSocket, where it has one: it then tells of new blocks itself, and is polled less. ${NAME} is filled in from the environment.',
     'ws://host or wss://host',
   ).optional(),
   headers: z

@@ -2,11 +2,16 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { substitute } from './substitute.js';
 
-it('fills in urls and headers, several in one text, and nothing else', () => {
+it('fills in addresses and headers, several in one text, and nothing else', () => {
   const tree = {
     id: '${A}',
     upstreams: [
-      { url: 'https://${A}.example/${B}', name: '${A}', headers: { 'X-Key': '${B}', plain: '$B {B}' } },
+      {
+        url: 'https://${A}.example/${B}',
+        ws: 'wss://${A}',
+        name: '${A}',
+        headers: { 'X-Key': '${B}', plain: '$B {B}' },
+      },
     ],
   };
   const result = substitute(tree, { A: 'one', B: 'two' });
@@ -14,7 +19,12 @@ it('fills in urls and headers, several in one text, and nothing else', () => {
   expect(result.tree).toEqual({
     id: '${A}',
     upstreams: [
-      { url: 'https://one.example/two', name: '${A}', headers: { 'X-Key': 'two', plain: '$B {B}' } },
+      {
+        url: 'https://one.example/two',
+        ws: 'wss://one',
+        name: '${A}',
+        headers: { 'X-Key': 'two', plain: '$B {B}' },
+      },
     ],
   });
 });

@@ -8,7 +8,7 @@ export interface MissingVariable {
 }
 
 /**
- * Fills `${NAME}` in from the environment, in the values of `url` fields and under `headers` and nowhere else.
+ * Fills `${NAME}` in from the environment, in the values of `url` and `ws` fields and under `headers` and nowhere else.
  * Returns a new tree and what was missing; an empty variable is missing too.
  */
 export function substitute(
@@ -33,7 +33,7 @@ export function substitute(
       return Object.fromEntries(
         Object.entries(value).map(([key, item]) => [
           key,
-          walk(item, [...path, key], filled || key === 'url' || key === 'headers'),
+          walk(item, [...path, key], filled || key === 'url' || key === 'ws' || key === 'headers'),
         ]),
       );
     }
