@@ -198,7 +198,7 @@ it('a client that goes away is counted as such, and its call as under way no lon
 });
 
 describe('keys', () => {
-  it('stand nowhere but where their holder wrote them', async () => {
+  it('stand nowhere but where their holder wrote them (invariant 8)', async () => {
     const secret = key.slice(12);
     const encoded = [...key].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('');
     const half = key.replace('ph_', 'ph%5f');
