@@ -5,11 +5,10 @@ import type { FilterStore } from './filter-store.js';
 
 /** Looks for transactions that wait to be mined, as long as somebody has a filter for them. */
 export interface PendingWatch {
-  /**
-   * Somebody wants to know: looking goes on for the life of a filter from now. Resolves when what waits already was
-   * seen, so that it is not told as new to whoever begins now.
-   */
-  wanted(): Promise<void>;
+  /** Somebody wants to know: looking goes on for the life of a filter from now. */
+  wanted(): void;
+  /** Resolves when what waits already was seen, so that it is not told as new to whoever begins now. */
+  caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -90,14 +89,19 @@ export function createPendingWatch(parts: {
   };
 
   return {
-    async wanted() {
+    async caughtUp() {
+      if (context.clock.now() - lookedAt < ASK_LOCK_EVERY_MS) return;
+      // Where another gateway has the lock, it looks all the time.
+      const lock = await database.tryLock(`pending:${network}`);
+      // A node that cannot say what waits now may be able to later.
+      await (lock === null ? undefined : look())?.catch(() => undefined);
+      await lock?.release();
+    },
+    wanted() {
       wantedUntil = context.clock.now() + WANTED_FOR_MS;
-      const first = context.clock.now() - lookedAt >= ASK_LOCK_EVERY_MS ? look() : undefined;
       running ??= run().finally(() => {
         running = undefined;
       });
-      // Nodes that cannot say what waits now may be able to later.
-      await first?.catch(() => undefined);
     },
     async close() {
       closing.abort(new Error('the gateway closes'));

@@ -96,6 +96,7 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod
       // geth's second form, whole transactions, is not offered.
       checkParams(call.params, [flag], 0);
       if (call.params[0] === true) throw invalidParams('invalid argument 0: only hashes are given', 0);
+      await parts.pending.caughtUp();
       parts.pending.wanted();
       return make(visit, {
         type: 'pending',
