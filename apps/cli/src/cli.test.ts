@@ -31,6 +31,7 @@ describe('every command', () => {
     expect(leaves.map(({ name }) => name)).toEqual([
       'local',
       'status',
+      'doctor',
       'backfill add',
       'backfill list',
       'backfill pause',
