@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
 import { contractAt, userAt } from '../testing/base32-of.js';
@@ -105,6 +106,24 @@ describe('what is refused', () => {
     expect(answer.headers['content-type']).toContain('application/problem+json');
     expect(answer.json()).toMatchObject({ status, reason, detail: expect.stringMatching(detail) });
     expect(answer.status).toBe(status);
+  });
+
+  it('whatever else a body may hold, with a sentence and never with 500', async () => {
+    const value = fc.oneof(fc.constantFrom(ADDRESS, userAt(1), '0x1', null), fc.string(), fc.jsonValue());
+    const body = fc.oneof(
+      fc
+        .dictionary(fc.constantFrom('contractAddress', 'ownerAddress', 'tokenId', 'x'), value)
+        .map((fields) => JSON.stringify(fields)),
+      fc.json(),
+      fc.string({ unit: 'binary' }),
+    );
+    await fc.assert(
+      fc.asyncProperty(body, async (text) => {
+        const answer = await put(text);
+        if (answer.status !== 202) expect([400, 413]).toContain(answer.status);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it('networks of other families, with 404', async () => {
