@@ -20,8 +20,8 @@ const SHARE_OF_NGINX = 0.5;
 const SHARE_OF_EMPTY = 0.8;
 const READERS = 1_000;
 const PAUSE_SECONDS = 10;
-/** ANSWER_MEMORY's default, twice: what is held and what is on its way; and 512 MiB for the process itself. */
-const MEMORY_BOUND = 1_024 * 1_048_576;
+/** ANSWER_MEMORY's default, and as much again for what is on its way and for the process itself. */
+const MEMORY_BOUND = 512 * 1_048_576;
 
 /** What is asked: each request differs from the others, so that nothing is shared or kept, but for the first. */
 const CALLS = {
@@ -35,6 +35,8 @@ const LARGE_BLOCK = call('eth_getBlockByNumber', '["0x2000{n}",true]');
 const FINAL_STORAGE = call('eth_getStorageAt', `["0x${'ab'.repeat(20)}","0x{n}","0xf"]`);
 /** Below this many numbers there is always one that is not in flight. */
 const NUMBERS = 10_000;
+/** Few enough that all are in memory after a moment. */
+const FINAL_NUMBERS = 200;
 
 type CallName = keyof typeof CALLS;
 interface Sides {
@@ -60,9 +62,15 @@ export async function benchForwarding(options: BenchOptions): Promise<BenchOutco
       program === null
         ? undefined
         : await startNginx(scope, program, { directory, upstream: node, workers: 1 });
-    const put = (url: string, target: string, body: string | undefined, connections: number) =>
+    const put = (
+      url: string,
+      target: string,
+      body: string | undefined,
+      connections: number,
+      below = NUMBERS,
+    ) =>
       load(scope, directory, {
-        ...{ url, paths: [target], below: NUMBERS, headers: {}, connections, seconds },
+        ...{ url, paths: [target], below, headers: {}, connections, seconds },
         ...(body === undefined ? {} : { body }),
       });
     const rpc = `/ethereum/v1/${gateway.apiKey}`;
@@ -84,7 +92,7 @@ export async function benchForwarding(options: BenchOptions): Promise<BenchOutco
     }
     outcomes.push(
       await cached(
-        () => put(gateway.url, rpc, FINAL_STORAGE, MANY),
+        () => put(gateway.url, rpc, FINAL_STORAGE, MANY, FINAL_NUMBERS),
         () => put(gateway.url, '/healthz', undefined, MANY),
       ),
     );
