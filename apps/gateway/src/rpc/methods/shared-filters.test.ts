@@ -161,6 +161,21 @@ describe('a filter of two gateways', () => {
 });
 
 describe('filters of a key', () => {
+  it('are gone for all their methods when their time is over', async () => {
+    const { filters } = at.database;
+    const { create } = filters;
+    filters.create = (filter) => create({ ...filter, ttlMs: 0 });
+    try {
+      const id = await call<string>(at.url, 'eth_newFilter', [{}]);
+      for (const method of [changes, 'eth_getFilterLogs']) {
+        await expect(call(secondUrl, method, [id])).rejects.toThrow('-32000 filter not found');
+      }
+      expect(await call(secondUrl, uninstall, [id])).toBe(false);
+    } finally {
+      filters.create = create;
+    }
+  });
+
   it('are a thousand at most; those that were uninstalled do not count, others’ neither', async () => {
     setHead(50);
     const { key: many } = await at.makeKey();
