@@ -77,12 +77,18 @@ function readWorkspace(folder: string): Workspace {
     name: string;
     dependencies?: Record<string, string>;
     peerDependencies?: Record<string, string>;
+    devDependencies?: Record<string, string>;
   };
   return {
     name: manifest.name,
     folder,
-    // What may be there, and is used where it is, is declared as a peer.
-    dependencies: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+    dependencies: Object.keys({
+      ...manifest.dependencies,
+      // What may be there, and is used where it is, is declared as a peer.
+      ...manifest.peerDependencies,
+      // A workspace of tests runs nowhere else.
+      ...(folder.startsWith('test/') ? manifest.devDependencies : {}),
+    }),
     references: referencesIn(`${folder}/tsconfig.json`, folder),
     files: filesUnder(folder)
       .filter((path) => /\.tsx?$/.test(path))
