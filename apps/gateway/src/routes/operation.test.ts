@@ -59,6 +59,8 @@ describe('the routes of operation', () => {
       '/{key}/bundle-api/coverage',
       '/{key}/bundle-api/manifest',
       '/{key}/bundle-api/{kind}/{block_number}',
+      '/{key}/nft-api/refresh',
+      '/{key}/nft-api/refresh/{job_id}',
       '/{kind}/{start_number}-{end_number}.json.gz',
     ]);
     const pointer = document.paths['/{key}/bundle-api/{kind}/{block_number}'];
