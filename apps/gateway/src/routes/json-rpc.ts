@@ -9,6 +9,7 @@ import { answerBatch } from '../rpc/answer-batch.js';
 import { findMethod } from '../rpc/answer-call.js';
 import { answerObserved } from '../rpc/answer-observed.js';
 import { AFTER_RESULT, beforeResult, nodeErrorText } from '../rpc/answer-text.js';
+import { limitSending } from '../rpc/limit-sending.js';
 import type { RpcAnswer, RpcSite, RpcVisit } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
 import { sendRefusal } from '../rpc/send-refusal.js';
@@ -211,6 +212,8 @@ function countRefusal({ metrics }: RpcSite, prefix: string, error: unknown): voi
   metrics?.refused(prefix, String(PROBLEM_REASONS[problemOfError(error).reason].code));
 }
 
+/** Smaller answers fit into what a connection buffers anyway. */
+const HELD_BYTES = 65_536;
 /** As many bytes as characters. */
 const PLAIN_ID = /^[ -~]*$/;
 
@@ -218,6 +221,7 @@ function sendAnswer({ visit }: RpcExchange, reply: RpcReply, id: string, answer:
   reply.type('application/json').header('cache-control', 'no-store');
   if (answer.kind === 'error') return reply.send(nodeErrorText(id, answer.error));
   const { bytes, rest } = answer.body;
+  if (bytes.length > HELD_BYTES) limitSending(reply.raw);
   if (rest === null && reply.sendParts !== undefined && PLAIN_ID.test(id)) {
     return reply.sendParts(`{"jsonrpc":"2.0","id":${id},"result":`, bytes, '}');
   }

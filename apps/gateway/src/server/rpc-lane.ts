@@ -171,6 +171,8 @@ class LaneReply implements RpcReply {
       return this;
     }
     raw.writeHead(this.#status, this.#headers);
+    // A pipeline listens more than ten times.
+    raw.setMaxListeners(0);
     // What breaks off in the middle ends the connection, which tells the client.
     pipeline(body, raw, () => undefined);
     return this;
