@@ -223,6 +223,16 @@ describe('packhouse doctor', () => {
     expect(denied.all[0]?.checks.methods).toEqual({ level: 'ok', text: '12/12' });
   });
 
+  it('ends in bounded time where a node leaves some questions open', async () => {
+    const hanging = await replay({ faults: [{ do: 'hang', when: { method: 'eth_getBlockReceipts' } }] });
+    const { code, all } = await told(evm(`{url: '${hanging.url}'}`), ['--timeout', '300']);
+    expect(code).toBe(2);
+    expect(all[0]).toMatchObject({ usable: true });
+    const said = all[0]?.findings.map(({ message }) => message).join(' ');
+    expect(said).toMatch(/eth_getBlockReceipts gave no JSON-RPC answer/);
+    expect(said).toMatch(/receipts of final block 12 could not be had|examination was not through/);
+  });
+
   it('two branches below finality are told', async () => {
     const [one, two] = [await replay(), await replay()];
     const other = await replay({ blocks: generateChain({ length: 12, seed: 2 }) });
