@@ -13,11 +13,7 @@ afterEach(() => world.close());
 
 async function packAll(): Promise<void> {
   for (const kind of KINDS) {
-    await pack(
-      { ...world, publish: (request, signal) => publish(world, request, signal) },
-      kind,
-      world.context.signal,
-    );
+    await pack({ ...world, publish: (...each) => publish(world, ...each) }, kind, world.context.signal);
   }
 }
 
