@@ -3,9 +3,11 @@ import * as door from './index.js';
 
 it('exports these names and no others', () => {
   expect(Object.keys(door).sort()).toEqual([
+    'HOLE_REASONS',
     'SEGMENT_BLOCKS',
     'createDatabase',
     'migrate',
     'migrationsDigest',
+    'waitForSchema',
   ]);
 });
