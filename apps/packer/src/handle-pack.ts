@@ -49,7 +49,8 @@ export async function handlePack(
         context,
         database,
         network,
-        publish: (request) => publish({ context, database, objectStore, signers }, request, finishing.signal),
+        publish: (request, _, turn) =>
+          publish({ context, database, objectStore, signers }, request, finishing.signal, turn),
       },
       payload.kind,
       ending.signal,

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 
 /** How long a server may wait for its last clients to leave before it sends them away, in seconds. */
 const PATIENCE_S = 40;
+/** A server that was told to end now and has not after so long is ended without its last checkpoint, in seconds. */
+const ENDING_S = 30;
 /** A server that has just been started writes its pid file within this time, in seconds. */
 const STARTING_S = 5;
 /** A keeper that is ended by somebody is replaced this often. */
@@ -13,7 +15,8 @@ const AT_ONCE = 'while read -r _; do :; done; kill -TERM "$1"';
 /**
  * For a Postgres. $1: the server's number, $2: its data folder. The end of stdin is the end of whoever holds the other side.
  *
- * SIGTERM lets the clients that are there finish, SIGINT sends them away. A number may be used again, so it is the pid
+ * SIGTERM lets the clients that are there finish, SIGINT sends them away, SIGQUIT leaves the rest to the next start's
+ * recovery: a server whose processes were killed may hang in its last checkpoint. A number may be used again, so it is the pid
  * file that says whether the server is still there.
  */
 const WHEN_LEFT = `
@@ -25,6 +28,9 @@ there "$1" "$2" && kill -TERM "$1"
 left=${PATIENCE_S}
 while [ "$left" -gt 0 ] && there "$1" "$2"; do sleep 1; left=$((left - 1)); done
 there "$1" "$2" && kill -INT "$1"
+left=${ENDING_S}
+while [ "$left" -gt 0 ] && there "$1" "$2"; do sleep 1; left=$((left - 1)); done
+there "$1" "$2" && kill -QUIT "$1"
 exit 0`;
 
 /**

@@ -50,11 +50,7 @@ async function planAndIngest(pressure: BackPressure): Promise<PlanReport> {
 
 async function packAndReclaim(): Promise<void> {
   for (const kind of KINDS) {
-    await pack(
-      { ...world, publish: (request, signal) => publish(world, request, signal) },
-      kind,
-      world.context.signal,
-    );
+    await pack({ ...world, publish: (...each) => publish(world, ...each) }, kind, world.context.signal);
   }
   await world.queues.wipe('pack');
   await reclaim(world, 'main');

@@ -28,6 +28,7 @@ const written = ({ start, end }: BlockRange) => `${start}-${end}`;
 
 /** Published ranges and holes of one kind, whole. */
 async function look(kind: 'logs' | 'receipts', from: number, to: number) {
+  if (world === undefined) throw new Error('no world was made');
   const page = await coverage(
     { database: world.database, queue: world.queues },
     {

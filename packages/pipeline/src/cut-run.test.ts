@@ -19,7 +19,7 @@ const firstBundles = async (): Promise<number[]> =>
 async function packOnly(): Promise<void> {
   const publishing: Parameters<typeof pack>[0] = {
     ...world,
-    publish: (request, signal) => publish(world, request, signal),
+    publish: (...each) => publish(world, ...each),
   };
   for (const kind of KINDS) await pack(publishing, kind, world.context.signal);
 }

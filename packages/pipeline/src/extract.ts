@@ -37,6 +37,14 @@ export interface Extracted {
   wireBytes: number;
 }
 
+/** Takes runs while the blocks behind them are still extracted. */
+export interface RunTaker {
+  /** Blocks of a run at most. */
+  runBlocks: number;
+  /** Called for one run after the other. What it throws ends the extraction. */
+  take(run: StageRequest): Promise<void>;
+}
+
 /** What the nodes have to be asked for, for these kinds. */
 export function fetchWish(kinds: readonly Kind[]): FetchWish {
   return {
@@ -49,21 +57,47 @@ export function fetchWish(kinds: readonly Kind[]): FetchWish {
  * Fetches, proves and deflates the blocks of a range.
  *
  * A block whose data fails a proof is asked for again from the upstreams that have not failed it, one after the
- * other; then it is a failure in its place and everything else goes on. Throws only when aborted.
+ * other; then it is a failure in its place and everything else goes on. With a `taker`, runs are handed over as they
+ * end, one beside the one that is filled, and the result has none. Throws only when aborted, and what the taker throws.
  */
 export async function extract(
   parts: ExtractParts,
   range: BlockRange,
   kinds: readonly Kind[],
   signal: AbortSignal,
+  taker?: RunTaker,
 ): Promise<Extracted> {
   const wish = fetchWish(kinds);
   const result: Extracted = { runs: [], failures: [], wireBytes: 0 };
   let run = createRun(parts, kinds);
+  let taking: Promise<void> = Promise.resolve();
   const closeRun = async (): Promise<void> => {
     const ended = run;
     run = createRun(parts, kinds);
-    if (ended.blocks.length > 0) result.runs.push(await ended.close());
+    if (ended.blocks.length === 0) return;
+    if (taker === undefined) {
+      result.runs.push(await ended.close());
+      return;
+    }
+    await taking;
+    taking = handOver(ended, taker);
+    // Awaited before the next run is handed over, and at the end.
+    taking.catch(() => undefined);
+  };
+  const handOver = async (ended: Run, { take }: RunTaker): Promise<void> => {
+    let request: StageRequest;
+    try {
+      request = await ended.close();
+    } catch (error) {
+      failRun(ended, error as Error);
+      return;
+    }
+    await take(request);
+  };
+  const failRun = ({ blocks }: Run, error: Error): void => {
+    for (const { number } of blocks) {
+      result.failures.push({ number, error, upstream: null, payloadDigest: null, tried: [] });
+    }
   };
   /** What cannot be written (a record too large for its buffer) is a fault of its blocks, and everything else goes on. */
   const orFail = async (written: Run, step: () => Promise<void>): Promise<void> => {
@@ -72,34 +106,34 @@ export async function extract(
     } catch (error) {
       signal.throwIfAborted();
       if (run === written) run = createRun(parts, kinds);
-      for (const { number } of written.blocks) {
-        result.failures.push({
-          number,
-          error: error as Error,
-          upstream: null,
-          payloadDigest: null,
-          tried: [],
-        });
-      }
+      failRun(written, error as Error);
     }
   };
-  for await (const fetched of parts.source.fetchBlocks(range, wish, signal)) {
-    if ('bytes' in fetched) result.wireBytes += fetched.bytes;
-    const outcome = await prove(parts, fetched, wish, signal);
-    if ('error' in outcome) {
-      result.failures.push(outcome);
-      await orFail(run, closeRun);
-      continue;
+  /** Ends the run: without a taker what fails is its own, with one it is the taker's. */
+  const endRun = (): Promise<void> => (taker === undefined ? orFail(run, closeRun) : closeRun());
+  try {
+    for await (const fetched of parts.source.fetchBlocks(range, wish, signal)) {
+      if ('bytes' in fetched) result.wireBytes += fetched.bytes;
+      const outcome = await prove(parts, fetched, wish, signal);
+      if ('error' in outcome) {
+        result.failures.push(outcome);
+        await endRun();
+        continue;
+      }
+      const last = run.blocks.at(-1);
+      const linked = last === undefined || last.hash === outcome.block.parentHash;
+      if (!linked || (taker !== undefined && run.blocks.length >= taker.runBlocks)) await endRun();
+      const open = run;
+      await orFail(open, () => open.push(outcome));
+      // Blocks that are here already come without a turn of the event loop in between. Answers of the nodes, of
+      // Postgres and of zlib's pool would wait until all of them are proved, and the other cores with them.
+      await nextTurn();
     }
-    const last = run.blocks.at(-1);
-    if (last !== undefined && last.hash !== outcome.block.parentHash) await orFail(run, closeRun);
-    const open = run;
-    await orFail(open, () => open.push(outcome));
-    // Blocks that are here already come without a turn of the event loop in between. Answers of the nodes, of
-    // Postgres and of zlib's pool would wait until all of them are proved, and the other cores with them.
-    await nextTurn();
+    await endRun();
+  } finally {
+    await taking.catch(() => undefined);
   }
-  await orFail(run, closeRun);
+  await taking;
   return result;
 }
 

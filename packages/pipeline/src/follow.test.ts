@@ -1,7 +1,7 @@
 import { KINDS } from '@packhouse/chain';
 import { afterEach, expect, inject, test } from 'vitest';
 import { follow } from './follow.js';
-import type { IngestParts } from './ingest.js';
+import type { IngestParts } from './ingest-piece.js';
 import { pack } from './pack.js';
 import { publish } from './publish.js';
 import { branchOf, chainFrom } from './testing/chains.js';
@@ -13,11 +13,7 @@ afterEach(() => world.close());
 
 async function packAll(): Promise<void> {
   for (const kind of KINDS) {
-    await pack(
-      { ...world, publish: (request, signal) => publish(world, request, signal) },
-      kind,
-      world.context.signal,
-    );
+    await pack({ ...world, publish: (...each) => publish(world, ...each) }, kind, world.context.signal);
   }
 }
 
@@ -43,9 +39,9 @@ test('invariant 2: blocks that were abandoned while nobody followed are never pa
     ...world.parts,
     source: {
       ...source,
-      blockHash: async (number, signal) => {
+      headers: async (numbers, options) => {
         await packAll();
-        return source.blockHash(number, signal);
+        return source.headers(numbers, options);
       },
     },
   };

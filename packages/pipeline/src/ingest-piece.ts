@@ -1,4 +1,5 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
+import type { StageRequest } from '@packhouse/database';
 import { type ExtractFailure, type ExtractParts, extract } from './extract.js';
 import type { Piece } from './missing-pieces.js';
 import { isDatabaseFault } from './node-faults.js';
@@ -16,6 +17,11 @@ export interface Failed {
   unstaged: boolean;
 }
 
+/** A range is staged in so many runs, while it is extracted: what a kill takes is fetched again in part only. */
+const RUNS_OF_WINDOW = 4;
+/** Below this a transaction costs more than it saves. */
+const SMALLEST_RUN = 16;
+
 /**
  * Extracts and stages a range of which all the kinds are missing; what was quarantined of it and is staged now leaves
  * the quarantine. A run that cannot be staged fails by itself. Throws where Postgres is in trouble.
@@ -27,15 +33,9 @@ export async function ingestPiece(
   signal: AbortSignal,
 ): Promise<{ staged: number; failed: Failed[] }> {
   const { context, database, network } = parts;
-  const { runs, failures, wireBytes } = await extract(parts, range, kinds, signal);
-  context.metrics
-    .counter('packhouse_ingested_bytes_total', 'Bytes of node answers, as they came over the wire', [
-      'network',
-    ])
-    .inc({ network }, wireBytes);
-  const failed: Failed[] = failures.map((failure) => ({ failure, kinds, unstaged: false }));
+  const unstaged: Failed[] = [];
   let staged = 0;
-  for (const run of runs) {
+  const take = async (run: StageRequest): Promise<void> => {
     const first = run.blocks[0]?.number ?? range.start;
     const held = { start: first, end: run.blocks.at(-1)?.number ?? first };
     try {
@@ -45,15 +45,26 @@ export async function ingestPiece(
       if (isDatabaseFault(error)) throw error;
       for (const { number } of run.blocks) {
         const failure = { number, error: error as Error, upstream: null, payloadDigest: null, tried: [] };
-        failed.push({ failure, kinds, unstaged: true });
+        unstaged.push({ failure, kinds, unstaged: true });
       }
-      continue;
+      return;
     }
     staged += run.blocks.length;
     if (intersectRanges(quarantined, [held]).length > 0) {
       await database.quarantine.settle(network, held, kinds);
     }
-  }
+  };
+  const { failures, wireBytes } = await extract(parts, range, kinds, signal, {
+    runBlocks: Math.max(SMALLEST_RUN, Math.ceil((range.end - range.start + 1) / RUNS_OF_WINDOW)),
+    take,
+  });
+  context.metrics
+    .counter('packhouse_ingested_bytes_total', 'Bytes of node answers, as they came over the wire', [
+      'network',
+    ])
+    .inc({ network }, wireBytes);
+  const failed: Failed[] = failures.map((failure) => ({ failure, kinds, unstaged: false }));
+  failed.push(...unstaged);
   context.metrics
     .counter('packhouse_staged_blocks_total', 'Blocks proved and staged', ['network'])
     .inc({ network }, staged);

@@ -10,12 +10,19 @@ export interface PackParts {
   context: Context;
   database: Database;
   network: Network;
-  /** Publishes one bundle of these fragments; null where its blocks were published meanwhile. */
+  /**
+   * Publishes one bundle of these fragments, its row not before `turn`; null where its blocks were published
+   * meanwhile.
+   */
   publish(
     request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
     signal: AbortSignal,
+    turn: Promise<void>,
   ): Promise<NewBundle | null>;
 }
+
+/** Bundles under way at a time: while one waits for the disk or for Postgres, the next is read and spliced. */
+const AT_A_TIME = 3;
 
 /**
  * Cuts and publishes bundles of one kind until nothing more can be packed. One packer a network and kind at a
@@ -31,17 +38,43 @@ export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): P
     // A round that publishes nothing ends it: somebody else is at the same blocks, and would be at the next look.
     for (let before = -1; published > before; ) {
       before = published;
-      for (const fragments of await nextCuts(parts, kind)) {
-        stop.signal.throwIfAborted();
-        if ((await parts.publish({ network: network.id, kind, fragments }, stop.signal)) !== null)
-          published++;
-      }
+      published += await publishAll(parts, kind, await nextCuts(parts, kind), stop.signal);
     }
     return published;
   } finally {
     stop.close();
     await lock.release();
   }
+}
+
+/** Publishes the bundles, some side by side, their rows in order; gives how many were. Throws the first that failed. */
+async function publishAll(
+  { network, publish }: PackParts,
+  kind: Kind,
+  cuts: readonly FragmentInfo[][],
+  signal: AbortSignal,
+): Promise<number> {
+  let published = 0;
+  let failed: { error: unknown } | undefined;
+  const underWay: Promise<void>[] = [];
+  for (const fragments of cuts) {
+    if (underWay.length === AT_A_TIME) await underWay.shift();
+    if (failed !== undefined || signal.aborted) break;
+    const before = underWay.at(-1) ?? Promise.resolve();
+    const one = publish({ network: network.id, kind, fragments }, signal, before).then(
+      (row) => {
+        if (row !== null) published += 1;
+      },
+      (error: unknown) => {
+        failed ??= { error };
+      },
+    );
+    underWay.push(one);
+  }
+  await Promise.all(underWay);
+  if (failed !== undefined) throw failed.error;
+  signal.throwIfAborted();
+  return published;
 }
 
 /** The bundles that can be packed now, of every run. */

@@ -25,12 +25,14 @@ export const FORMAT_VERSION = 1;
  *
  * The object is verified by the store's own checksum where it has one, else it is read back. Killed before the
  * row, nothing is published: the same bytes are written again under the same key. Returns null where another
- * bundle already covers one of the blocks. Throws OBJECT_MISMATCH and what store and database throw.
+ * bundle already covers one of the blocks. The row waits for `turn`, so that bundles that are put side by side get
+ * their rows in order. Throws OBJECT_MISMATCH and what store and database throw.
  */
 export async function publish(
   { context, database, objectStore, signers }: PublishParts,
   request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
   signal: AbortSignal,
+  turn?: Promise<void>,
 ): Promise<NewBundle | null> {
   const { network, kind, fragments } = request;
   const start = (fragments[0] as FragmentInfo).startBlock;
@@ -67,6 +69,7 @@ export async function publish(
     formatVersion: FORMAT_VERSION,
   };
   await putVerified(objectStore, row, body, signal);
+  await turn;
   try {
     const clients = blocks.flatMap(({ client }) => client ?? []);
     await withSigner(signers, (signer) =>

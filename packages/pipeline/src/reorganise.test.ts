@@ -9,7 +9,15 @@ const FIRST = 1_000;
 let world: World;
 afterEach(() => world.close());
 
-const look = () => follow(world.parts, world.context.signal);
+/** Looks until nothing is left to stage: on a busy machine one look may end before. */
+async function look(): ReturnType<typeof follow> {
+  let staged = 0;
+  for (;;) {
+    const report = await follow(world.parts, world.context.signal);
+    staged += report.staged;
+    if (!report.behind) return { ...report, staged };
+  }
+}
 
 /** Staged hashes by number. */
 async function staged(): Promise<Map<number, string>> {
@@ -50,7 +58,7 @@ test('a branch that is a hundred blocks deep is left in a few round trips and on
   const b = branchOf(a, 20, 142);
   world = await makeWorld(inject('postgresUrl'), [{ blocks: a, finalized: FIRST + 9 }]);
   await world.want(FIRST + 10, null);
-  while ((await look()).behind);
+  await look();
   expect((await staged()).size).toBe(130);
   // Only the comparison is of interest here.
   world.nodes[0]?.setBlocks(b);
@@ -78,7 +86,7 @@ test('a branch that is a hundred blocks deep is left in a few round trips and on
   expect(report.head?.number).toBe(FIRST + 141);
   expect(sizes).toEqual([120]);
   expect((world.nodes[0]?.stats().requests ?? 0) - before).toBeLessThan(20);
-  while ((await look()).behind);
+  await look();
   expect(await staged()).toEqual(hashesOf(b, FIRST + 10));
 });
 

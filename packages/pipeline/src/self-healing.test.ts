@@ -50,7 +50,7 @@ const packKind = (database: Database, kind: Kind): Promise<number> =>
     {
       ...world,
       database,
-      publish: (request, signal) => publish({ ...world, database }, request, signal),
+      publish: (...each) => publish({ ...world, database }, ...each),
     },
     kind,
     world.context.signal,

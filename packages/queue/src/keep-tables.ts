@@ -1,4 +1,4 @@
-import { runMigrations } from 'bullmq';
+import { runMigrations, SchemaMigrationRequiredError } from 'bullmq';
 import type pg from 'pg';
 
 /** Makes the queue's tables again when they are gone while this process runs. */
@@ -23,6 +23,7 @@ const NAMES = `
 
 /** Whether a statement failed because something it names is not there. */
 export function saysMissing(error: unknown): boolean {
+  if (error instanceof SchemaMigrationRequiredError) return true;
   return error instanceof Error && MISSING.has((error as Error & { code?: string }).code ?? '');
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PackhouseError } from '@packhouse/runtime';
 import { createPostgresBackend, runMigrations, SchemaVersionMismatchError } from 'bullmq';
 import pg from 'pg';
@@ -13,6 +14,8 @@ const SCHEMA = 'bullmq';
 const MAX_CONNECTIONS = 4;
 const CONNECT_MS = 10_000;
 const GOODBYE_MS = 5_000;
+const CONSUMER_TRIES = 5;
+const CONSUMER_PAUSE_MS = 400;
 
 /**
  * Jobs in Postgres 14 or later; tables that are dropped while it runs are made again. Throws QUEUE_UNAVAILABLE when it does not answer
@@ -55,18 +58,22 @@ export async function openPostgresBackend(url: string, options: BackendOptions):
     address,
     producer: (queue) => bullProducer(parts(producing, queue)),
     consumer: async (queue, concurrency, events) => {
-      const pool = open();
-      try {
-        const consumer = await bullConsumer(parts(pool, queue), concurrency, events);
-        return {
-          close: async () => {
-            await consumer.close();
-            await end(pool);
-          },
-        };
-      } catch (error) {
-        await end(pool);
-        throw error;
+      for (let tries = 1; ; tries++) {
+        const pool = open();
+        try {
+          const consumer = await bullConsumer(parts(pool, queue), concurrency, events);
+          return {
+            close: async () => {
+              await consumer.close();
+              await end(pool);
+            },
+          };
+        } catch (error) {
+          await end(pool);
+          // Dropped just now: whoever misses them first makes them again.
+          if (tries === CONSUMER_TRIES || !saysMissing(error)) throw error;
+          if (!(await keeper?.restore(error))) await sleep(CONSUMER_PAUSE_MS);
+        }
       }
     },
     close: async () => {

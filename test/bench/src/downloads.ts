@@ -88,11 +88,7 @@ async function publishedBundle(scope: Scope) {
   const objectStore = await createDiskStore({ directory: objects });
   const parts = { ...place, network, objectStore };
   for (const kind of KINDS) {
-    await pack(
-      { ...parts, publish: (each, signal) => publish(parts, each, signal) },
-      kind,
-      place.context.signal,
-    );
+    await pack({ ...parts, publish: (...each) => publish(parts, ...each) }, kind, place.context.signal);
   }
   const rows = await place.database.bundles.list(network.id, 'traces', 0, 100);
   const largest = rows.sort((a, b) => b.byteLength - a.byteLength)[0];

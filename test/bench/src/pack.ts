@@ -96,11 +96,7 @@ async function packAll(
 ): Promise<void> {
   const parts = { context, database, objectStore, network, signers };
   for (const kind of KINDS) {
-    await pack(
-      { ...parts, publish: (request, signal) => publish(parts, request, signal) },
-      kind,
-      context.signal,
-    );
+    await pack({ ...parts, publish: (...each) => publish(parts, ...each) }, kind, context.signal);
   }
 }
 

@@ -32,6 +32,8 @@ export function canonical(block: RecordedBlock, kind: Kind): unknown {
 export interface CheckPublished {
   /** Blocks that could not be had: nothing may cover them. */
   missing?: readonly number[];
+  /** The kinds in which they could not be had; default: all. */
+  missingKinds?: readonly Kind[];
   /** Reads an object; default: from the folder `objects` of the workspace. */
   read?: (objectKey: string) => Promise<Buffer>;
 }
@@ -44,14 +46,16 @@ export async function checkPublished(
   workspace: Pick<Workspace, 'databaseUrl' | 'directory'>,
   chain: Iterable<RecordedBlock>,
   network: string,
-  { missing = [], read }: CheckPublished = {},
+  { missing = [], missingKinds = KINDS, read }: CheckPublished = {},
 ): Promise<string[]> {
-  const blocks = [...chain].filter((block) => !missing.includes(block.number));
+  const all = [...chain];
+  const had = all.filter((block) => !missing.includes(block.number));
   const readObject = read ?? ((key: string) => readFile(path.join(workspace.directory, 'objects', key)));
   const keys: string[] = [];
   const database = openDatabase(workspace.databaseUrl);
   try {
     for (const kind of KINDS) {
+      const blocks = missingKinds.includes(kind) ? had : all;
       const rows = await database.bundles.list(network, kind, 0, 10_000);
       const numbers: number[] = [];
       const records: string[] = [];

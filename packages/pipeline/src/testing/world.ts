@@ -98,8 +98,7 @@ export async function makeWorld(
       published += await pack(
         {
           ...packParts,
-          publish: (request, signal) =>
-            publish({ context, database, objectStore: store, signers }, request, signal),
+          publish: (...each) => publish({ context, database, objectStore: store, signers }, ...each),
         },
         kind,
         stop.signal,
