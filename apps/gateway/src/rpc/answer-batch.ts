@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
@@ -38,14 +39,20 @@ export async function answerBatch(
     const { call } = item;
     const stop = new AbortController();
     const signal = AbortSignal.any([visit.signal, stop.signal]);
+    // Each question that a call is split into listens.
+    setMaxListeners(0, signal);
     try {
       const said = await answerObserved(call, { ...visit, signal });
       if (call.id === undefined) return null;
       if (said.kind === 'error') return nodeErrorText(call.id, said.error);
       const pieces: Buffer[] = [];
+      const { rest } = said.body;
+      // What would be streamed alone is held here, until the client has taken the batch.
+      const held = rest === null ? undefined : await visit.at.memory?.enter(visit.signal);
       try {
         pieces.push(grow(said.body.bytes));
-        for await (const piece of said.body.rest ?? []) pieces.push(grow(piece));
+        for await (const piece of rest ?? []) pieces.push(grow(piece));
+        held?.(pieces.reduce((sum, piece) => sum + piece.length, 0));
       } catch (error) {
         for (const piece of pieces) bytes -= piece.length;
         throw error;

@@ -54,11 +54,11 @@ function getConsensus(): RpcMethod {
     const now = clock.now();
     if (kept === undefined || now - kept.at >= CONSENSUS_TTL_MS || now < kept.at) {
       // Whoever asks first may go away while others wait for the same answer.
-      const signal = visit.context.signal;
-      const mine = {
-        at: now,
-        answer: askWhole({ at: visit.at, signal }, { method: 'get_consensus', params: '[]' }),
-      };
+      const done = new AbortController();
+      const signal = AbortSignal.any([visit.context.signal, done.signal]);
+      const asked = askWhole({ at: visit.at, signal }, { method: 'get_consensus', params: '[]' });
+      // No client's answer ends what was taken for it.
+      const mine = { at: now, answer: asked.finally(() => done.abort()) };
       const forget = (): void => {
         if (kept === mine) kept = undefined;
       };
