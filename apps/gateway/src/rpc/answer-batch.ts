@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
+import { failure } from './answer-call.js';
 import { answerObserved } from './answer-observed.js';
 import { AFTER_RESULT, beforeResult, nodeErrorText, refusalText } from './answer-text.js';
 import type { RpcVisit } from './method.js';
@@ -55,7 +56,10 @@ export async function answerBatch(
         held?.(pieces.reduce((sum, piece) => sum + piece.length, 0));
       } catch (error) {
         for (const piece of pieces) bytes -= piece.length;
-        throw error;
+        // Only what is read from a node can fail here besides.
+        throw error instanceof Problem
+          ? error
+          : failure({ reason: 'unavailable', detail: 'a node broke off' });
       }
       return Buffer.concat([beforeResult(call.id), ...pieces, AFTER_RESULT]);
     } catch (error) {
