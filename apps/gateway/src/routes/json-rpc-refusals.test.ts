@@ -350,3 +350,25 @@ it('a request that comes while the gateway drains is refused in an envelope', as
   expect(answer.json()).toMatchObject({ id: null, error: { code: -32002, data: { reason: 'draining' } } });
   await closed;
 });
+
+it('the daily quota that is used up is 429 until midnight', async () => {
+  const { key: daily } = await at.makeKey('free');
+  const noon = new Date();
+  at.time.frozenAt = noon.setUTCHours(12, 0, 0, 0) + 86_400_000;
+  try {
+    // A hundred that cost five each; a second passes before the next.
+    const batch = `[${Array(100).fill(callText('eth_getLogs', [])).join()}]`;
+    for (let n = 0; n < 200; n++) {
+      expect((await post(`/main/v1/${daily}`, batch)).status).toBe(200);
+      at.time.frozenAt += 1_000;
+    }
+    const answer = await post(`/main/v1/${daily}`, callText('eth_chainId'));
+    expectRefusal(answer, { status: 429, code: -32005, reason: 'quota-exhausted' });
+    expect(Number(answer.headers['retry-after'])).toBe(12 * 3_600 - 200);
+    expect(answer.headers['ratelimit-remaining']).toBe('0');
+    at.time.frozenAt += 12 * 3_600_000;
+    expect((await post(`/main/v1/${daily}`, callText('eth_chainId'))).status).toBe(200);
+  } finally {
+    at.time.frozenAt = null;
+  }
+});
