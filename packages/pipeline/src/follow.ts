@@ -48,7 +48,7 @@ export async function follow(
   const chainHead = look.head;
   const noted = await database.head.get(network);
   const floor = look.keptTo ?? noted?.finalized ?? -1;
-  const compared = await compareStaged(parts, chainHead, floor + 1, signal);
+  const compared = await compareStaged(parts, chainHead, floor + 1, signal, look.anchor);
   if (compared.is === 'abandoned') await dropAbandoned(parts, compared.from);
   // Answers that do not belong together say nothing about what is final.
   const finalized = compared.is === 'unclear' ? floor : Math.max(floor, chainHead.finalized);

@@ -1,6 +1,6 @@
 import type { BlockRange } from '@packhouse/chain';
 import type { Database, StagedBlock } from '@packhouse/database';
-import type { BlockHeader, BlockSource, ChainHead } from '@packhouse/node-rpc';
+import type { BlockAnchor, BlockHeader, BlockSource, ChainHead } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
 
 export interface ReorganiseParts {
@@ -29,13 +29,15 @@ export type Comparison =
  * Of each linked run the highest block is compared: what is below it in the run is as true as it is. The upstream
  * that told the head is asked for all headers between in one go, and they count only if their parent links lead from
  * the head to the block in question: a pool of which one answer comes from a node ahead and the next from one behind
- * never abandons anything. A chain that is merely shorter than what is staged is lagging.
+ * never abandons anything. A chain that is merely shorter than what is staged is lagging. One that does not hang on
+ * `below`, the final block under the floor, is no reorganisation: the next look tells what it is.
  */
 export async function compareStaged(
   parts: ReorganiseParts,
   head: ChainHead,
   floor: number,
   signal: AbortSignal,
+  below: BlockAnchor | null = null,
 ): Promise<Comparison> {
   const range = { start: Math.max(0, floor), end: head.number };
   if (range.end < range.start) return { is: 'same' };
@@ -56,7 +58,7 @@ export async function compareStaged(
     const header = chain.get(top.number);
     if (!tops.includes(top) || header?.hash === top.hash) continue;
     if (header === undefined) return { is: 'unclear' };
-    const from = await lowestAbandoned(parts, run, header, head, signal);
+    const from = await lowestAbandoned(parts, run, header, head, signal, below);
     return from === null ? { is: 'unclear' } : { is: 'abandoned', from };
   }
   return { is: 'same' };
@@ -110,7 +112,7 @@ export async function dropConflicting(
   const run = linkedRuns(await database.staging.blocks(network, below)).at(-1);
   const header = chain.get(wrong.number);
   if (run === undefined || header === undefined) return false;
-  const from = await lowestAbandoned(parts, run, header, null, signal);
+  const from = await lowestAbandoned(parts, run, header, null, signal, await database.head.anchor(network));
   if (from === null) return false;
   await dropAbandoned(parts, from);
   return true;
@@ -123,6 +125,7 @@ async function lowestAbandoned(
   top: BlockHeader,
   head: ChainHead | null,
   signal: AbortSignal,
+  below: BlockAnchor | null = null,
 ): Promise<number | null> {
   let lowest = top.number;
   let expected = top.parentHash;
@@ -139,7 +142,7 @@ async function lowestAbandoned(
     }
     end -= piece.length;
   }
-  return lowest;
+  return below?.number === lowest - 1 && below.hash !== expected ? null : lowest;
 }
 
 async function askChain(

@@ -54,6 +54,8 @@ export function supervise(options: ChildOptions): Supervised {
   const restartMs = options.restartMs ?? RESTART_MS;
   let child: ChildProcess | undefined;
   let stopping = false;
+  /** Whether the child that runs now said that it is ready. */
+  let isUp = false;
   let wasReady = false;
   let failedStarts = 0;
   let pauseMs = restartMs;
@@ -69,6 +71,7 @@ export function supervise(options: ChildOptions): Supervised {
 
   const start = (): void => {
     let up = false;
+    isUp = false;
     lastWords = undefined;
     const log = openLog(options.logFile);
     child = fork(main, {
@@ -81,6 +84,7 @@ export function supervise(options: ChildOptions): Supervised {
       if (message.type === 'fatal') lastWords = message;
       if (message.type === 'ready') {
         up = true;
+        isUp = true;
         wasReady = true;
         failedStarts = 0;
         pauseMs = restartMs;
@@ -128,13 +132,15 @@ export function supervise(options: ChildOptions): Supervised {
       const running = child;
       if (running?.pid === undefined || running.exitCode !== null || running.signalCode !== null)
         return { clean: true };
+      const begun = isUp;
       const gone = new Promise<number | null>((resolve) => running.once('exit', resolve));
       running.kill('SIGTERM');
       const limitMs = Number(options.env().DRAIN_LIMIT_MS) || DRAIN_LIMIT_MS;
       const late = setTimeout(() => running.kill('SIGKILL'), limitMs + STOP_GRACE_MS);
       const code = await gone;
       clearTimeout(late);
-      return { clean: code !== null && code !== NOT_DRAINED };
+      // One that has not begun has nothing to drain, and may not listen for the signal yet.
+      return { clean: begun ? code !== null && code !== NOT_DRAINED : true };
     },
     kill() {
       stopping = true;
