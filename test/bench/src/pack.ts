@@ -26,8 +26,9 @@ const zip = promisify(gzip);
 /**
  * pack → published, from staged, against gunzip + gzip of the same bundles.
  *
- * Both sides take one bundle after the other, so that neither gains by doing several at once. Packing is everything
- * from the first question to Postgres to the last index row, the disk store's fsync and reading back included.
+ * One kind after the other, as one packer takes them, with the bundles that it puts side by side; the yardstick takes
+ * one bundle after the other. Packing is everything from the first question to Postgres to the last index row with its
+ * signed entry, the disk store's fsync and reading back included.
  */
 export async function benchPack({ say }: BenchOptions): Promise<BenchOutcome[]> {
   const outcomes: BenchOutcome[] = [];
@@ -82,7 +83,7 @@ function describe(
       ...line('gunzip + gzip', regzipMs),
       target: `${TARGET}x`,
       met: regzipMs >= TARGET * packMs,
-      note: `${bundles.length} bundles, ${megabytes.toFixed(1)} MB, one after the other on both sides; ${(packMs / bundles.length).toFixed(1)} ms a bundle with its row and its fsyncs, median of ${rounds.length} rounds`,
+      note: `${bundles.length} bundles, ${megabytes.toFixed(1)} MB, one kind after the other against one bundle after the other; ${(packMs / bundles.length).toFixed(1)} ms a bundle with its row and its fsyncs, median of ${rounds.length} rounds`,
       data: { rounds },
     },
     line('gunzip + gzip of level 4', median(rounds.map((round) => round.levelFourMs))),
