@@ -37,6 +37,7 @@ import { describeRoutes, openapiRoute } from './routes/openapi.js';
 import { readyzRoute } from './routes/readyz.js';
 import { createAnswerCache } from './rpc/answer-cache.js';
 import { createAnswerMemory } from './rpc/answer-memory.js';
+import { createKnownTexts } from './rpc/known-texts.js';
 import type { RpcSite } from './rpc/method.js';
 import { methodsOf } from './rpc/methods-of.js';
 import { createSharedCalls } from './rpc/share-calls.js';
@@ -170,6 +171,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         nft,
         methods: methodsOf(network, methodParts),
         shared: createSharedCalls(),
+        known: createKnownTexts(cache.get),
       };
     },
     (network, others) => forgetUpstreams(context, network, others),
@@ -213,10 +215,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         manifestRoute(app, parts, site);
         coverageRoute(app, parts, site);
         downloadRoute(app, parts, site);
-        const { forwarder, methods, shared: calls, nft } = lanes.take(site.network);
+        const { forwarder, methods, shared: calls, known, nft } = lanes.take(site.network);
         taken.push(site.network);
         const metrics = callMetrics(site.network.id);
-        const at = { site, forwarder, methods, shared: calls, cache, memory, metrics };
+        const at = { site, forwarder, methods, shared: calls, known, cache, memory, metrics };
         rpcSites.push(at);
         nftRefreshRoute(app, parts, site, () => nft?.wake());
         nftStatusRoute(app, parts, site);

@@ -3,14 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
 import type { FastifyInstance } from 'fastify';
+import { isRestricted } from '../auth/key-restrictions.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
 import { answerBatch } from '../rpc/answer-batch.js';
 import { findMethod } from '../rpc/answer-call.js';
 import { answerObserved } from '../rpc/answer-observed.js';
 import { AFTER_RESULT, beforeResult, nodeErrorText } from '../rpc/answer-text.js';
+import type { KnownCall } from '../rpc/known-texts.js';
 import { limitSending } from '../rpc/limit-sending.js';
-import type { RpcAnswer, RpcSite, RpcVisit } from '../rpc/method.js';
+import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
 import { sendRefusal } from '../rpc/send-refusal.js';
 import { type Soon, whenHere } from '../server/soon.js';
@@ -74,8 +76,13 @@ export function answerJsonRpc(
   request: RpcExchange,
   reply: RpcReply,
 ): Soon<unknown> {
-  const { batch, items } = readRequest(request.body as Buffer | undefined);
   const key = request.rpcCaller?.key;
+  const body = request.body as Buffer | undefined;
+  if (body !== undefined && request.visit.span === undefined && (key === undefined || !isRestricted(key))) {
+    const known = at.known.find(body);
+    if (known !== undefined) return answerKnown(parts, at, request, reply, known);
+  }
+  const { batch, items } = readRequest(body);
   let cost = 0;
   for (const item of items) cost += costOf(at, item);
   return whenHere(charge(parts, request, reply, cost), () => {
@@ -85,6 +92,26 @@ export function answerJsonRpc(
     const item = items[0] as RpcItem;
     if ('problem' in item) return refuse(parts, at, request, reply, item.problem, item.id);
     return sendOne(parts, request, reply, item.call, visit);
+  });
+}
+
+/** Answers what was asked and answered before, and notes it as any other call. */
+function answerKnown(
+  parts: GatewayParts,
+  at: RpcSite,
+  request: RpcExchange,
+  reply: RpcReply,
+  { method, id, result }: KnownCall,
+): Soon<unknown> {
+  const { visit } = request;
+  return whenHere(charge(parts, request, reply, method.cost), () => {
+    visit.calls = beginCalls();
+    visit.calls.count = 1;
+    visit.calls.methods.push(method.name);
+    const ended = at.metrics?.begin(method.name, visit.prefix);
+    at.metrics?.answered('memory');
+    ended?.('ok');
+    return sendAnswer(request, reply, id, { kind: 'result', body: { bytes: result, rest: null } });
   });
 }
 
@@ -175,8 +202,14 @@ function sendOne(
       : refuse(parts, visit.at, request, reply, error, id);
   try {
     const answer = answerObserved(call, visit);
-    const send = (given: RpcAnswer): unknown =>
-      id === undefined ? reply.code(204).send() : sendAnswer(request, reply, id, given);
+    const send = (given: RpcAnswer): unknown => {
+      if (id === undefined) return reply.code(204).send();
+      if (given.kind === 'result' && given.kept !== undefined) {
+        const method = findMethod(visit.at, call.method) as RpcMethod;
+        visit.at.known.note(request.body as Buffer, call, method, given.kept);
+      }
+      return sendAnswer(request, reply, id, given);
+    };
     return answer instanceof Promise ? answer.then(send).catch(failed) : send(answer);
   } catch (error) {
     return failed(error);

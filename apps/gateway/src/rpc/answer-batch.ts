@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
+import { noteOnce } from '../server/visit.js';
 import { failure } from './answer-call.js';
 import { answerObserved } from './answer-observed.js';
 import { AFTER_RESULT, beforeResult, nodeErrorText, refusalText } from './answer-text.js';
@@ -89,5 +90,5 @@ export async function answerBatch(
 function noteRefusal({ at, key, notes }: RpcVisit, { reason }: Problem): void {
   const code = String(PROBLEM_REASONS[reason].code);
   at.metrics?.refused(key?.prefix ?? '', code);
-  notes?.codes.add(code);
+  noteOnce(notes?.codes, code);
 }

@@ -2,6 +2,7 @@ import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { redact } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
 import type { Soon } from '../server/soon.js';
+import { noteOnce } from '../server/visit.js';
 import type { Prepared, RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
 import type { RpcCall } from './read-request.js';
 
@@ -38,7 +39,7 @@ export function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): S
   const kept = method.idempotent ? at.cache.get(name) : undefined;
   if (kept !== undefined) {
     at.metrics?.answered('memory');
-    return { kind: 'result', body: { bytes: kept, rest: null } };
+    return { kind: 'result', body: { bytes: kept, rest: null }, kept: name };
   }
   return forward(method, prepared, params, name, visit);
 }
@@ -85,7 +86,7 @@ async function forward(
     leave?.();
   }
   at.metrics?.answered(mine ? 'nodes' : 'shared');
-  if (answer.kind !== 'failed') visit.notes?.upstreams.add(answer.upstream);
+  if (answer.kind !== 'failed') noteOnce(visit.notes?.upstreams, answer.upstream);
   if (answer.kind === 'error') return { kind: 'error', error: answer.error };
   if (answer.kind === 'failed') throw failure(answer);
   const { length } = answer.body.bytes;

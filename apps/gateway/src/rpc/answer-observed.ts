@@ -2,6 +2,7 @@ import { refuseMethod } from '../auth/key-restrictions.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
 import type { Soon } from '../server/soon.js';
+import { noteOnce } from '../server/visit.js';
 import { answerCall, findMethod, methodOf } from './answer-call.js';
 import type { RpcAnswer, RpcVisit } from './method.js';
 import type { RpcCall } from './read-request.js';
@@ -16,13 +17,13 @@ export function answerObserved(call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> 
   const name = found?.name ?? 'other';
   if (notes !== undefined) {
     notes.count += 1;
-    if (notes.methods.size < NAMED_METHODS) notes.methods.add(name);
+    if (notes.methods.length < NAMED_METHODS) noteOnce(notes.methods, name);
   }
   const ended = at.metrics?.begin(name, key?.prefix ?? '');
   const span = visit.span?.child(name, { 'rpc.system.name': 'jsonrpc', 'rpc.method': name });
   const end = (code: string): void => {
     ended?.(code);
-    if (code !== 'ok') notes?.codes.add(code);
+    if (code !== 'ok') noteOnce(notes?.codes, code);
     if (span === undefined) return;
     if (code !== 'ok') {
       span.note({ 'rpc.response.status_code': code });

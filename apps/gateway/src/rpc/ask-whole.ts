@@ -1,3 +1,4 @@
+import { noteOnce } from '../server/visit.js';
 import { failure, nodeName } from './answer-call.js';
 import type { RpcVisit } from './method.js';
 
@@ -32,7 +33,7 @@ export async function askWhole(
     ...(span === undefined ? {} : { span }),
   });
   if (answer.kind === 'failed') throw failure(answer);
-  notes?.upstreams.add(answer.upstream);
+  noteOnce(notes?.upstreams, answer.upstream);
   if (answer.kind === 'result') {
     const { bytes } = answer.body;
     held?.(bytes.length);

@@ -8,12 +8,18 @@ import type { CallNotes } from '../server/visit.js';
 import type { Site } from '../sites/site.js';
 import type { AnswerCache } from './answer-cache.js';
 import type { AnswerMemory } from './answer-memory.js';
+import type { KnownTexts } from './known-texts.js';
 import type { RpcCall } from './read-request.js';
 import type { SharedCalls } from './share-calls.js';
 
 /** What a call gives. Refusals are thrown as problems. */
 export type RpcAnswer =
-  | { kind: 'result'; body: ResultBody }
+  | {
+      kind: 'result';
+      body: ResultBody;
+      /** It is kept under this name and can never change. */
+      kept?: string;
+    }
   /** A node's own error object, byte for byte. */
   | { kind: 'error'; error: Buffer };
 
@@ -24,6 +30,7 @@ export interface RpcSite {
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly shared: SharedCalls;
   readonly cache: AnswerCache;
+  readonly known: KnownTexts;
   /** Absent where nobody counts. */
   readonly memory?: AnswerMemory;
   /** Absent where nobody counts. */

@@ -20,20 +20,18 @@ export interface CallMetrics {
   answered(source: AnswerSource): void;
 }
 
+/** What was counted of one method since the metrics were last rendered. */
 interface Tally {
   calls: number;
   seconds: number;
   buckets: number[];
+  codes: Map<string, number>;
+  keys: Map<string, number>;
 }
 
 interface NetworkTallies {
   inFlight: number;
-  /** By method. */
-  times: Map<string, Tally>;
-  /** By method and code. */
-  codes: Map<string, number>;
-  /** By method and key. */
-  keys: Map<string, number>;
+  methods: Map<string, Tally>;
   sources: Record<AnswerSource, number>;
 }
 
@@ -81,15 +79,10 @@ export function createCallMetrics(
   Object.assign(calls, {
     collect: () => {
       for (const [network, tallies] of networks) {
-        for (const [alike, count] of tallies.codes) {
-          const [method = '', code = ''] = alike.split(' ');
-          calls.inc({ network, method, code }, count);
-        }
-        for (const [alike, count] of tallies.keys) {
-          const [method = '', key = ''] = alike.split(' ');
-          ofKeys.inc({ network, method, key }, count);
-        }
-        for (const [method, tally] of tallies.times) {
+        for (const [method, tally] of tallies.methods) {
+          for (const [code, count] of tally.codes) calls.inc({ network, method, code }, count);
+          for (const [key, count] of tally.keys) ofKeys.inc({ network, method, key }, count);
+          if (tally.calls === 0) continue;
           sums.inc({ network, method }, tally.seconds);
           counts.inc({ network, method }, tally.calls);
           let upTo = 0;
@@ -115,10 +108,15 @@ export function createCallMetrics(
       }
       return known;
     };
-    const end = (method: string, key: string, code: string): void => {
-      const now = tallies();
-      add(now.codes, `${method} ${boundedCode(code)}`);
-      add(now.keys, `${method} ${keyLabel(key)}`);
+    const end = (now: NetworkTallies, method: string, key: string, code: string): Tally => {
+      let tally = now.methods.get(method);
+      if (tally === undefined) {
+        tally = emptyTally();
+        now.methods.set(method, tally);
+      }
+      add(tally.codes, boundedCode(code));
+      add(tally.keys, keyLabel(key));
+      return tally;
     };
     return {
       begin(method, key) {
@@ -127,11 +125,10 @@ export function createCallMetrics(
         return (code) => {
           const now = tallies();
           now.inFlight -= 1;
-          time(now.times, method, (performance.now() - startedAt) / 1_000);
-          end(method, key, code);
+          time(end(now, method, key, code), (performance.now() - startedAt) / 1_000);
         };
       },
-      refused: (key, code) => end('other', key, code),
+      refused: (key, code) => void end(tallies(), 'other', key, code),
       batch: (size) => batches.observe({ network }, size),
       answered: (source) => {
         tallies().sources[source] += 1;
@@ -153,23 +150,21 @@ function boundedCode(code: string): string {
 function emptyTallies(): NetworkTallies {
   return {
     inFlight: 0,
-    times: new Map(),
-    codes: new Map(),
-    keys: new Map(),
+    methods: new Map(),
     sources: { memory: 0, shared: 0, nodes: 0, own: 0 },
   };
+}
+
+function emptyTally(): Tally {
+  const buckets = new Array<number>(BOUNDS.length + 1).fill(0);
+  return { calls: 0, seconds: 0, buckets, codes: new Map(), keys: new Map() };
 }
 
 function add(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-function time(times: Map<string, Tally>, method: string, seconds: number): void {
-  let tally = times.get(method);
-  if (tally === undefined) {
-    tally = { calls: 0, seconds: 0, buckets: new Array<number>(BOUNDS.length + 1).fill(0) };
-    times.set(method, tally);
-  }
+function time(tally: Tally, seconds: number): void {
   tally.calls += 1;
   tally.seconds += seconds;
   let bucket = 0;

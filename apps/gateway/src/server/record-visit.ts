@@ -46,13 +46,13 @@ export function createVisitRecorder(context: Pick<Context, 'logger' | 'metrics'>
 /** `ok`, `aborted`, the reason of a refusal, or the JSON-RPC codes of calls that failed. */
 function outcomeOf({ refusal, calls }: Visit, status: number, aborted: boolean): string {
   if (refusal !== '') return refusal;
-  if (calls !== undefined && calls.codes.size > 0) return [...calls.codes].join(' ');
+  if (calls !== undefined && calls.codes.length > 0) return calls.codes.join(' ');
   if (aborted) return 'aborted';
   return status < 400 ? 'ok' : String(status);
 }
 
 function rpcFields({ count, methods, upstreams }: CallNotes): Record<string, unknown> {
-  return { calls: count, methods: [...methods].join(' '), upstream: [...upstreams].join(' ') };
+  return { calls: count, methods: methods.join(' '), upstream: upstreams.join(' ') };
 }
 
 function endSpan(span: Span, visit: Visit, status: number): void {

@@ -18,11 +18,11 @@ export interface RpcLaneOptions {
   tracing?: boolean;
 }
 
-/** An address that needs no decoding; all others are the router's. */
-const CALL = /^(\/.+\/v1|\/v1)\/(ph_\w{8}_[\w-]{43})$/;
+/** `ph_`, eight characters, `_` and 43 more. An address that ends otherwise is the router's. */
+const KEY_LENGTH = 55;
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i;
-/** Larger bodies are the router's: up to 100 kB, which no single call needs. */
-const SHORT = /^[1-9]\d{0,4}$/;
+/** Larger bodies are the router's; no single call needs as much. */
+const MAX_BODY = 99_999;
 
 /**
  * Makes the way past the router for JSON-RPC by a key in use: the same function answers it, with a request and a
@@ -46,25 +46,27 @@ export function createRpcLane(options: RpcLaneOptions): ExpressLane {
     // A page in a browser is told who may read the answer.
     if (headers.origin !== undefined || headers['transfer-encoding'] !== undefined) return false;
     if (headers['content-encoding'] !== undefined || headers.expect !== undefined) return false;
-    const length = headers['content-length'];
-    if (length === undefined || !SHORT.test(length) || !JSON_TYPE.test(headers['content-type'] ?? '')) {
+    const length = Number(headers['content-length']);
+    const type = headers['content-type'] ?? '';
+    if (!(length > 0 && length <= MAX_BODY) || (type !== 'application/json' && !JSON_TYPE.test(type)))
       return false;
-    }
-    const match = CALL.exec(request.url ?? '');
-    const at = match === null ? undefined : sites.get(match[1] as string);
-    if (match === null || at === undefined) return false;
+    const url = request.url ?? '';
+    const slash = url.length - KEY_LENGTH - 1;
+    // What needs decoding is the path of no network, and no key.
+    const at = slash < 0 || url[slash] !== '/' ? undefined : sites.get(url.slice(0, slash));
+    if (at === undefined) return false;
     const visit = beginVisit();
     visit.route = 'rpc';
     visit.network = at.site.network.id;
-    const key = admitted(parts, match[2] as string, visit);
+    const key = admitted(parts, url.slice(slash + 1), visit);
     if (key === null) return false;
 
     const exchange = new LaneExchange(request, visit, key, options.nextRequestId);
     const reply = new LaneReply(response, visit);
     response.on('close', () => record(visit, response, () => exchange.id));
-    readBody(request, Number(length), (body) => {
+    const refuse = (error: unknown): unknown => refuseWhole(parts, at, exchange, reply, error);
+    readBody(request, length, (body) => {
       exchange.body = body;
-      const refuse = (error: unknown): unknown => refuseWhole(parts, at, exchange, reply, error);
       try {
         const answered = answerJsonRpc(parts, at, exchange, reply);
         if (answered instanceof Promise) answered.catch(refuse);

@@ -27,6 +27,8 @@ export type CountVisit = (visit: Visit, status: number, seconds: number, bytes: 
  */
 export function createVisitMetrics(metrics: Metrics): CountVisit {
   const tallies = new Map<string, Tally>();
+  /** Most visits are like the one before: then no name is put together. */
+  let last: Tally | undefined;
   const place = ['route', 'network', 'kind'] as const;
   const requests = metrics.counter('packhouse_gateway_requests_total', 'Requests answered.', [
     ...place,
@@ -55,16 +57,20 @@ export function createVisitMetrics(metrics: Metrics): CountVisit {
         }
       }
       tallies.clear();
+      last = undefined;
     },
   });
 
   const keyLabel = createBoundedLabel();
-  return ({ route, network, kind, prefix }, status, seconds, bytes) => {
-    const key = keyLabel(prefix);
+  const tallyOf = ({ route, network, kind }: Visit, status: number, key: string): Tally => {
+    if (last !== undefined && last.status === status && last.key === key) {
+      const { labels } = last;
+      if (labels.route === route && labels.network === network && labels.kind === kind) return last;
+    }
     const alike = `${route} ${network} ${kind} ${status} ${key}`;
-    let tally = tallies.get(alike);
-    if (tally === undefined) {
-      tally = {
+    last = tallies.get(alike);
+    if (last === undefined) {
+      last = {
         labels: { route, network, kind },
         status,
         key,
@@ -73,8 +79,12 @@ export function createVisitMetrics(metrics: Metrics): CountVisit {
         seconds: 0,
         buckets: new Array<number>(BOUNDS.length + 1).fill(0),
       };
-      tallies.set(alike, tally);
+      tallies.set(alike, last);
     }
+    return last;
+  };
+  return (visit, status, seconds, bytes) => {
+    const tally = tallyOf(visit, status, keyLabel(visit.prefix));
     tally.requests += 1;
     tally.bytes += bytes;
     tally.seconds += seconds;

@@ -31,11 +31,11 @@ export interface CallNotes {
   /** Calls in it; more than one, or none, only in a batch. */
   count: number;
   /** Names out of the table of methods, each once, ten at most. */
-  readonly methods: Set<string>;
+  readonly methods: string[];
   /** Names of the nodes that answered. */
-  readonly upstreams: Set<string>;
+  readonly upstreams: string[];
   /** JSON-RPC codes of what failed, each once. */
-  readonly codes: Set<string>;
+  readonly codes: string[];
 }
 
 declare module 'fastify' {
@@ -63,5 +63,10 @@ export function beginVisit(client?: Client): Visit {
 
 /** Notes of calls that are about to be made. */
 export function beginCalls(): CallNotes {
-  return { count: 0, methods: new Set(), upstreams: new Set(), codes: new Set() };
+  return { count: 0, methods: [], upstreams: [], codes: [] };
+}
+
+/** Adds a name to a short list, once: making three sets costs more than all else that a call is noted with. */
+export function noteOnce(names: string[] | undefined, name: string): void {
+  if (names !== undefined && !names.includes(name)) names.push(name);
 }

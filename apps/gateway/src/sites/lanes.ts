@@ -2,6 +2,7 @@ import type { Network } from '@packhouse/networks';
 import type { Forwarder } from '@packhouse/node-rpc';
 import type { PendingWatch } from '../filters/pending-watch.js';
 import type { NftWorker } from '../nft/nft-worker.js';
+import type { KnownTexts } from '../rpc/known-texts.js';
 import type { RpcMethod } from '../rpc/method.js';
 import type { SharedCalls } from '../rpc/share-calls.js';
 
@@ -13,6 +14,7 @@ export interface Lane {
   readonly nft?: NftWorker | undefined;
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly shared: SharedCalls;
+  readonly known: KnownTexts;
 }
 
 /** The lanes that are in use. A network that stands unchanged in the next networks file keeps its own. */

@@ -40,7 +40,7 @@ export function createLineup(parts: {
       // What takes the express lane is answered before this returns.
       if (express(request, response)) return;
       underWay += 1;
-      response.once('close', left);
+      response.on('close', left);
       if (!rpcLane(request, response)) router(request, response);
     },
     retire() {

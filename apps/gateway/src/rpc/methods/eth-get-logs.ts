@@ -28,7 +28,7 @@ export function ethGetLogs(): RpcMethod {
       const { id, chainId } = visit.at.site.network;
       const name = `${id} ${chainId} eth_getLogs ${JSON.stringify(filter)}`;
       const kept = visit.at.cache.get(name);
-      if (kept !== undefined) return whole(kept);
+      if (kept !== undefined) return { ...whole(kept), kept: name };
       try {
         const { bytes: bytesOf, sure } = await logsOfRange(
           visit,

@@ -1,0 +1,70 @@
+import { BoundedLru } from '../files/bounded-lru.js';
+import type { RpcMethod } from './method.js';
+import type { RpcCall } from './read-request.js';
+
+/** A call that was read and checked before. */
+export interface KnownCall {
+  readonly method: RpcMethod;
+  /** The id as it was sent now. */
+  readonly id: string;
+  /** The result, which can never change. */
+  readonly result: Buffer;
+}
+
+/**
+ * What requests asked for whose answers are kept. A text that differs from one that was read before in nothing but
+ * its id needs neither parsing nor checking: both cost more than finding its answer.
+ */
+export interface KnownTexts {
+  /** The call that a body makes; undefined: it has to be read. */
+  find(body: Buffer): KnownCall | undefined;
+  /** Remembers a body that was read, checked and answered with the result kept under `name`. */
+  note(body: Buffer, call: RpcCall, method: RpcMethod, name: string): void;
+}
+
+/** Longer texts are read again: few come twice. */
+const LONGEST_TEXT = 1_024;
+const OVERHEAD = 200;
+/** Room for some 20,000 texts. */
+const MAX_BYTES = 8_388_608;
+
+/** Where libraries write the id: behind the first brace or before the last one, so that it is the request's own. */
+const FIRST = /^\{(?:"jsonrpc": ?"2\.0", ?)?"id": ?(0|[1-9]\d{0,14}),/;
+const LAST = /, ?"id": ?(0|[1-9]\d{0,14})(?:, ?"jsonrpc": ?"2\.0")?\}$/;
+const ID = '"id":';
+const ANY_ID = /"id"\s*:/g;
+/** Printable ASCII without a backslash. */
+const PLAIN = /^[ -[\]-~]*$/;
+
+/** Makes an empty memory before the answers that `kept` finds by their names. */
+export function createKnownTexts(kept: (name: string) => Buffer | undefined): KnownTexts {
+  const texts = new BoundedLru<{ method: RpcMethod; name: string }>(MAX_BYTES);
+  return {
+    find(body) {
+      if (texts.size === 0 || body.length > LONGEST_TEXT) return undefined;
+      const cut = cutId(body.toString('latin1'));
+      const known = cut === null ? undefined : texts.peek(cut.rest);
+      if (cut === null || known === undefined) return undefined;
+      const result = kept(known.name);
+      return result === undefined ? undefined : { method: known.method, id: cut.id, result };
+    },
+    note(body, call, method, name) {
+      if (body.length > LONGEST_TEXT) return;
+      const text = body.toString('latin1');
+      // With other characters or a second id, two texts alike may yet differ in what they say.
+      if (!PLAIN.test(text) || (text.match(ANY_ID)?.length ?? 0) !== 1) return;
+      const cut = cutId(text);
+      if (cut === null || cut.id !== call.id) return;
+      texts.set(cut.rest, { method, name }, cut.rest.length + name.length + OVERHEAD);
+    },
+  };
+}
+
+/** The id and the text without it; null where the id stands elsewhere. */
+function cutId(text: string): { id: string; rest: string } | null {
+  const found = FIRST.exec(text) ?? LAST.exec(text);
+  if (found === null) return null;
+  const id = found[1] as string;
+  const at = text.indexOf(id, text.indexOf(ID, found.index));
+  return { id, rest: text.slice(0, at) + text.slice(at + id.length) };
+}
