@@ -83,6 +83,23 @@ describe('a result about final blocks', () => {
     expect(await call(method, params)).toBe(first);
     expect(asked(method)).toBe(1);
   });
+
+  it('is given with the id that was sent, charged and counted, however often it was asked for', async () => {
+    const params = [`0x${'2'.repeat(40)}`, '0x0', hex(FINAL)];
+    says = hash(2);
+    const headers = { 'content-type': 'application/json' };
+    const left: number[] = [];
+    for (const id of ['7', '8', '9', '10', '"a"', '11']) {
+      const body = `{"jsonrpc":"2.0","id":${id},"method":"eth_getStorageAt","params":${JSON.stringify(params)}}`;
+      const answer = await ask(at.url, `/main/v1/${key}`, { method: 'POST', body, headers });
+      expect(answer.text).toBe(`{"jsonrpc":"2.0","id":${id},"result":"${hash(2)}"}`);
+      left.push(Number(answer.headers['ratelimit-remaining']));
+    }
+    expect(asked('eth_getStorageAt')).toBe(1);
+    expect(new Set(left).size).toBe(6);
+    const metrics = (await ask(at.url, '/metrics', { headers: { authorization: `Bearer ${key}` } })).text;
+    expect(metrics).toMatch(/packhouse_rpc_calls_total\{network="main",method="eth_getStorageAt",code="ok"\} [78]/);
+  });
 });
 
 describe('never kept is', () => {
