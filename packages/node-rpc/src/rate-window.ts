@@ -1,11 +1,11 @@
-import type { Clock } from '@packhouse/runtime';
+import type { CallSignal, Clock } from '@packhouse/runtime';
 
 /** Lets at most so many calls begin in any one window of time. */
 export interface RateWindow {
   /** Calls that may share one request. */
   readonly largest: number;
   /** Resolves when `calls` more may begin, in the order of asking; rejects when aborted. */
-  take(calls: number, signal: AbortSignal): Promise<void>;
+  take(calls: number, signal: CallSignal): Promise<void>;
 }
 
 /** Requests that were spaced here may arrive closer together: the window is this much longer than a second. */
@@ -25,9 +25,9 @@ export function createRateWindow(options: { perSecond: number; clock: Clock }): 
   let sum = 0;
   let turn: Promise<void> = Promise.resolve();
 
-  const waitForRoom = async (calls: number, signal: AbortSignal): Promise<void> => {
+  const waitForRoom = async (calls: number, signal: CallSignal): Promise<void> => {
     for (;;) {
-      signal.throwIfAborted();
+      if (signal.aborted) throw signal.reason;
       const now = clock.now();
       for (let first = begun[0]; first !== undefined && first.at <= now - windowMs; first = begun[0]) {
         sum -= first.calls;

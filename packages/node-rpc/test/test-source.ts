@@ -1,5 +1,5 @@
 import type { Network, Upstream } from '@packhouse/networks';
-import { type Clock, type Context, createLogger, createMetrics } from '@packhouse/runtime';
+import { type CallSignal, type Clock, type Context, createLogger, createMetrics } from '@packhouse/runtime';
 import type { FailedBlock, FetchedBlock } from '../src/block-source.js';
 import { type BlockSourceOptions, createBlockSource } from '../src/create-block-source.js';
 
@@ -19,11 +19,11 @@ export function jumpingClock(): JumpingClock {
     },
     now: () => Date.now() + skew,
     sleep: async (ms, signal) => {
-      signal?.throwIfAborted();
+      refuseAborted(signal);
       slept.push(ms);
       skew += ms;
       await new Promise<void>((resolve) => setImmediate(resolve));
-      signal?.throwIfAborted();
+      refuseAborted(signal);
     },
   };
 }
@@ -96,4 +96,8 @@ export async function collect(
 
 export function isFetched(block: FetchedBlock | FailedBlock): block is FetchedBlock {
   return !('error' in block);
+}
+
+function refuseAborted(signal: CallSignal | undefined): void {
+  if (signal?.aborted === true) throw signal.reason;
 }

@@ -34,7 +34,7 @@ function hastyClock(): Clock {
   return {
     now: () => systemClock.now() + ahead,
     sleep: async (ms, signal) => {
-      signal?.throwIfAborted();
+      if (signal?.aborted === true) throw signal.reason;
       ahead += ms;
       await nextTurn();
     },

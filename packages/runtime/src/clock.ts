@@ -1,14 +1,22 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from './context.js';
 
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await delay(ms, undefined, signal === undefined ? undefined : { signal });
-    } catch (error) {
-      throw signal?.reason ?? error;
-    }
-  },
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason as Error);
+        return;
+      }
+      const stop = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', stop, { once: true });
+    }),
 };

@@ -1,3 +1,4 @@
+import type { CallSignal } from './call-signal.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import type { Tracing } from './tracing.js';
@@ -7,7 +8,7 @@ export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Resolves after `ms`, or rejects with the signal's reason as soon as it is aborted. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: CallSignal): Promise<void>;
 }
 
 /** What every part gets first: never a module-level client, never a singleton. */

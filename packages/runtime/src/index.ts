@@ -1,3 +1,4 @@
+export { CallController, type CallSignal } from './call-signal.js';
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 export { systemClock } from './clock.js';
 export type { Clock, Context } from './context.js';
@@ -30,4 +31,5 @@ export {
 } from './settings.js';
 export { createShutdown, type Shutdown } from './shutdown.js';
 export { startMetrics } from './start-metrics.js';
+export type { TallyCount, TallySeries, TallyTimes } from './tallies.js';
 export { openTracing, type Span, type SpanFacts, type Tracing } from './tracing.js';

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type TallyCount, type TallySeries, type TallyTimes, tallyCounts, tallyTimes } from './tallies.js';
 
 /** Names are `packhouse_<noun>_<unit>`; labels are few and bounded. Asking twice for a name gives the same metric. */
 export interface Metrics {
@@ -16,6 +17,19 @@ export interface Metrics {
     labels?: readonly L[],
     buckets?: readonly number[],
   ): Histogram<L>;
+  /** A counter for the hot path, whose series are held by their users. */
+  tallyCounter<L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[],
+  ): TallySeries<L, TallyCount>;
+  /** A histogram of seconds for the hot path; it shows in the text as three counters. */
+  tallyHistogram<L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[],
+    bounds: readonly number[],
+  ): TallySeries<L, TallyTimes>;
   /** The Prometheus text. */
   render(): Promise<string>;
   contentType: string;
@@ -28,9 +42,24 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const get = <T>(name: string, make: () => T): T =>
     (registry.getSingleMetric(name) as T | undefined) ?? make();
+  const counter = <L extends string>(name: string, help: string, labels: readonly L[] = []): Counter<L> =>
+    get(name, () => new Counter<L>({ name, help, labelNames: [...labels], registers: [registry] }));
+  const tallies = new Map<string, unknown>();
+  const tally = <T>(name: string, make: () => T): T => {
+    const known = (tallies.get(name) as T | undefined) ?? make();
+    tallies.set(name, known);
+    return known;
+  };
   return {
-    counter: (name, help, labels = []) =>
-      get(name, () => new Counter({ name, help, labelNames: [...labels], registers: [registry] })),
+    counter,
+    tallyCounter: (name, help, labels) => tally(name, () => tallyCounts(counter(name, help, labels))),
+    tallyHistogram: (name, help, labels, bounds) =>
+      tally(name, () => {
+        const buckets = counter(`${name}_bucket`, `${help}, up to le seconds.`, [...labels, 'le']);
+        const sums = counter(`${name}_sum`, `${help}: seconds in all.`, labels);
+        const counts = counter(`${name}_count`, `${help}: how many.`, labels);
+        return tallyTimes({ buckets, sums, counts }, bounds);
+      }),
     gauge: <L extends string>(
       name: string,
       help: string,

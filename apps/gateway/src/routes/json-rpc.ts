@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
+import { CallController } from '@packhouse/runtime';
 import type { FastifyInstance } from 'fastify';
 import { isRestricted } from '../auth/key-restrictions.js';
 import { problemOfError } from '../http/problem-of-error.js';
@@ -156,6 +156,9 @@ export async function refuseWhole(
   refuse(parts, at, request, reply, refusal);
 }
 
+/** Nobody reads where it was made, and each would cost a look at the stack. */
+const GONE = new Error('the client went away');
+
 /** The signal is made for those who ask for it: what is answered from memory does without. */
 function visitOf(
   parts: GatewayParts,
@@ -164,7 +167,7 @@ function visitOf(
   { visit }: RpcExchange,
   reply: RpcReply,
 ): RpcVisit {
-  let gone: AbortController | undefined;
+  let gone: CallController | undefined;
   visit.calls = beginCalls();
   return {
     notes: visit.calls,
@@ -174,15 +177,13 @@ function visitOf(
     key,
     get signal() {
       if (gone === undefined) {
-        const made = new AbortController();
-        // Each call of a batch listens.
-        setMaxListeners(0, made.signal);
+        const made = new CallController();
         gone = made;
-        const leave = (): void => made.abort(new Error('the client went away'));
+        const leave = (): void => made.abort(GONE);
         if (reply.raw.destroyed) leave();
-        else reply.raw.once('close', leave);
+        else reply.raw.on('close', leave);
       }
-      return gone.signal;
+      return gone;
     },
   };
 }

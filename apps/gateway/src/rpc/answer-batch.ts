@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { CallController } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
@@ -39,12 +39,12 @@ export async function answerBatch(
       return refusalText(item.id, item.problem, request.id);
     }
     const { call } = item;
-    const stop = new AbortController();
-    const signal = AbortSignal.any([visit.signal, stop.signal]);
-    // Each question that a call is split into listens.
-    setMaxListeners(0, signal);
+    const stop = new CallController();
+    const leave = (): void => stop.abort(visit.signal.reason);
+    if (visit.signal.aborted) leave();
+    else visit.signal.addEventListener('abort', leave, { once: true });
     try {
-      const said = await answerObserved(call, { ...visit, signal });
+      const said = await answerObserved(call, { ...visit, signal: stop });
       if (call.id === undefined) return null;
       if (said.kind === 'error') return nodeErrorText(call.id, said.error);
       const pieces: Buffer[] = [];

@@ -98,7 +98,9 @@ describe('a result about final blocks', () => {
     expect(asked('eth_getStorageAt')).toBe(1);
     expect(new Set(left).size).toBe(6);
     const metrics = (await ask(at.url, '/metrics', { headers: { authorization: `Bearer ${key}` } })).text;
-    expect(metrics).toMatch(/packhouse_rpc_calls_total\{network="main",method="eth_getStorageAt",code="ok"\} [78]/);
+    expect(metrics).toMatch(
+      /packhouse_rpc_calls_total\{network="main",method="eth_getStorageAt",code="ok"\} [78]/,
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import type { ForwardAnswer } from '@packhouse/node-rpc';
-import { redact } from '@packhouse/runtime';
+import { type CallSignal, redact } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
 import type { Soon } from '../server/soon.js';
 import { noteOnce } from '../server/visit.js';
@@ -65,7 +65,7 @@ async function forward(
   }
   const held = at.memory?.full === true ? await at.memory.enter(signal) : undefined;
   let mine = false;
-  const ask = (until: AbortSignal): Promise<ForwardAnswer> => {
+  const ask = (until: CallSignal): Promise<ForwardAnswer> => {
     mine = true;
     return at.forwarder.call({
       method: nodeName(method.name, rpc.aliases),

@@ -1,3 +1,4 @@
+import type { CallSignal } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
 
 /** Counts the answers that are held whole until their clients have taken them. */
@@ -7,9 +8,9 @@ export interface AnswerMemory {
    * tells the size when it is known. What is taken is given back when `signal` is aborted, which it is as soon as the
    * client has its answer or goes away. Throws the problem `unavailable` where room does not come in time.
    */
-  enter(signal: AbortSignal): Promise<(bytes: number) => void>;
+  enter(signal: CallSignal): Promise<(bytes: number) => void>;
   /** Counts an answer that is here already. */
-  hold(bytes: number, signal: AbortSignal): void;
+  hold(bytes: number, signal: CallSignal): void;
   /** Whether there is no room. */
   readonly full: boolean;
   /** Bytes that are taken. */
@@ -38,7 +39,7 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
     }
   };
 
-  const taken = (signal: AbortSignal, size?: number): ((bytes: number) => void) => {
+  const taken = (signal: CallSignal, size?: number): ((bytes: number) => void) => {
     let mine = size ?? Math.round(guess);
     let over = false;
     held += mine;

@@ -1,6 +1,6 @@
 import type { KeyRow } from '@packhouse/database';
 import type { Forwarder, ResultBody } from '@packhouse/node-rpc';
-import type { Context, Span } from '@packhouse/runtime';
+import type { CallSignal, Context, Span } from '@packhouse/runtime';
 import type { FilterStore } from '../filters/filter-store.js';
 import type { PendingWatch } from '../filters/pending-watch.js';
 import type { CallMetrics } from '../server/call-metrics.js';
@@ -44,7 +44,7 @@ export interface RpcVisit {
   /** Absent on an open network. */
   readonly key: KeyRow | undefined;
   /** Aborted when the client goes away. */
-  readonly signal: AbortSignal;
+  readonly signal: CallSignal;
   /** What the log says of the request. */
   readonly notes?: CallNotes | undefined;
   /** Of the request, or of the one call. Absent where nobody traces. */

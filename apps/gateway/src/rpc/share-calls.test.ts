@@ -1,4 +1,5 @@
 import type { ForwardAnswer } from '@packhouse/node-rpc';
+import type { CallSignal } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
 import { createSharedCalls } from './share-calls.js';
 
@@ -14,8 +15,8 @@ const streamed = (): ForwardAnswer => ({
 
 /** A question whose answer is given by the test. */
 function question() {
-  const asked: { signal: AbortSignal; answer: (answer: ForwardAnswer) => void }[] = [];
-  const ask = (signal: AbortSignal): Promise<ForwardAnswer> =>
+  const asked: { signal: CallSignal; answer: (answer: ForwardAnswer) => void }[] = [];
+  const ask = (signal: CallSignal): Promise<ForwardAnswer> =>
     new Promise((resolve, reject) => {
       asked.push({ signal, answer: resolve });
       signal.addEventListener('abort', () => reject(signal.reason as Error));
@@ -23,7 +24,7 @@ function question() {
   return { asked, ask, at: (n: number) => asked[n] as (typeof asked)[number] };
 }
 
-const stays = (): AbortSignal => new AbortController().signal;
+const stays = (): CallSignal => new AbortController().signal;
 
 it('asks once for all who ask the same at the same time, and anew for who comes later', async () => {
   const shared = createSharedCalls();

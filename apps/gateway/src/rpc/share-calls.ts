@@ -1,19 +1,20 @@
 import type { ForwardAnswer } from '@packhouse/node-rpc';
+import { CallController, type CallSignal } from '@packhouse/runtime';
 
 /** Asks once for all who ask the same at the same time. */
 export interface SharedCalls {
   /** `ask` gets a signal that is aborted when nobody waits any more. Rejects when `signal` is aborted. */
   ask(
     name: string,
-    signal: AbortSignal,
-    ask: (signal: AbortSignal) => Promise<ForwardAnswer>,
+    signal: CallSignal,
+    ask: (signal: CallSignal) => Promise<ForwardAnswer>,
   ): Promise<ForwardAnswer>;
 }
 
 interface Flight {
   answer: Promise<ForwardAnswer>;
   waiting: number;
-  stop: AbortController;
+  stop: CallController;
   /** Somebody has the stream; it can be read once. */
   streamed: boolean;
 }
@@ -22,9 +23,9 @@ interface Flight {
 export function createSharedCalls(): SharedCalls {
   const flights = new Map<string, Flight>();
 
-  const begin = (name: string, ask: (signal: AbortSignal) => Promise<ForwardAnswer>): Flight => {
-    const stop = new AbortController();
-    const flight: Flight = { answer: ask(stop.signal), waiting: 0, stop, streamed: false };
+  const begin = (name: string, ask: (signal: CallSignal) => Promise<ForwardAnswer>): Flight => {
+    const stop = new CallController();
+    const flight: Flight = { answer: ask(stop), waiting: 0, stop, streamed: false };
     flights.set(name, flight);
     const land = (): void => forget(name, flight);
     flight.answer.then(land, land);
@@ -35,26 +36,40 @@ export function createSharedCalls(): SharedCalls {
     if (flights.get(name) === flight) flights.delete(name);
   };
 
-  const board = async (name: string, flight: Flight, signal: AbortSignal): Promise<ForwardAnswer> => {
-    flight.waiting += 1;
-    let leave = (): void => undefined;
-    const gone = new Promise<never>((_, reject) => {
-      leave = () => reject(signal.reason as Error);
-      if (signal.aborted) leave();
-      else signal.addEventListener('abort', leave, { once: true });
-    });
-    try {
-      return await Promise.race([flight.answer, gone]);
-    } finally {
-      signal.removeEventListener('abort', leave);
-      flight.waiting -= 1;
-      if (flight.waiting === 0 && signal.aborted && !flight.streamed) {
-        // Whoever comes now must not board what is being stopped.
-        forget(name, flight);
-        flight.stop.abort(signal.reason);
+  const board = (name: string, flight: Flight, signal: CallSignal): Promise<ForwardAnswer> =>
+    new Promise((resolve, reject) => {
+      let waits = true;
+      flight.waiting += 1;
+      const end = (): void => {
+        waits = false;
+        flight.waiting -= 1;
+        signal.removeEventListener('abort', leave);
+      };
+      const leave = (): void => {
+        end();
+        if (flight.waiting === 0 && !flight.streamed) {
+          // Whoever comes now must not board what is being stopped.
+          forget(name, flight);
+          flight.stop.abort(signal.reason);
+        }
+        reject(signal.reason as Error);
+      };
+      if (signal.aborted) {
+        leave();
+        return;
       }
-    }
-  };
+      signal.addEventListener('abort', leave, { once: true });
+      flight.answer.then(
+        (answer) => {
+          if (waits) end();
+          resolve(answer);
+        },
+        (error) => {
+          if (waits) end();
+          reject(error as Error);
+        },
+      );
+    });
 
   return {
     async ask(name, signal, ask) {

@@ -1,4 +1,4 @@
-import type { Metrics } from '@packhouse/runtime';
+import type { Metrics, TallyCount, TallyTimes } from '@packhouse/runtime';
 import { createBoundedLabel } from './bounded-label.js';
 
 /** Upper bounds of the buckets, in seconds. */
@@ -20,48 +20,46 @@ export interface CallMetrics {
   answered(source: AnswerSource): void;
 }
 
-/** What was counted of one method since the metrics were last rendered. */
-interface Tally {
-  calls: number;
-  seconds: number;
-  buckets: number[];
-  codes: Map<string, number>;
-  keys: Map<string, number>;
+/** The series of one method. */
+interface OfMethod {
+  times: TallyTimes | undefined;
+  codes: Map<string, TallyCount>;
+  keys: Map<string, TallyCount>;
 }
 
-interface NetworkTallies {
+interface OfNetwork {
   inFlight: number;
-  methods: Map<string, Tally>;
-  sources: Record<AnswerSource, number>;
+  methods: Map<string, OfMethod>;
+  sources: Record<AnswerSource, TallyCount>;
 }
 
 /**
- * Makes the counters of JSON-RPC calls, by network. As with visits, calls add to tallies, and tallies go into the
- * metrics when these are rendered. Labels are bounded: methods are those of the table, codes those below, and keys
- * those that exist, a thousand of them.
+ * Makes the counters of JSON-RPC calls, by network. Labels are bounded: methods are those of the table, codes those
+ * below, and keys those that exist, a thousand of them.
  */
 export function createCallMetrics(
   metrics: Metrics,
   /** Filters that live now, by network. */
   countFilters: () => Promise<ReadonlyMap<string, number>>,
 ): (network: string) => CallMetrics {
-  const networks = new Map<string, NetworkTallies>();
+  const networks = new Map<string, OfNetwork>();
   const place = ['network', 'method'] as const;
-  const calls = metrics.counter('packhouse_rpc_calls_total', 'JSON-RPC calls answered, by code.', [
+  const calls = metrics.tallyCounter('packhouse_rpc_calls_total', 'JSON-RPC calls answered, by code.', [
     ...place,
     'code',
   ]);
-  const ofKeys = metrics.counter('packhouse_rpc_key_calls_total', 'JSON-RPC calls answered, by key.', [
+  const ofKeys = metrics.tallyCounter('packhouse_rpc_key_calls_total', 'JSON-RPC calls answered, by key.', [
     ...place,
     'key',
   ]);
-  const name = 'packhouse_rpc_call_seconds';
-  const help = 'Time that a JSON-RPC call took, until its answer began';
-  const buckets = metrics.counter(`${name}_bucket`, `${help}: calls up to le seconds.`, [...place, 'le']);
-  const sums = metrics.counter(`${name}_sum`, `${help}: seconds in all.`, place);
-  const counts = metrics.counter(`${name}_count`, `${help}: calls.`, place);
+  const times = metrics.tallyHistogram(
+    'packhouse_rpc_call_seconds',
+    'Time that a JSON-RPC call took, until its answer began',
+    place,
+    BOUNDS,
+  );
   const batches = metrics.histogram('packhouse_rpc_batch_calls', 'Calls in a batch.', ['network'], BATCHES);
-  const answers = metrics.counter('packhouse_rpc_answers_total', 'Where answers came from.', [
+  const answers = metrics.tallyCounter('packhouse_rpc_answers_total', 'Where answers came from.', [
     'network',
     'source',
   ]);
@@ -75,64 +73,42 @@ export function createCallMetrics(
     for (const [network, count] of living ?? []) gauge.set({ network }, count);
   });
 
-  // prom-client calls it before it reads the first of these counters, whoever renders them.
-  Object.assign(calls, {
-    collect: () => {
-      for (const [network, tallies] of networks) {
-        for (const [method, tally] of tallies.methods) {
-          for (const [code, count] of tally.codes) calls.inc({ network, method, code }, count);
-          for (const [key, count] of tally.keys) ofKeys.inc({ network, method, key }, count);
-          if (tally.calls === 0) continue;
-          sums.inc({ network, method }, tally.seconds);
-          counts.inc({ network, method }, tally.calls);
-          let upTo = 0;
-          for (const [at, inBucket] of tally.buckets.entries()) {
-            upTo += inBucket;
-            buckets.inc({ network, method, le: BOUNDS[at] ?? '+Inf' }, upTo);
-          }
-        }
-        for (const [source, count] of Object.entries(tallies.sources))
-          answers.inc({ network, source }, count);
-        networks.set(network, { ...emptyTallies(), inFlight: tallies.inFlight });
-      }
-    },
-  });
-
   const keyLabel = createBoundedLabel();
-  return (network) => {
-    const tallies = (): NetworkTallies => {
-      let known = networks.get(network);
-      if (known === undefined) {
-        known = emptyTallies();
-        networks.set(network, known);
-      }
-      return known;
+  const seriesOf = (network: string): OfNetwork => {
+    const source = (name: AnswerSource): TallyCount => answers({ network, source: name });
+    const sources = {
+      ...{ memory: source('memory'), shared: source('shared') },
+      ...{ nodes: source('nodes'), own: source('own') },
     };
-    const end = (now: NetworkTallies, method: string, key: string, code: string): Tally => {
-      let tally = now.methods.get(method);
-      if (tally === undefined) {
-        tally = emptyTally();
-        now.methods.set(method, tally);
-      }
-      add(tally.codes, boundedCode(code));
-      add(tally.keys, keyLabel(key));
-      return tally;
+    return { inFlight: 0, methods: new Map(), sources };
+  };
+  return (network) => {
+    // A network that comes back with the next networks file goes on counting.
+    const mine = getOrMake(networks, network, () => seriesOf(network));
+    const ended = (method: string, key: string, code: string): OfMethod => {
+      const of = getOrMake(mine.methods, method, () => ({
+        ...{ times: undefined, codes: new Map(), keys: new Map() },
+      }));
+      const label = CODES.has(code) ? code : 'other';
+      getOrMake(of.codes, label, () => calls({ network, method, code: label })).add(1);
+      const whose = keyLabel(key);
+      getOrMake(of.keys, whose, () => ofKeys({ network, method, key: whose })).add(1);
+      return of;
     };
     return {
       begin(method, key) {
         const startedAt = performance.now();
-        tallies().inFlight += 1;
+        mine.inFlight += 1;
         return (code) => {
-          const now = tallies();
-          now.inFlight -= 1;
-          time(end(now, method, key, code), (performance.now() - startedAt) / 1_000);
+          mine.inFlight -= 1;
+          const of = ended(method, key, code);
+          of.times ??= times({ network, method });
+          of.times.observe((performance.now() - startedAt) / 1_000);
         };
       },
-      refused: (key, code) => void end(tallies(), 'other', key, code),
+      refused: (key, code) => void ended('other', key, code),
       batch: (size) => batches.observe({ network }, size),
-      answered: (source) => {
-        tallies().sources[source] += 1;
-      },
+      answered: (source) => mine.sources[source].add(1),
     };
   };
 }
@@ -143,31 +119,11 @@ const CODES = new Set(
   -32073 -32066 -32074 -32075 -32077 -301 -302 -1102 -1107 aborted`.split(/\s+/),
 );
 
-function boundedCode(code: string): string {
-  return CODES.has(code) ? code : 'other';
-}
-
-function emptyTallies(): NetworkTallies {
-  return {
-    inFlight: 0,
-    methods: new Map(),
-    sources: { memory: 0, shared: 0, nodes: 0, own: 0 },
-  };
-}
-
-function emptyTally(): Tally {
-  const buckets = new Array<number>(BOUNDS.length + 1).fill(0);
-  return { calls: 0, seconds: 0, buckets, codes: new Map(), keys: new Map() };
-}
-
-function add(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
-}
-
-function time(tally: Tally, seconds: number): void {
-  tally.calls += 1;
-  tally.seconds += seconds;
-  let bucket = 0;
-  while (bucket < BOUNDS.length && seconds > (BOUNDS[bucket] as number)) bucket += 1;
-  (tally.buckets[bucket] as number) += 1;
+function getOrMake<V>(map: Map<string, V>, name: string, make: () => V): V {
+  let value = map.get(name);
+  if (value === undefined) {
+    value = make();
+    map.set(name, value);
+  }
+  return value;
 }

@@ -18,7 +18,7 @@ function world(...answers: (Error | null)[]) {
   const clock: Clock = {
     now: () => now,
     sleep: async (ms, signal) => {
-      signal?.throwIfAborted();
+      if (signal?.aborted === true) throw signal.reason;
       now += ms;
     },
   };

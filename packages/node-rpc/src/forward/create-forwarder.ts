@@ -1,5 +1,5 @@
 import type { Network } from '@packhouse/networks';
-import type { Context } from '@packhouse/runtime';
+import { CallController, type Context } from '@packhouse/runtime';
 import { createForwardMetrics } from './forward-metrics.js';
 import { createForwardNode, type ForwardNode, type TryOutcome } from './forward-node.js';
 import type { ForwardAnswer, Forwarder, ForwardRequest } from './forwarder.js';
@@ -46,8 +46,8 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
 
   return {
     async call(request) {
-      // One controller a try and none for the call: making one and listening to it costs as much as a small answer.
-      const tries = new Set<AbortController>();
+      // One controller a try and none for the call.
+      const tries = new Set<CallController>();
       const stop = (reason: unknown): void => {
         for (const each of tries) each.abort(reason);
       };
@@ -104,18 +104,18 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
 async function race(
   nodes: readonly ForwardNode[],
   request: ForwardRequest,
-  tries: Set<AbortController>,
+  tries: Set<CallController>,
   hedged: (upstream: string) => void,
 ): Promise<ForwardAnswer> {
-  const running = new Set<Promise<{ outcome: TryOutcome; mine: AbortController }>>();
+  const running = new Set<Promise<{ outcome: TryOutcome; mine: CallController }>>();
   let failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined;
   let next = 0;
-  let winner: AbortController | undefined;
+  let winner: CallController | undefined;
   const start = (): void => {
     const node = nodes[next++] as ForwardNode;
-    const mine = new AbortController();
+    const mine = new CallController();
     tries.add(mine);
-    const attempt = node.tryOnce(request, mine.signal).then((outcome) => {
+    const attempt = node.tryOnce(request, mine).then((outcome) => {
       running.delete(attempt);
       return { outcome, mine };
     });
@@ -175,7 +175,10 @@ function hedgeAfter(node: ForwardNode | undefined): number {
 
 /** The first that settles, or null after `ms`. */
 async function firstOf<T>(running: ReadonlySet<Promise<T>>, ms: number | null): Promise<T | null> {
-  if (ms === null) return Promise.race(running);
+  if (ms === null) {
+    const [only] = running;
+    return running.size === 1 ? (only as Promise<T>) : Promise.race(running);
+  }
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), ms);

@@ -1,4 +1,4 @@
-import type { Metrics } from '@packhouse/runtime';
+import type { Metrics, TallyCount, TallyTimes } from '@packhouse/runtime';
 
 /** What is counted about the upstreams that a gateway forwards to. */
 export interface ForwardMetrics {
@@ -13,14 +13,14 @@ const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 /** Registers the metrics of one network. */
 export function createForwardMetrics(metrics: Metrics, network: string): ForwardMetrics {
   const labels = ['network', 'upstream'];
-  const requests = metrics.counter(
+  const requests = metrics.tallyCounter(
     'packhouse_upstream_requests_total',
     'Requests forwarded to nodes, by what came of them.',
     [...labels, 'method', 'outcome'],
   );
-  const seconds = metrics.histogram(
+  const seconds = metrics.tallyHistogram(
     'packhouse_upstream_request_seconds',
-    'Time from sending a request to a node until its answer was here or began to be handed on.',
+    'Time from sending a request to a node until its answer was here or began to be handed on',
     labels,
     BUCKETS,
   );
@@ -39,10 +39,27 @@ export function createForwardMetrics(metrics: Metrics, network: string): Forward
     'Second requests sent because the first took long.',
     labels,
   );
+  /** By upstream; of each, by method and outcome. */
+  const nodes = new Map<string, { seconds: TallyTimes; methods: Map<string, Map<string, TallyCount>> }>();
   return {
     asked: (upstream, method, outcome, ms) => {
-      requests.inc({ network, upstream, method, outcome });
-      seconds.observe({ network, upstream }, ms / 1_000);
+      let node = nodes.get(upstream);
+      if (node === undefined) {
+        node = { seconds: seconds({ network, upstream }), methods: new Map() };
+        nodes.set(upstream, node);
+      }
+      node.seconds.observe(ms / 1_000);
+      let outcomes = node.methods.get(method);
+      if (outcomes === undefined) {
+        outcomes = new Map();
+        node.methods.set(method, outcomes);
+      }
+      let count = outcomes.get(outcome);
+      if (count === undefined) {
+        count = requests({ network, upstream, method, outcome });
+        outcomes.set(outcome, count);
+      }
+      count.add(1);
     },
     healthy: (upstream, value) => healthy.set({ network, upstream }, value ? 1 : 0),
     head: (upstream, value) => head.set({ network, upstream }, value),

@@ -1,5 +1,5 @@
 import type { Family, Upstream } from '@packhouse/networks';
-import type { Context, Span } from '@packhouse/runtime';
+import type { CallSignal, Context, Span } from '@packhouse/runtime';
 import { Pool } from 'undici';
 import { type Circuit, createCircuit } from '../circuit.js';
 import { createNodeLabel } from '../node-label.js';
@@ -40,7 +40,7 @@ export interface ForwardNode {
   /** It is on another chain. */
   excluded: boolean;
   /** Rejects only when the signal is aborted. */
-  tryOnce(request: ForwardRequest, signal: AbortSignal): Promise<TryOutcome>;
+  tryOnce(request: ForwardRequest, signal: CallSignal): Promise<TryOutcome>;
   destroy(): Promise<void>;
 }
 
@@ -86,10 +86,10 @@ export function createForwardNode(options: {
 
   const ask = async (
     request: ForwardRequest,
-    signal: AbortSignal,
+    signal: CallSignal,
     span: Span | undefined,
   ): Promise<TryOutcome> => {
-    await rate?.take(1, signal);
+    if (rate !== undefined) await rate.take(1, signal);
     const startedAt = performance.now();
     try {
       const { status, retryAfter, headAt, read } = await postCall(

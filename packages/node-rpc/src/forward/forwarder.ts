@@ -1,4 +1,4 @@
-import type { Span } from '@packhouse/runtime';
+import type { CallSignal, Span } from '@packhouse/runtime';
 
 /** One JSON-RPC call that goes through as it is. */
 export interface ForwardRequest {
@@ -13,7 +13,7 @@ export interface ForwardRequest {
   /** Bytes of the result at most. */
   maxBytes: number;
   /** Aborted when nobody waits for the answer any more. */
-  signal: AbortSignal;
+  signal: CallSignal;
   /** Highest block that the answer depends on: nodes that are not there yet are asked last. */
   block?: number;
   /** The whole result is wanted at once, however large (up to `maxBytes`): no body is streamed. */

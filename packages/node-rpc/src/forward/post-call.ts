@@ -1,3 +1,4 @@
+import type { CallSignal } from '@packhouse/runtime';
 import type { Dispatcher } from 'undici';
 import { answerOf, HEAD_BYTES, NO_JSON_RPC, type ReadAnswer, streamedAnswer } from './read-answer.js';
 import { findValue, type ValueStart } from './split-envelope.js';
@@ -33,7 +34,7 @@ const WAITING_BYTES = 131_072;
  *
  * undici's handlers are used rather than its `request`, whose streams cost more than everything else of a small call.
  */
-export function postCall(pool: Dispatcher, options: PostOptions, signal: AbortSignal): Promise<PostedAnswer> {
+export function postCall(pool: Dispatcher, options: PostOptions, signal: CallSignal): Promise<PostedAnswer> {
   return new Promise((resolve, reject) => {
     const { path, headers, body } = options;
     const handler = new AnswerHandler(options, signal, resolve, reject);
@@ -47,7 +48,7 @@ export function postCall(pool: Dispatcher, options: PostOptions, signal: AbortSi
 
 class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #options: PostOptions;
-  readonly #signal: AbortSignal;
+  readonly #signal: CallSignal;
   readonly #resolve: (answer: PostedAnswer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #pieces: Buffer[] = [];
@@ -62,7 +63,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   constructor(
     options: PostOptions,
-    signal: AbortSignal,
+    signal: CallSignal,
     resolve: (answer: PostedAnswer) => void,
     reject: (error: unknown) => void,
   ) {

@@ -1,4 +1,4 @@
-import type { Clock } from '@packhouse/runtime';
+import { CallController, type Clock } from '@packhouse/runtime';
 import { Problem } from '../../http/problem.js';
 import { askWhole, type WholeAnswer } from '../ask-whole.js';
 import type { RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
@@ -54,11 +54,10 @@ function getConsensus(): RpcMethod {
     const now = clock.now();
     if (kept === undefined || now - kept.at >= CONSENSUS_TTL_MS || now < kept.at) {
       // Whoever asks first may go away while others wait for the same answer.
-      const done = new AbortController();
-      const signal = AbortSignal.any([visit.context.signal, done.signal]);
-      const asked = askWhole({ at: visit.at, signal }, { method: 'get_consensus', params: '[]' });
+      const done = new CallController();
+      const asked = askWhole({ at: visit.at, signal: done }, { method: 'get_consensus', params: '[]' });
       // No client's answer ends what was taken for it.
-      const mine = { at: now, answer: asked.finally(() => done.abort()) };
+      const mine = { at: now, answer: asked.finally(() => done.abort(new Error('it is answered'))) };
       const forget = (): void => {
         if (kept === mine) kept = undefined;
       };
