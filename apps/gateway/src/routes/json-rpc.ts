@@ -66,7 +66,7 @@ export interface RpcReply {
   type(contentType: string): RpcReply;
   send(body?: Buffer | Readable): unknown;
   /** Sends bytes between two texts of latin1 without joining them; absent where that is not possible. */
-  sendParts?(before: string, bytes: Buffer, after: string): unknown;
+  sendParts?(before: string, pieces: readonly Buffer[], after: string): unknown;
 }
 
 /** Answers a request whose key is known; at once where nobody has to be asked. Throws problems of the whole request. */
@@ -254,14 +254,15 @@ const PLAIN_ID = /^[ -~]*$/;
 function sendAnswer({ visit }: RpcExchange, reply: RpcReply, id: string, answer: RpcAnswer): unknown {
   reply.type('application/json').header('cache-control', 'no-store');
   if (answer.kind === 'error') return reply.send(nodeErrorText(id, answer.error));
-  const { bytes, rest } = answer.body;
-  if (bytes.length > HELD_BYTES) limitSending(reply.raw);
+  const { rest } = answer.body;
+  const pieces = answer.body.pieces ?? [answer.body.bytes];
+  if (pieces.length > 1 || (pieces[0] as Buffer).length > HELD_BYTES) limitSending(reply.raw);
   if (rest === null && reply.sendParts !== undefined && PLAIN_ID.test(id)) {
-    return reply.sendParts(`{"jsonrpc":"2.0","id":${id},"result":`, bytes, '}');
+    return reply.sendParts(`{"jsonrpc":"2.0","id":${id},"result":`, pieces, '}');
   }
   const head = beforeResult(id);
-  if (rest === null) return reply.send(Buffer.concat([head, bytes, AFTER_RESULT]));
-  return reply.send(Readable.from(streamed(visit, head, bytes, rest), { objectMode: false }));
+  if (rest === null) return reply.send(Buffer.concat([head, ...pieces, AFTER_RESULT]));
+  return reply.send(Readable.from(streamed(visit, head, answer.body.bytes, rest), { objectMode: false }));
 }
 
 /** Its length is known when it is sent. */

@@ -1,3 +1,4 @@
+import type { ResultBody } from '@packhouse/node-rpc';
 import { noteOnce } from '../server/visit.js';
 import { failure, nodeName } from './answer-call.js';
 import type { RpcVisit } from './method.js';
@@ -6,7 +7,7 @@ import type { RpcVisit } from './method.js';
 export type WholeAnswer =
   | {
       kind: 'result';
-      bytes: Buffer;
+      body: ResultBody;
       /** Made when it is asked for. */
       readonly text: string;
       upstream: string;
@@ -35,17 +36,21 @@ export async function askWhole(
   if (answer.kind === 'failed') throw failure(answer);
   noteOnce(notes?.upstreams, answer.upstream);
   if (answer.kind === 'result') {
-    const { bytes } = answer.body;
-    held?.(bytes.length);
+    const { body, upstream } = answer;
+    held?.(sizeOf(body));
     return {
       kind: 'result',
-      bytes,
-      upstream: answer.upstream,
+      ...{ body, upstream },
       get text() {
-        return bytes.toString('utf8');
+        return body.bytes.toString('utf8');
       },
     };
   }
   held?.(answer.error.length);
   return answer;
+}
+
+/** Bytes of a result that is here. */
+export function sizeOf(body: ResultBody): number {
+  return body.pieces?.reduce((sum, { length }) => sum + length, 0) ?? body.bytes.length;
 }

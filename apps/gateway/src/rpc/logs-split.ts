@@ -1,6 +1,7 @@
+import type { ResultBody } from '@packhouse/node-rpc';
 import { Problem } from '../http/problem.js';
 import { failure } from './answer-call.js';
-import { askWhole } from './ask-whole.js';
+import { askWhole, sizeOf } from './ask-whole.js';
 import type { LearntRanges } from './learnt-ranges.js';
 import type { RpcVisit } from './method.js';
 import { NodeSaid } from './node-said.js';
@@ -25,7 +26,8 @@ interface Piece extends LogRange {
 /** Logs as a node gave them; taken apart when that is asked for. */
 interface HadLogs {
   readonly count: number;
-  readonly whole: Buffer;
+  readonly body: ResultBody;
+  readonly bytes: number;
   texts(): readonly string[];
 }
 
@@ -45,7 +47,7 @@ export async function logsOfRange(
   filter: LogFilter,
   range: LogRange,
   learnt: LearntRanges,
-): Promise<{ logs(): readonly string[]; bytes(): Buffer; sure: boolean }> {
+): Promise<{ logs(): readonly string[]; body(): ResultBody; sure: boolean }> {
   const { maxLogs, maxAnswerBytes } = visit.at.site.network.rpc;
   const pieces: Piece[] = [{ ...range, asked: false }];
   let left = MAX_QUESTIONS;
@@ -74,7 +76,7 @@ export async function logsOfRange(
     }
     piece.logs = had.logs;
     count += had.logs.count;
-    bytes += had.logs.whole.length;
+    bytes += had.logs.bytes;
     sure &&= had.sure;
   };
   await inParallel(take, ask);
@@ -82,8 +84,8 @@ export async function logsOfRange(
   const missing = pieces.findIndex(({ logs }) => logs === undefined);
   const complete = missing === -1 ? pieces : pieces.slice(0, missing);
   if (missing === -1 && pieces.length === 1 && !tooMuch()) {
-    const { texts, whole } = (pieces[0] as Piece).logs as HadLogs;
-    return { logs: texts, bytes: () => whole, sure };
+    const { texts, body } = (pieces[0] as Piece).logs as HadLogs;
+    return { logs: texts, body: () => body, sure };
   }
   const logs = complete.flatMap((piece) => (piece.logs as HadLogs).texts());
   const fits = fitting(logs, maxLogs, maxAnswerBytes);
@@ -92,7 +94,10 @@ export async function logsOfRange(
     const suggested = last < range.from ? null : { from: range.from, to: last };
     throw tooMany(fits === maxLogs ? `more than ${maxLogs} logs` : 'too many bytes of logs', suggested);
   }
-  if (missing === -1) return { logs: () => logs, bytes: () => Buffer.from(`[${logs.join(',')}]`), sure };
+  if (missing === -1) {
+    const body = (): ResultBody => ({ bytes: Buffer.from(`[${logs.join(',')}]`), rest: null });
+    return { logs: () => logs, body, sure };
+  }
   const why = tooMuch() ? 'too many logs' : `the logs of ${range.to - range.from + 1} blocks`;
   throw tooMany(why, { from: range.from, to: (complete.at(-1) as Piece).to });
 }
@@ -163,15 +168,16 @@ async function logsOfPiece(
     return { refused: { logs: true, blocks: null, until: null } };
   }
   if (answer.kind === 'result') {
-    const { upstream, bytes } = answer;
-    if (bytes[0] !== OPEN_BRACKET) {
+    const { upstream, body } = answer;
+    const pieces = body.pieces ?? [body.bytes];
+    if (pieces[0]?.[0] !== OPEN_BRACKET) {
       throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
     }
     const head = visit.at.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
     const texts = (): readonly string[] => elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
     // Every node's logs have their index; what has none is taken apart to be counted.
-    const count = countOf(bytes, '"logIndex"') || texts().length;
-    return { logs: { count, whole: bytes, texts }, sure: head !== null && head >= to };
+    const count = countOf(pieces, '"logIndex"') || texts().length;
+    return { logs: { count, body, bytes: sizeOf(body), texts }, sure: head !== null && head >= to };
   }
   const refused = refusedRange(answer.code, answer.message);
   if (refused === null || from === to) throw new NodeSaid(answer.error);

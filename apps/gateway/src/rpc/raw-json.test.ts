@@ -33,6 +33,19 @@ it('keeps numbers and blanks within elements as they were written', () => {
 });
 
 it('counts a name', () => {
-  expect(countOf(Buffer.from('[{"logIndex":"0x1"},{"logIndex":"0x2"}]'), '"logIndex"')).toBe(2);
-  expect(countOf(Buffer.from('[]'), '"logIndex"')).toBe(0);
+  expect(countOf([Buffer.from('[{"logIndex":"0x1"},{"logIndex":"0x2"}]')], '"logIndex"')).toBe(2);
+  expect(countOf([Buffer.from('[]')], '"logIndex"')).toBe(0);
+  const text = Buffer.from('[{"logIndex":"0x1"},{"logIndex":"0x2"}]');
+  for (let first = 0; first < text.length; first++) {
+    for (let second = first; second < text.length; second++) {
+      const pieces = [text.subarray(0, first), text.subarray(first, second), text.subarray(second)];
+      expect(countOf(pieces, '"logIndex"'), `${first} ${second}`).toBe(2);
+    }
+  }
+  expect(
+    countOf(
+      [...text].map((byte) => Buffer.from([byte])),
+      '"logIndex"',
+    ),
+  ).toBe(2);
 });

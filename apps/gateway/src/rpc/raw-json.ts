@@ -45,10 +45,22 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** How often a text, of a few characters, stands in JSON: a search of the machine's, no look at each byte. */
-export function countOf(bytes: Buffer, text: string): number {
+/**
+ * How often a text, of a few characters, stands in JSON that lies in pieces: a search of the machine's, no look at each
+ * byte.
+ */
+export function countOf(pieces: readonly Buffer[], text: string): number {
   let count = 0;
-  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + text.length)) count += 1;
+  /** The end of what was searched, too short to hold the text. */
+  let end = '';
+  for (const bytes of pieces) {
+    const over = end + bytes.toString('latin1', 0, text.length - 1);
+    if (over.includes(text)) count += 1;
+    for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + text.length)) count += 1;
+    end = (end + bytes.toString('latin1', Math.max(0, bytes.length - text.length + 1))).slice(
+      1 - text.length,
+    );
+  }
   return count;
 }
 

@@ -180,17 +180,20 @@ class LaneReply implements RpcReply {
     return this;
   }
 
-  sendParts(before: string, bytes: Buffer, after: string): this {
+  sendParts(before: string, pieces: readonly Buffer[], after: string): this {
     const { raw } = this;
-    const length = before.length + bytes.length + after.length;
+    let length = before.length + after.length;
+    for (const piece of pieces) length += piece.length;
     this.#begin(length);
     if (length <= ONE_WRITE) {
-      raw.end(before + bytes.toString('latin1') + after, 'latin1');
+      let text = before;
+      for (const piece of pieces) text += piece.toString('latin1');
+      raw.end(text + after, 'latin1');
       return this;
     }
     raw.cork();
     raw.write(before, 'latin1');
-    raw.write(bytes);
+    for (const piece of pieces) raw.write(piece);
     raw.end(after, 'latin1');
     raw.uncork();
     return this;

@@ -24,8 +24,10 @@ export interface ForwardRequest {
 
 /** JSON text of a result. */
 export interface ResultBody {
-  /** All of it, or its beginning. */
-  bytes: Buffer;
+  /** All of it, or its beginning. Where there are `pieces`, they are joined when this is read. */
+  readonly bytes: Buffer;
+  /** All of a large one, as it came. */
+  readonly pieces?: readonly Buffer[];
   /** What follows, at the reader's pace; null where `bytes` is all. Throws where the node breaks off. */
   rest: AsyncIterable<Buffer> | null;
 }

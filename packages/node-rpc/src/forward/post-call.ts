@@ -1,6 +1,13 @@
 import type { CallSignal } from '@packhouse/runtime';
 import type { Dispatcher } from 'undici';
-import { answerOf, HEAD_BYTES, NO_JSON_RPC, type ReadAnswer, streamedAnswer } from './read-answer.js';
+import {
+  answerOf,
+  answerOfPieces,
+  HEAD_BYTES,
+  NO_JSON_RPC,
+  type ReadAnswer,
+  streamedAnswer,
+} from './read-answer.js';
 import { findValue, type ValueStart } from './split-envelope.js';
 
 /** What a node answered to one HTTP request. */
@@ -111,7 +118,10 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
       return;
     }
     if (this.#found === null && this.#length >= HEAD_BYTES) {
-      this.#found = findValue(this.#bytes());
+      const begin = this.#bytes();
+      this.#pieces.length = 0;
+      this.#pieces.push(begin);
+      this.#found = findValue(begin);
       if (this.#found === null) {
         this.#give(NO_JSON_RPC, controller);
         return;
@@ -130,13 +140,23 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#end();
     if (this.#stream !== undefined) this.#stream.end();
-    else if (!this.#settled)
-      this.#give(answerOf(this.#bytes(), this.#options.maxBytes, this.#found ?? undefined));
+    else if (!this.#settled) this.#give(this.#whole());
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#end();
     this.#fail(error);
+  }
+
+  #whole(): ReadAnswer {
+    const { maxBytes } = this.#options;
+    // The beginning was joined to find the value in it.
+    const [first] = this.#pieces;
+    const joined = first !== undefined && first.length >= HEAD_BYTES;
+    if (this.#found !== null && joined && this.#length > STREAM_FROM) {
+      return answerOfPieces([...this.#pieces], this.#found, maxBytes);
+    }
+    return answerOf(this.#bytes(), maxBytes, this.#found ?? undefined);
   }
 
   /** Nothing of an answer that is given but not streamed is read any more. */

@@ -27,6 +27,43 @@ export function answerOf(bytes: Buffer, maxBytes: number, found = findValue(byte
 }
 
 /**
+ * Reads a large answer that is here to its end, in pieces that are not joined unless somebody wants them so: a copy of
+ * megabytes costs more than all the rest of handing them on. The first piece holds the beginning of the value.
+ */
+export function answerOfPieces(pieces: readonly Buffer[], found: ValueStart, maxBytes: number): ReadAnswer {
+  const value = [...pieces];
+  value[0] = (value[0] as Buffer).subarray(found.start);
+  // The end of the envelope lies in one piece.
+  while (value.length > 1 && (value.at(-1) as Buffer).length < TAIL_BYTES) {
+    value.push(Buffer.concat(value.splice(-2)));
+  }
+  const last = value.pop() as Buffer;
+  const behind = envelopeBehind(last.subarray(-TAIL_BYTES));
+  if (behind === -1) return { kind: 'nonsense', what: 'an answer that breaks off' };
+  value.push(last.subarray(0, last.length - behind));
+  const length = value.reduce((sum, piece) => sum + piece.length, 0);
+  if (length > maxBytes) return { kind: 'too-large' };
+  return found.kind === 'error'
+    ? { kind: 'error', error: Buffer.concat(value) }
+    : { kind: 'result', body: new PiecedBody(value) };
+}
+
+class PiecedBody implements ResultBody {
+  readonly rest = null;
+  readonly pieces: readonly Buffer[];
+  #bytes: Buffer | undefined;
+
+  constructor(pieces: readonly Buffer[]) {
+    this.pieces = pieces;
+  }
+
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.concat(this.pieces);
+    return this.#bytes;
+  }
+}
+
+/**
  * A result of which only the beginning is here; what follows is handed on as it comes, without copies. The last bytes
  * are held back until it is known what of them is the envelope's.
  */

@@ -30,15 +30,10 @@ export function ethGetLogs(): RpcMethod {
       const kept = visit.at.cache.get(name);
       if (kept !== undefined) return { ...whole(kept), kept: name };
       try {
-        const { bytes: bytesOf, sure } = await logsOfRange(
-          visit,
-          filter,
-          range,
-          learntBy(visit.context.clock),
-        );
-        const bytes = bytesOf();
-        if (sure && range.fixed && range.to <= (finalized() ?? -1)) visit.at.cache.set(name, bytes);
-        return whole(bytes);
+        const { body: bodyOf, sure } = await logsOfRange(visit, filter, range, learntBy(visit.context.clock));
+        const body = bodyOf();
+        if (sure && range.fixed && range.to <= (finalized() ?? -1)) visit.at.cache.set(name, body.bytes);
+        return { kind: 'result', body };
       } catch (error) {
         if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
         throw error;
@@ -49,7 +44,7 @@ export function ethGetLogs(): RpcMethod {
 
 async function askAsItIs(visit: RpcVisit, filter: LogFilter): Promise<RpcAnswer> {
   const answer = await askWhole(visit, { method: 'eth_getLogs', params: JSON.stringify([filter]) });
-  return answer.kind === 'error' ? answer : whole(answer.bytes);
+  return answer.kind === 'error' ? answer : { kind: 'result', body: answer.body };
 }
 
 function whole(bytes: Buffer): RpcAnswer {
