@@ -229,7 +229,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       letGo();
       throw error;
     }
-    const rpcLane = createRpcLane({ parts, sites: rpcSites, record, nextRequestId, tracing });
+    const rpcLane = createRpcLane({
+      parts,
+      keys,
+      clock: context.clock,
+      sites: rpcSites,
+      record,
+      nextRequestId,
+      tracing,
+    });
     return createLineup({ ...{ app, router, express, rpcLane, sites }, letGo });
   };
   let lineup = await build(options.networks, true);

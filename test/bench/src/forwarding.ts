@@ -43,6 +43,8 @@ interface Sides {
   node: LoadReport;
   gateway: LoadReport;
   nginx: LoadReport | undefined;
+  /** A proxy in Node that does nothing else. */
+  bare: LoadReport;
 }
 
 /**
@@ -57,6 +59,12 @@ export async function benchForwarding(options: BenchOptions): Promise<BenchOutco
   const seconds = Math.max(1, Math.ceil(options.seconds / 4));
   try {
     const { directory, gateway, node } = await openSides(scope);
+    const bare = await firstLine(startNode(scope, 'test/bench/dist/bare-proxy.js', [node]), 'the bare proxy');
+    const empty = await firstLine(
+      startNode(scope, 'test/bench/dist/empty-server.js', []),
+      'the empty server',
+    );
+    const emptyUrl = `http://127.0.0.1:${empty}`;
     const program = await findProgram('nginx');
     const nginx =
       program === null
@@ -78,6 +86,7 @@ export async function benchForwarding(options: BenchOptions): Promise<BenchOutco
       node: await put(node, '/', body, connections),
       nginx: nginx === undefined ? undefined : await put(nginx.url, '/', body, connections),
       gateway: await put(gateway.url, rpc, body, connections),
+      bare: await put(bare, '/', body, connections),
     });
     await put(gateway.url, rpc, CALLS.eth_getStorageAt, MANY);
     const others = watchOthers();
@@ -91,10 +100,11 @@ export async function benchForwarding(options: BenchOptions): Promise<BenchOutco
       }
     }
     outcomes.push(
-      await cached(
-        () => put(gateway.url, rpc, FINAL_STORAGE, MANY, FINAL_NUMBERS),
-        () => put(gateway.url, '/healthz', undefined, MANY),
-      ),
+      ...(await cached({
+        final: () => put(gateway.url, rpc, FINAL_STORAGE, MANY, FINAL_NUMBERS),
+        empty: () => put(emptyUrl, '/empty', FINAL_STORAGE, MANY, FINAL_NUMBERS),
+        healthz: () => put(gateway.url, '/healthz', undefined, MANY),
+      })),
     );
     const otherCores = others.end();
     const first = outcomes[0] as { note?: string };
@@ -129,7 +139,7 @@ async function openSides(scope: Scope) {
 }
 
 function describe(name: CallName, connections: number, rounds: readonly Sides[]): BenchOutcome[] {
-  failOnErrors(rounds.flatMap(({ node, gateway, nginx }) => [node, gateway, ...(nginx ? [nginx] : [])]));
+  failOnErrors(rounds.flatMap(({ nginx, ...sides }) => [...Object.values(sides), ...(nginx ? [nginx] : [])]));
   const at = `${name}, ${connections} connection${connections === 1 ? '' : 's'}`;
   const added = (side: 'gateway' | 'nginx', which: 'p50Ms' | 'p99Ms'): number =>
     median(rounds.map((round) => (round[side]?.[which] ?? Number.NaN) - round.node[which]));
@@ -155,9 +165,15 @@ function describe(name: CallName, connections: number, rounds: readonly Sides[])
     };
   };
   const value = median(rounds.map(({ gateway }) => gateway.requestsPerSecond));
-  if (!hasNginx) {
-    return [latency('p50Ms'), latency('p99Ms'), { name: `${at}: requests`, value, unit: 'requests/s' }];
-  }
+  const shareOfBare = median(
+    rounds.map(({ gateway, bare }) => gateway.requestsPerSecond / bare.requestsPerSecond),
+  );
+  const toBare: BenchOutcome = {
+    name: `${at}: requests`,
+    ...{ value, unit: 'requests/s' },
+    yardstick: { name: 'a bare proxy in Node', value: value / shareOfBare, unit: 'requests/s' },
+  };
+  if (!hasNginx) return [latency('p50Ms'), latency('p99Ms'), toBare];
   const share = median(
     rounds.map(({ gateway, nginx }) => gateway.requestsPerSecond / (nginx as LoadReport).requestsPerSecond),
   );
@@ -175,29 +191,42 @@ function describe(name: CallName, connections: number, rounds: readonly Sides[])
         ? { note: 'all requests are alike: those that are in flight at the same time are asked once' }
         : {}),
     },
+    toBare,
   ];
 }
 
-async function cached(
-  final: () => Promise<LoadReport>,
-  empty: () => Promise<LoadReport>,
-): Promise<BenchOutcome> {
-  for (let round = 0; round < 2; round++) await final();
-  await empty();
-  const rounds: { final: LoadReport; empty: LoadReport }[] = [];
-  for (let round = 0; round < ROUNDS; round++) rounds.push({ empty: await empty(), final: await final() });
+async function cached(put: {
+  final: () => Promise<LoadReport>;
+  empty: () => Promise<LoadReport>;
+  healthz: () => Promise<LoadReport>;
+}): Promise<BenchOutcome[]> {
+  for (let round = 0; round < 2; round++) await put.final();
+  await put.empty();
+  await put.healthz();
+  const rounds: Record<keyof typeof put, LoadReport>[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    rounds.push({ empty: await put.empty(), final: await put.final(), healthz: await put.healthz() });
+  }
   failOnErrors(rounds.flatMap((round) => Object.values(round) as LoadReport[]));
-  const share = median(rounds.map((round) => round.final.requestsPerSecond / round.empty.requestsPerSecond));
   const value = median(rounds.map((round) => round.final.requestsPerSecond));
-  return {
-    name: 'answers about final blocks, from memory',
-    ...{ value, unit: 'requests/s' },
-    yardstick: { name: "the gateway's /healthz", value: value / share, unit: 'requests/s' },
-    target: `at least ${SHARE_OF_EMPTY * 100} %`,
-    met: share >= SHARE_OF_EMPTY,
-    note: `${MANY} connections; median share of ${rounds.length} rounds; a POST with a body against a GET without`,
-    data: { rounds },
+  const against = (name: string, which: 'empty' | 'healthz', note: string): BenchOutcome => {
+    const share = median(
+      rounds.map((round) => round.final.requestsPerSecond / round[which].requestsPerSecond),
+    );
+    return {
+      name: 'answers about final blocks, from memory',
+      ...{ value, unit: 'requests/s' },
+      yardstick: { name, value: value / share, unit: 'requests/s' },
+      target: `at least ${SHARE_OF_EMPTY * 100} %`,
+      met: share >= SHARE_OF_EMPTY,
+      note: `${MANY} connections; median share of ${rounds.length} rounds; ${note}`,
+      data: { rounds },
+    };
   };
+  return [
+    against('an empty route of Fastify', 'empty', 'asked the same, its body read and thrown away'),
+    against("the gateway's /healthz", 'healthz', 'a POST with a body against a GET without'),
+  ];
 }
 
 async function memory(

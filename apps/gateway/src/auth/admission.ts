@@ -1,7 +1,7 @@
 import type { KeyRow, Plan } from '@packhouse/database';
 import type { Clock } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
-import type { RateLimiter } from '../limits/rate-limiter.js';
+import type { RateLimiter, RateVerdict } from '../limits/rate-limiter.js';
 import { type Soon, whenHere } from '../server/soon.js';
 import type { KeyCache } from './key-cache.js';
 import { isRestricted, mayComeFrom, refusePlace, refuseRoute } from './key-restrictions.js';
@@ -58,15 +58,12 @@ export function createAdmission(options: {
       refuseEnded(row, clock.now());
       return row;
     });
-  const charge = (row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow> =>
-    whenHere(rateLimiter.take(row, cost), (rate) => {
-      const resetSeconds = Math.ceil(rate.resetMs / 1_000);
-      answer.header('ratelimit-limit', rate.limit);
-      answer.header('ratelimit-remaining', rate.remaining);
-      answer.header('ratelimit-reset', resetSeconds);
-      if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, resetSeconds));
-      return row;
-    });
+  const charge = (row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow> => {
+    const rate = rateLimiter.take(row, cost);
+    return rate instanceof Promise
+      ? rate.then((told) => charged(row, told, answer))
+      : charged(row, rate, answer);
+  };
   return {
     identify: (key, visit) =>
       whenHere(known(key, visit), (row) => {
@@ -90,6 +87,16 @@ export function createAdmission(options: {
         forAll: row === null || row.origins.length === 0,
       })),
   };
+}
+
+/** Tells what is left; throws the problems `rate-limited` and `quota-exhausted`. */
+function charged(row: KeyRow, rate: RateVerdict, answer: AnswerHeaders): KeyRow {
+  const resetSeconds = Math.ceil(rate.resetMs / 1_000);
+  answer.header('ratelimit-limit', rate.limit);
+  answer.header('ratelimit-remaining', rate.remaining);
+  answer.header('ratelimit-reset', resetSeconds);
+  if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, resetSeconds));
+  return row;
 }
 
 /** Nobody is counted for what others do with a key that they took from its owner's page. */

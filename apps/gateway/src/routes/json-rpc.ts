@@ -104,15 +104,15 @@ function answerKnown(
   { method, id, result }: KnownCall,
 ): Soon<unknown> {
   const { visit } = request;
-  return whenHere(charge(parts, request, reply, method.cost), () => {
+  const answer = (): unknown => {
     visit.calls = beginCalls();
     visit.calls.count = 1;
     visit.calls.methods.push(method.name);
-    const ended = at.metrics?.begin(method.name, visit.prefix);
-    at.metrics?.answered('memory');
-    ended?.('ok');
+    at.metrics?.remembered(method.name, visit.prefix, (performance.now() - visit.startedAt) / 1_000);
     return sendAnswer(request, reply, id, { kind: 'result', body: { bytes: result, rest: null } });
-  });
+  };
+  const charged = charge(parts, request, reply, method.cost);
+  return charged instanceof Promise ? charged.then(answer) : answer();
 }
 
 /** Counts a request, once. Throws the problems `rate-limited` and `quota-exhausted`. */
@@ -225,7 +225,7 @@ async function sendBatch(
 ): Promise<unknown> {
   const answers = await answerBatch(items, visit, request);
   if (answers === null) return reply.code(204).send();
-  return reply.type('application/json').header('cache-control', 'no-store').send(answers);
+  return reply.type('application/json').send(answers);
 }
 
 declare module 'fastify' {
@@ -252,7 +252,8 @@ const HELD_BYTES = 65_536;
 const PLAIN_ID = /^[ -~]*$/;
 
 function sendAnswer({ visit }: RpcExchange, reply: RpcReply, id: string, answer: RpcAnswer): unknown {
-  reply.type('application/json').header('cache-control', 'no-store');
+  // Answers to POST are not stored unless they say so (RFC 9110, 9.3.3).
+  reply.type('application/json');
   if (answer.kind === 'error') return reply.send(nodeErrorText(id, answer.error));
   const { rest } = answer.body;
   const pieces = answer.body.pieces ?? [answer.body.bytes];

@@ -60,8 +60,23 @@ export function createKnownTexts(kept: (name: string) => Buffer | undefined): Kn
   };
 }
 
+/** What most libraries begin with. */
+const PREFIX = '{"jsonrpc":"2.0","id":';
+const [ZERO, NINE, COMMA] = [0x30, 0x39, 0x2c];
+const MAX_DIGITS = 15;
+
 /** The id and the text without it; null where the id stands elsewhere. */
 function cutId(text: string): { id: string; rest: string } | null {
+  if (text.startsWith(PREFIX)) {
+    let end = PREFIX.length;
+    for (let digit = text.charCodeAt(end); digit >= ZERO && digit <= NINE; digit = text.charCodeAt(end))
+      end += 1;
+    const digits = end - PREFIX.length;
+    const plain = digits === 1 || (digits <= MAX_DIGITS && text.charCodeAt(PREFIX.length) !== ZERO);
+    if (digits === 0 || !plain || text.charCodeAt(end) !== COMMA) return null;
+    // Nothing else begins with a comma, so that the beginning need not be put before it.
+    return { id: text.slice(PREFIX.length, end), rest: text.slice(end) };
+  }
   const found = FIRST.exec(text) ?? LAST.exec(text);
   if (found === null) return null;
   const id = found[1] as string;

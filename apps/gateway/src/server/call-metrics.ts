@@ -18,6 +18,8 @@ export interface CallMetrics {
   refused(key: string, code: string): void;
   batch(calls: number): void;
   answered(source: AnswerSource): void;
+  /** A call that was answered from memory without being read again: begun, answered and ended well. */
+  remembered(method: string, key: string, seconds: number): void;
 }
 
 /** The series of one method. */
@@ -95,16 +97,23 @@ export function createCallMetrics(
       getOrMake(of.keys, whose, () => ofKeys({ network, method, key: whose })).add(1);
       return of;
     };
+    const took = (method: string, key: string, code: string, seconds: number): void => {
+      const of = ended(method, key, code);
+      of.times ??= times({ network, method });
+      of.times.observe(seconds);
+    };
     return {
       begin(method, key) {
         const startedAt = performance.now();
         mine.inFlight += 1;
         return (code) => {
           mine.inFlight -= 1;
-          const of = ended(method, key, code);
-          of.times ??= times({ network, method });
-          of.times.observe((performance.now() - startedAt) / 1_000);
+          took(method, key, code, (performance.now() - startedAt) / 1_000);
         };
+      },
+      remembered(method, key, seconds) {
+        mine.sources.memory.add(1);
+        took(method, key, 'ok', seconds);
       },
       refused: (key, code) => void ended('other', key, code),
       batch: (size) => batches.observe({ network }, size),

@@ -98,7 +98,8 @@ export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
   };
 }
 
-function mayAsk(key: KeyRow, network: string, now: number): boolean {
+/** Whether a key that is known to memory may ask this network, without any restriction that has to be looked at. */
+export function mayAsk(key: KeyRow, network: string, now: number): boolean {
   const alive = key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > now);
   return alive && !isRestricted(key) && (key.network === null || key.network === network);
 }

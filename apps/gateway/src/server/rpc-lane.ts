@@ -1,22 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
-import { isRestricted } from '../auth/key-restrictions.js';
+import type { Clock } from '@packhouse/runtime';
+import type { KeyCache } from '../auth/key-cache.js';
 import type { GatewayParts } from '../routes/gateway-parts.js';
 import { answerJsonRpc, type RpcReply, refuseWhole } from '../routes/json-rpc.js';
 import type { RpcSite } from '../rpc/method.js';
-import type { ExpressLane } from './express-lane.js';
+import { mayAsk } from './express-lane.js';
 import type { RecordVisit } from './record-visit.js';
 import { beginVisit, type Visit } from './visit.js';
 
 export interface RpcLaneOptions {
   parts: GatewayParts;
+  keys: KeyCache;
+  clock: Clock;
   sites: readonly RpcSite[];
   record: RecordVisit;
   nextRequestId(): string;
   /** Requests are traced: the router's way has the spans. */
   tracing?: boolean;
 }
+
+/** Answers a request and calls `left` when it is over, or says false and leaves it as it was. */
+export type RpcLane = (request: IncomingMessage, response: ServerResponse, left: () => void) => boolean;
 
 /** `ph_`, eight characters, `_` and 43 more. An address that ends otherwise is the router's. */
 const KEY_LENGTH = 55;
@@ -29,8 +35,8 @@ const MAX_BODY = 99_999;
  * reply that cost next to nothing, while routing, hooks, body parsing and serializing cost more than all the rest of
  * a call that is passed on. What is unknown, restricted or not plain is left to the router.
  */
-export function createRpcLane(options: RpcLaneOptions): ExpressLane {
-  const { parts, record } = options;
+export function createRpcLane(options: RpcLaneOptions): RpcLane {
+  const { parts, keys, clock, record } = options;
   const paths = parts.sites.map(({ base }) => base.path);
   const sites = new Map(
     options.sites
@@ -40,7 +46,7 @@ export function createRpcLane(options: RpcLaneOptions): ExpressLane {
       .map((at) => [at.site.base.path, at]),
   );
 
-  return (request, response) => {
+  return (request, response, left) => {
     if (request.method !== 'POST' || parts.draining() || options.tracing === true) return false;
     const { headers } = request;
     // A page in a browser is told who may read the answer.
@@ -55,15 +61,21 @@ export function createRpcLane(options: RpcLaneOptions): ExpressLane {
     // What needs decoding is the path of no network, and no key.
     const at = slash < 0 || url[slash] !== '/' ? undefined : sites.get(url.slice(0, slash));
     if (at === undefined) return false;
+    const { id } = at.site.network;
+    const key = keys.find(url.slice(slash + 1));
+    // The router asks again, and says why not.
+    if (key === null || key instanceof Promise || !mayAsk(key, id, clock.now())) return false;
     const visit = beginVisit();
     visit.route = 'rpc';
-    visit.network = at.site.network.id;
-    const key = admitted(parts, url.slice(slash + 1), visit);
-    if (key === null) return false;
+    visit.network = id;
+    visit.prefix = key.prefix;
 
     const exchange = new LaneExchange(request, visit, key, options.nextRequestId);
     const reply = new LaneReply(response, visit);
-    response.on('close', () => record(visit, response, () => exchange.id));
+    response.on('close', () => {
+      record(visit, response, () => exchange.id);
+      left();
+    });
     const refuse = (error: unknown): unknown => refuseWhole(parts, at, exchange, reply, error);
     readBody(request, length, (body) => {
       exchange.body = body;
@@ -76,21 +88,6 @@ export function createRpcLane(options: RpcLaneOptions): ExpressLane {
     });
     return true;
   };
-}
-
-/** Whoever is known to memory and may ask; the router says the others why not. */
-function admitted({ admission }: GatewayParts, key: string, visit: Visit): KeyRow | null {
-  try {
-    const row = admission.identify(key, visit);
-    if (row instanceof Promise) {
-      // The router asks again; that it is refused then is told there.
-      row.catch(() => undefined);
-      return null;
-    }
-    return isRestricted(row) ? null : row;
-  } catch {
-    return null;
-  }
 }
 
 /** The server has counted the bytes: there are exactly so many, or the request breaks off and never ends. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { ExpressLane } from '../server/express-lane.js';
+import type { RpcLane } from '../server/rpc-lane.js';
 import type { Site } from './site.js';
 
 /**
@@ -22,7 +23,7 @@ export function createLineup(parts: {
   router: RequestListener;
   express: ExpressLane;
   /** Takes what may have to wait for somebody. */
-  rpcLane: ExpressLane;
+  rpcLane: RpcLane;
   sites: readonly Site[];
   letGo: () => void;
 }): Lineup {
@@ -40,8 +41,9 @@ export function createLineup(parts: {
       // What takes the express lane is answered before this returns.
       if (express(request, response)) return;
       underWay += 1;
+      if (rpcLane(request, response, left)) return;
       response.on('close', left);
-      if (!rpcLane(request, response)) router(request, response);
+      router(request, response);
     },
     retire() {
       if (retired) return;

@@ -1,0 +1,44 @@
+/**
+ * A program: `node bare-proxy.js <upstream>` passes requests on with nothing but node:http and undici, and knows no
+ * keys, limits, methods or failures: what a proxy in Node can do at best. Prints its address.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+
+const pool = new Pool(process.argv[2] as string, { connections: 1_000, headersTimeout: 0, bodyTimeout: 0 });
+const headers = { 'content-type': 'application/json' };
+
+const server = createServer((request, response) => {
+  const body: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => body.push(chunk));
+  request.on('end', () => {
+    const pieces: Buffer[] = [];
+    pool.dispatch(
+      {
+        path: '/',
+        method: 'POST',
+        headers,
+        body: body.length === 1 ? (body[0] as Buffer) : Buffer.concat(body),
+      },
+      {
+        onResponseData: (_, chunk) => void pieces.push(chunk),
+        onResponseEnd: () => {
+          const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+          response.writeHead(200, ['content-type', 'application/json', 'content-length', String(length)]);
+          if (pieces.length === 1) response.end((pieces[0] as Buffer).toString('latin1'), 'latin1');
+          else {
+            response.cork();
+            for (const piece of pieces) response.write(piece);
+            response.end();
+          }
+        },
+        onResponseError: () => response.destroy(),
+      },
+    );
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
