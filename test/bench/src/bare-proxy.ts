@@ -22,6 +22,8 @@ const server = createServer((request, response) => {
         body: body.length === 1 ? (body[0] as Buffer) : Buffer.concat(body),
       },
       {
+        onRequestStart: () => undefined,
+        onResponseStart: () => undefined,
         onResponseData: (_, chunk) => void pieces.push(chunk),
         onResponseEnd: () => {
           const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
