@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest';
 import * as door from './index.js';
 
-it('lets out no more than the source, the forwarder and how a node is named', () => {
-  expect(Object.keys(door)).toEqual(['createBlockSource', 'createForwarder', 'createNodeLabel']);
+it('lets out no more than the source, the forwarder, and how nodes are named, asked and understood', () => {
+  expect(Object.keys(door).sort()).toEqual([
+    'createBlockSource',
+    'createForwarder',
+    'createNodeLabel',
+    'headQuestion',
+    'refusedRange',
+  ]);
 });

@@ -17,4 +17,6 @@ export type {
   ForwardStatus,
   ResultBody,
 } from './forward/forwarder.js';
+export { headQuestion, type NodeQuestion } from './forward/head-question.js';
+export { type RefusedRange, refusedRange } from './forward/refused-range.js';
 export { createNodeLabel, type NodeLabel } from './node-label.js';

@@ -1,7 +1,7 @@
-import type { Family } from '@packhouse/networks';
+import { headQuestion } from '@packhouse/node-rpc';
 import type { NodeAsk } from './ask-node.js';
 import type { Chart } from './chart.js';
-import { asQuantity, headerOf } from './read-values.js';
+import { headerOf } from './read-values.js';
 
 /** Blocks or epochs behind the best at which an upstream is asked after the others. */
 const LAG = 3;
@@ -38,16 +38,10 @@ export async function compareUpstreams(
 }
 
 async function headOf({ network }: Chart, ask: NodeAsk): Promise<number | null> {
-  const questions: Record<Family, readonly [string, readonly unknown[]] | null> = {
-    evm: ['eth_blockNumber', []],
-    core: [`${network.rpc.aliases.core_ ?? 'core_'}epochNumber`, ['latest_state']],
-    cell: ['get_tip_block_number', []],
-    registry: null,
-  };
-  const question = questions[network.family];
+  const question = headQuestion(network);
   if (question === null) return null;
-  const answer = await ask.call(...question);
-  return answer.kind === 'result' ? asQuantity(answer.value) : null;
+  const answer = await ask.call(question.method, question.params);
+  return answer.kind === 'result' ? question.read(answer.value) : null;
 }
 
 /** Where the networks file does not say which chain it has to be, the upstreams must at least agree. */

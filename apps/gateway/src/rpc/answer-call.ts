@@ -1,3 +1,4 @@
+import { nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { type CallSignal, redact } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
@@ -68,7 +69,7 @@ async function forward(
   const ask = (until: CallSignal): Promise<ForwardAnswer> => {
     mine = true;
     return at.forwarder.call({
-      method: nodeName(method.name, rpc.aliases),
+      method: nodeMethod(method.name, rpc.aliases),
       params,
       idempotent: method.idempotent,
       timeoutMs: prepared?.timeoutMs ?? rpc.timeoutMs,
@@ -146,14 +147,6 @@ export function failure(failed: {
 function publicName(name: string, aliases: Readonly<Record<string, string>>): string {
   for (const [ours, theirs] of Object.entries(aliases)) {
     if (name.startsWith(theirs)) return ours + name.slice(theirs.length);
-  }
-  return name;
-}
-
-/** The spelling of the nodes. */
-export function nodeName(name: string, aliases: Readonly<Record<string, string>>): string {
-  for (const [ours, theirs] of Object.entries(aliases)) {
-    if (name.startsWith(ours)) return theirs + name.slice(ours.length);
   }
   return name;
 }

@@ -1,6 +1,7 @@
+import { nodeMethod } from '@packhouse/networks';
 import type { ResultBody } from '@packhouse/node-rpc';
 import { noteOnce } from '../server/visit.js';
-import { failure, nodeName } from './answer-call.js';
+import { failure } from './answer-call.js';
 import type { RpcVisit } from './method.js';
 
 /** What a node answered, all of it. */
@@ -23,7 +24,7 @@ export async function askWhole(
   // What is held whole is counted until the client has its answer.
   const held = await at.memory?.enter(signal);
   const answer = await at.forwarder.call({
-    method: nodeName(request.method, rpc.aliases),
+    method: nodeMethod(request.method, rpc.aliases),
     params: request.params,
     idempotent: request.idempotent ?? true,
     whole: true,

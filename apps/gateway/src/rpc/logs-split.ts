@@ -1,4 +1,4 @@
-import type { ResultBody } from '@packhouse/node-rpc';
+import { type RefusedRange, type ResultBody, refusedRange } from '@packhouse/node-rpc';
 import { Problem } from '../http/problem.js';
 import { failure } from './answer-call.js';
 import { askWhole, sizeOf } from './ask-whole.js';
@@ -7,7 +7,6 @@ import type { RpcVisit } from './method.js';
 import { NodeSaid } from './node-said.js';
 import type { LogFilter } from './params/log-filter.js';
 import { countOf, elementsOf } from './raw-json.js';
-import { type RefusedRange, refusedRange } from './refused-range.js';
 
 /** An inclusive range of block numbers. */
 export interface LogRange {
