@@ -1,4 +1,4 @@
-import type { CallSignal, Clock } from '@packhouse/runtime';
+import { type CallSignal, type Clock, untilAborted } from '@packhouse/runtime';
 
 /** Lets at most so many calls begin in any one window of time. */
 export interface RateWindow {
@@ -47,7 +47,8 @@ export function createRateWindow(options: { perSecond: number; clock: Clock }): 
     take: (calls, signal) => {
       const mine = turn.then(() => waitForRoom(calls, signal));
       turn = mine.catch(() => undefined);
-      return mine;
+      // Those before it may wait for longer than it has time.
+      return untilAborted(mine, signal);
     },
   };
 }

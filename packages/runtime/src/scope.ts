@@ -1,3 +1,4 @@
+import type { CallSignal } from './call-signal.js';
 import { setMaxListeners } from 'node:events';
 
 /** Work that any of several signals ends. */
@@ -51,7 +52,7 @@ export function openScope(...signals: (AbortSignal | undefined)[]): Scope {
 }
 
 /** The promise, or the signal's reason as soon as it is aborted. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function untilAborted<T>(promise: Promise<T>, signal: CallSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => undefined);
     return Promise.reject(signal.reason);

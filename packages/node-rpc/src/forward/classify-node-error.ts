@@ -1,4 +1,5 @@
 import type { Family } from '@packhouse/networks';
+import { refusedRange } from './refused-range.js';
 
 /**
  * What a node's JSON-RPC error means for the call:
@@ -18,17 +19,22 @@ const CORE_ELSEWHERE = new Set([-32072, -32073, -32066, -32074, -32075, -32077])
 const SAYS_NOT_HERE =
   /missing trie node|header not found|unknown block|block not found|state .{0,40}(not available|unavailable|pruned)|(historical|old) .{0,40}(not available|unavailable)|not synced|syncing/i;
 const SAYS_BUSY =
-  /rate.?limit|too many requests|requests? per second|compute units|over capacity|throughput/i;
+  /rate.?limit|too many requests|requests? (per second|count|rate|limit)|\d\/sec|compute units|quota|over capacity|throughput/i;
 
 /** Classifies an error object of a node by its code, and by its sentence where the code leaves it open. */
-export function classifyNodeError(family: Family, code: number, message: string): NodeErrorClass {
-  if (code === 3) return 'answer';
+export function classifyNodeError(
+  family: Family,
+  method: string,
+  code: number,
+  message: string,
+): NodeErrorClass {
+  if (code === 3 || refusesLogs(method, code, message)) return 'answer';
   if (family === 'core') {
     if (CORE_ELSEWHERE.has(code)) return 'elsewhere';
     // Core space uses -32016 and -32015 for calls that fail: the client's.
     if (code === -32015 || code === -32016) return 'answer';
   }
-  if (BUSY.has(code) && !isLogLimit(message)) return 'busy';
+  if (BUSY.has(code) && !isLimit(message)) return 'busy';
   if (ELSEWHERE.has(code)) return 'elsewhere';
   if (code === -32000 || code === 0) {
     if (SAYS_BUSY.test(message)) return 'busy';
@@ -37,7 +43,15 @@ export function classifyNodeError(family: Family, code: number, message: string)
   return 'answer';
 }
 
-/** Refusals of eth_getLogs share their code with rates; splitting helps there, another node seldom does. */
-function isLogLimit(message: string): boolean {
+/**
+ * Whether it is eth_getLogs that is refused for what was asked: splitting helps there, and no other node. Its codes are
+ * those of exceeded rates, of timeouts and of internal errors.
+ */
+export function refusesLogs(method: string, code: number, message: string): boolean {
+  return method === 'eth_getLogs' && !SAYS_BUSY.test(message) && refusedRange(code, message) !== null;
+}
+
+/** Refusals of other questions about ranges share their code with rates too. */
+function isLimit(message: string): boolean {
   return /log|range|results|response size|blocks?\b/i.test(message) && !SAYS_BUSY.test(message);
 }

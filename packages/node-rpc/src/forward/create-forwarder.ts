@@ -3,6 +3,8 @@ import { CallController, type Context } from '@packhouse/runtime';
 import { createForwardMetrics } from './forward-metrics.js';
 import { createForwardNode, type ForwardNode, type TryOutcome } from './forward-node.js';
 import type { ForwardAnswer, Forwarder, ForwardRequest } from './forwarder.js';
+import { OVERTAKEN, TIMED_OUT } from './given-up.js';
+import { createMethodTimes } from './method-times.js';
 import { watchHeads } from './watch-heads.js';
 
 export interface ForwarderOptions {
@@ -12,7 +14,7 @@ export interface ForwarderOptions {
 
 /** Blocks behind the best head at which a node is asked after the others. */
 const LAG_BLOCKS = 3;
-/** A second node is asked when the first takes this many times as long as it usually does, within the bounds. */
+/** A second node is asked when the first takes this many times as long as the method usually does, within the bounds. */
 const HEDGE_FACTOR = 4;
 const HEDGE_MIN_MS = 100;
 const HEDGE_MAX_MS = 3_000;
@@ -20,8 +22,9 @@ const HEDGE_MAX_MS = 3_000;
 /** Makes the pool of one network; heads are watched from now on. */
 export function createForwarder({ network, context }: ForwarderOptions): Forwarder {
   const metrics = createForwardMetrics(context.metrics, network.id);
+  const times = createMethodTimes();
   const nodes = network.upstreams.map((upstream) =>
-    createForwardNode({ upstream, family: network.family, context, metrics }),
+    createForwardNode({ upstream, family: network.family, context, metrics, times }),
   );
   const closing = new AbortController();
   const watching = watchHeads({ network, nodes, context, metrics, signal: closing.signal });
@@ -31,17 +34,29 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
       return value === null || (highest !== null && highest >= value) ? highest : value;
     }, null);
 
+  const rests = (node: ForwardNode, now: number): boolean =>
+    node.circuit.waitMs() > 0 || node.pausedUntil > now;
+
   const order = (request: ForwardRequest): readonly ForwardNode[] => {
     if (nodes.length === 1 && !(nodes[0] as ForwardNode).excluded) return nodes;
     const now = context.clock.now();
     const head = best((node) => node.head) ?? 0;
     const rank = (node: ForwardNode): number =>
       // A node that rests is asked last rather than never.
-      (node.circuit.waitMs() > 0 || node.pausedUntil > now ? 1_000 : 0) +
+      (rests(node, now) ? 1_000 : 0) +
       (node.head !== null && (node.head < head - LAG_BLOCKS || node.head < (request.block ?? 0)) ? 500 : 0) +
       node.priority;
     const cost = (node: ForwardNode): number => (node.latencyMs ?? 1) * (node.inFlight + 1);
     return nodes.filter((node) => !node.excluded).sort((a, b) => rank(a) - rank(b) || cost(a) - cost(b));
+  };
+
+  const hedging: Hedging = {
+    afterMs: (method) => Math.min(HEDGE_MAX_MS, Math.max(HEDGE_MIN_MS, times.usual(method) * HEDGE_FACTOR)),
+    begin(node) {
+      if (node.excluded || rests(node, context.clock.now())) return false;
+      metrics.hedged(node.name);
+      return true;
+    },
   };
 
   return {
@@ -57,7 +72,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
       let late = false;
       const timer = setTimeout(() => {
         late = true;
-        stop(new Error('no node answered in time'));
+        stop(TIMED_OUT);
       }, request.timeoutMs);
       let streaming = false;
       const done = (): void => {
@@ -65,7 +80,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
         request.signal.removeEventListener('abort', giveUp);
       };
       try {
-        const answer = await race(order(request), request, tries, metrics.hedged);
+        const answer = await race(order(request), request, tries, hedging);
         if (answer.kind === 'result' && answer.body.rest !== null) {
           streaming = true;
           return { ...answer, body: { ...answer.body, rest: until(answer.body.rest, done) } };
@@ -100,16 +115,24 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
   };
 }
 
-/** Asks one node after the other, and the next one already when one takes long; the first answer wins. */
+/** When a second node is asked beside one that takes long. */
+interface Hedging {
+  afterMs(method: string): number;
+  /** Whether it may be asked, which is counted. */
+  begin(node: ForwardNode): boolean;
+}
+
+/** Asks one node after the other, and once a call the next one already when one takes long; the first answer wins. */
 async function race(
   nodes: readonly ForwardNode[],
   request: ForwardRequest,
   tries: Set<CallController>,
-  hedged: (upstream: string) => void,
+  hedging: Hedging,
 ): Promise<ForwardAnswer> {
   const running = new Set<Promise<{ outcome: TryOutcome; mine: CallController }>>();
   let failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined;
   let next = 0;
+  let mayHedge = request.idempotent;
   let winner: CallController | undefined;
   const start = (): void => {
     const node = nodes[next++] as ForwardNode;
@@ -129,11 +152,11 @@ async function race(
         if (next >= nodes.length || !again) return failed(failure);
         start();
       }
-      const hedgeMs = request.idempotent && next < nodes.length ? hedgeAfter(nodes[next - 1]) : null;
+      const hedgeMs = mayHedge && next < nodes.length ? hedging.afterMs(request.method) : null;
       const first = await firstOf(running, hedgeMs);
       if (first === null) {
-        hedged((nodes[next] as ForwardNode).name);
-        start();
+        mayHedge = false;
+        if (hedging.begin(nodes[next] as ForwardNode)) start();
         continue;
       }
       const { outcome, mine } = first;
@@ -149,7 +172,7 @@ async function race(
     for (const each of tries) {
       if (each === winner) continue;
       tries.delete(each);
-      if (several) each.abort(new Error('another node was faster'));
+      if (several) each.abort(OVERTAKEN);
     }
   }
 }
@@ -167,10 +190,6 @@ function failed(failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined)
   if (failure.said !== undefined) return failure.said;
   const { reason, detail, retryAfterMs } = failure;
   return { kind: 'failed', reason, detail, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-}
-
-function hedgeAfter(node: ForwardNode | undefined): number {
-  return Math.min(HEDGE_MAX_MS, Math.max(HEDGE_MIN_MS, (node?.latencyMs ?? 0) * HEDGE_FACTOR));
 }
 
 /** The first that settles, or null after `ms`. */

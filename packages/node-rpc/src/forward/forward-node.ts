@@ -2,21 +2,25 @@ import type { Family, Upstream } from '@packhouse/networks';
 import type { CallSignal, Context, Span } from '@packhouse/runtime';
 import { Pool } from 'undici';
 import { type Circuit, createCircuit } from '../circuit.js';
-import { createNodeLabel } from '../node-label.js';
 import { createRateWindow } from '../rate-window.js';
 import { retryAfterMs } from '../status-fault.js';
-import { classifyNodeError } from './classify-node-error.js';
+import { classifyNodeError, refusesLogs } from './classify-node-error.js';
 import type { ForwardMetrics } from './forward-metrics.js';
 import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
+import { OVERTAKEN, TIMED_OUT } from './given-up.js';
+import type { MethodTimes } from './method-times.js';
+import { nodeTrouble } from './node-trouble.js';
 import { postCall } from './post-call.js';
 import type { ReadAnswer } from './read-answer.js';
 
 /** What one try gave: an answer for the client, or why another node should be asked. */
 export type TryOutcome =
   | Extract<ForwardAnswer, { kind: 'result' | 'error' }>
+  /** Larger than the call may have, as it would be from every node. */
+  | { kind: 'failed'; reason: 'too-large'; detail: string }
   | {
       kind: 'elsewhere';
-      reason: 'timeout' | 'unavailable' | 'nonsense' | 'too-large';
+      reason: 'unavailable' | 'nonsense';
       detail: string;
       retryAfterMs?: number;
       /** The node's own words: what the client gets where no other node can do better. */
@@ -37,8 +41,12 @@ export interface ForwardNode {
   inFlight: number;
   /** It asked for a pause until then, in the clock's milliseconds. */
   pausedUntil: number;
-  /** It is on another chain. */
-  excluded: boolean;
+  /** It is on another chain: see `exclude`. */
+  readonly excluded: boolean;
+  /** When it last told its chain, or that it cannot, in the clock's milliseconds; null: since it was gone it has not. */
+  identifiedAt: number | null;
+  /** It turns out to be on another chain, or not to be any more: what it said until now does not count. */
+  exclude(excluded: boolean): void;
   /** Rejects only when the signal is aborted. */
   tryOnce(request: ForwardRequest, signal: CallSignal): Promise<TryOutcome>;
   destroy(): Promise<void>;
@@ -48,17 +56,24 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const DEFAULT_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
+/** What clients hear of a node's trouble; what it said is for its operator. */
+const TROUBLE = {
+  busy: 'the nodes ask for fewer requests',
+  refused: 'the nodes do not let the gateway in',
+  broken: 'a node failed',
+} as const;
+
 /** Opens the connections to one upstream; nothing is asked yet. */
 export function createForwardNode(options: {
   upstream: Upstream;
   family: Family;
   context: Context;
   metrics: ForwardMetrics;
+  times: MethodTimes;
 }): ForwardNode {
-  const { context, family, metrics, upstream } = options;
+  const { context, family, metrics, times, upstream } = options;
   const { clock } = context;
   const { name } = upstream;
-  const label = createNodeLabel(upstream);
   const url = new URL(upstream.url);
   const pool = new Pool(url.origin, {
     connections: upstream.maxInFlight,
@@ -84,6 +99,18 @@ export function createForwardNode(options: {
     node.pausedUntil = Math.max(node.pausedUntil, clock.now() + Math.min(ms, LONGEST_PAUSE_MS));
   };
 
+  /** Notes what a try says of the node that was ended before its answer came. */
+  const givenUp = (request: ForwardRequest, reason: unknown, ms: number): void => {
+    if (reason === OVERTAKEN) {
+      // It would have taken longer still.
+      if (ms > (node.latencyMs ?? 0)) smooth(ms);
+    } else if (reason === TIMED_OUT) {
+      metrics.asked(name, request.method, 'timeout', ms);
+      // Who was asked near the end only had no fair chance.
+      if (2 * ms >= request.timeoutMs) failed('no answer in time');
+    }
+  };
+
   const ask = async (
     request: ForwardRequest,
     signal: CallSignal,
@@ -107,20 +134,25 @@ export function createForwardNode(options: {
         signal,
       );
       const took = headAt - startedAt;
-      node.latencyMs = node.latencyMs === null ? took : node.latencyMs * 0.9 + took * 0.1;
+      smooth(took);
       const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, clock.now());
       const outcome = judge(request, read, status, wait);
+      if (outcome.kind !== 'elsewhere') times.answered(request.method, took);
       metrics.asked(
         name,
         request.method,
-        outcome.kind === 'elsewhere' ? outcome.reason : outcome.kind,
+        'reason' in outcome ? outcome.reason : outcome.kind,
         performance.now() - startedAt,
       );
       return outcome;
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      circuit.failed();
-      metrics.asked(name, request.method, 'unavailable', performance.now() - startedAt);
+      const ms = performance.now() - startedAt;
+      if (signal.aborted) {
+        givenUp(request, signal.reason, ms);
+        throw signal.reason;
+      }
+      failed('no connection, or one that broke');
+      metrics.asked(name, request.method, 'unavailable', ms);
       context.logger.debug({ upstream: name, method: request.method, err: error }, 'node could not be asked');
       const { code = '', sent = false } = error as { code?: string; sent?: boolean };
       const unsent =
@@ -136,61 +168,77 @@ export function createForwardNode(options: {
     wait: number | undefined,
   ): TryOutcome => {
     const elsewhere = (
-      reason: 'timeout' | 'unavailable' | 'nonsense' | 'too-large',
+      reason: 'unavailable' | 'nonsense',
       detail: string,
+      said?: Extract<ForwardAnswer, { kind: 'error' }>,
     ): TryOutcome => ({
       kind: 'elsewhere',
       reason,
       detail,
       unsent: false,
       ...(wait === undefined ? {} : { retryAfterMs: wait }),
+      ...(said === undefined ? {} : { said }),
     });
-    if (status === 429 || status === 503) pause(wait ?? DEFAULT_PAUSE_MS);
+    const parsed = read.kind === 'error' ? parseError(read.error) : null;
+    const trouble = nodeTrouble(status);
+    const range =
+      status >= 500 && parsed !== null && refusesLogs(request.method, parsed.code, parsed.message);
+    if (trouble !== null && !range) {
+      failed(`HTTP ${status}`);
+      if (trouble === 'busy') pause(wait ?? DEFAULT_PAUSE_MS);
+      return elsewhere('unavailable', TROUBLE[trouble]);
+    }
     if (read.kind === 'too-large') {
-      return elsewhere('too-large', `the answer is larger than ${request.maxBytes} bytes`);
+      circuit.succeeded();
+      return {
+        kind: 'failed',
+        reason: 'too-large',
+        detail: `the answer is larger than ${request.maxBytes} bytes`,
+      };
     }
     if (read.kind === 'result' && status === 200) {
       circuit.succeeded();
       return { kind: 'result', body: read.body, upstream: name };
     }
     if (read.kind !== 'error') {
-      circuit.failed();
+      failed(status === 200 ? 'no JSON-RPC' : `HTTP ${status}`);
       if (status !== 200) return elsewhere('unavailable', `a node answered HTTP ${status}`);
       return elsewhere('nonsense', `a node sent ${read.kind === 'nonsense' ? read.what : 'nonsense'}`);
     }
-    const parsed = parseError(read.error);
     if (parsed === null) {
-      circuit.failed();
+      failed('no JSON-RPC');
       return elsewhere('nonsense', 'a node sent an error that is none');
     }
     const said = { kind: 'error', error: read.error, ...parsed, upstream: name } as const;
-    const meaning = classifyNodeError(family, parsed.code, parsed.message);
-    if (meaning === 'answer') {
-      circuit.succeeded();
-      return said;
-    }
+    const meaning = classifyNodeError(family, request.method, parsed.code, parsed.message);
     if (meaning === 'busy') {
-      circuit.failed();
+      failed(`error ${parsed.code}, fewer requests`);
       pause(wait ?? DEFAULT_PAUSE_MS);
-    } else circuit.succeeded();
-    return {
-      kind: 'elsewhere',
-      reason: 'unavailable',
-      detail: meaning === 'busy' ? 'the nodes ask for fewer requests' : 'no node has it',
-      unsent: false,
-      ...(wait === undefined ? {} : { retryAfterMs: wait }),
-      ...(meaning === 'elsewhere' ? { said } : {}),
-    };
+      return elsewhere('unavailable', TROUBLE.busy);
+    }
+    circuit.succeeded();
+    return meaning === 'answer' ? said : elsewhere('unavailable', 'no node has it', said);
   };
 
   const circuit = createCircuit({
     clock,
     onChange: (open) => {
-      if (open) context.logger.warn({ upstream: label.name }, 'node keeps failing: resting it');
-      else context.logger.info({ upstream: label.name }, 'node answers again');
-      metrics.healthy(name, !open);
+      // What comes back may be another node.
+      if (open) node.identifiedAt = null;
+      if (open) context.logger.warn({ upstream: name, because }, 'node keeps failing: resting it');
+      else context.logger.info({ upstream: name }, 'node answers again');
+      metrics.healthy(name, !open && !node.excluded);
     },
   });
+  let because = '';
+  const failed = (why: string): void => {
+    because = why;
+    circuit.failed();
+  };
+  const smooth = (ms: number): void => {
+    node.latencyMs = node.latencyMs === null ? ms : node.latencyMs * 0.9 + ms * 0.1;
+  };
+  let excluded = false;
   metrics.healthy(name, true);
 
   const node: ForwardNode = {
@@ -202,7 +250,16 @@ export function createForwardNode(options: {
     latencyMs: null,
     inFlight: 0,
     pausedUntil: 0,
-    excluded: false,
+    get excluded() {
+      return excluded;
+    },
+    identifiedAt: null,
+    exclude(yes) {
+      excluded = yes;
+      node.head = null;
+      node.finalized = null;
+      metrics.healthy(name, !yes && circuit.state === 'closed');
+    },
     async tryOnce(request, signal) {
       const probe = circuit.enter();
       node.inFlight += 1;
@@ -224,7 +281,7 @@ export function createForwardNode(options: {
 async function traced(span: Span, asking: Promise<TryOutcome>): Promise<TryOutcome> {
   try {
     const outcome = await asking;
-    if (outcome.kind === 'elsewhere') span.fail(outcome.reason);
+    if ('reason' in outcome) span.fail(outcome.reason);
     else if (outcome.kind === 'error') span.note({ 'rpc.response.status_code': String(outcome.code) });
     return outcome;
   } catch (error) {

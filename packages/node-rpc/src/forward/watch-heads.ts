@@ -1,24 +1,13 @@
-import type { Family, Network } from '@packhouse/networks';
+import type { Network } from '@packhouse/networks';
 import type { Context } from '@packhouse/runtime';
+import { askAside } from './ask-aside.js';
+import { checkIdentity } from './check-identity.js';
 import type { ForwardMetrics } from './forward-metrics.js';
 import type { ForwardNode } from './forward-node.js';
+import { headQuestion } from './head-question.js';
+import { createFinalityWatch } from './watch-finality.js';
 
-/** How a family says how far it is. */
-const HEAD_CALLS: Record<
-  Family,
-  { method: string; params: string; read(result: unknown): number | null } | null
-> = {
-  evm: { method: 'eth_getBlockByNumber', params: '["latest",false]', read: numberOfBlock },
-  core: { method: 'cfx_epochNumber', params: '["latest_state"]', read: quantity },
-  cell: { method: 'get_tip_block_number', params: '[]', read: quantity },
-  registry: null,
-};
-const FINALIZED = { method: 'eth_getBlockByNumber', params: '["finalized",false]' };
-
-const TIMEOUT_MS = 5_000;
-const MAX_BYTES = 4_194_304;
-
-/** Asks every node how far it is, over and over, until the signal is aborted. */
+/** Asks every node which chain it is on and how far it is, over and over, until the signal is aborted. */
 export async function watchHeads(parts: {
   network: Network;
   nodes: readonly ForwardNode[];
@@ -27,51 +16,20 @@ export async function watchHeads(parts: {
   signal: AbortSignal;
 }): Promise<void> {
   const { context, metrics, network, nodes, signal } = parts;
-  const call = HEAD_CALLS[network.family];
-  if (call === null) return;
+  const question = headQuestion(network);
+  if (question === null) return;
   const everyMs = Math.min(network.pollIntervalMs, 5_000);
-
-  const ask = async (node: ForwardNode, method: string, params: string): Promise<unknown> => {
-    const stop = new AbortController();
-    const end = (): void => stop.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
-    const timer = setTimeout(() => {
-      node.circuit.failed();
-      stop.abort(new Error('no answer in time'));
-    }, TIMEOUT_MS);
-    try {
-      const request = {
-        method,
-        params,
-        idempotent: true,
-        whole: true,
-        timeoutMs: TIMEOUT_MS,
-        maxBytes: MAX_BYTES,
-      };
-      const outcome = await node.tryOnce({ ...request, signal: stop.signal }, stop.signal);
-      return outcome.kind === 'result'
-        ? (JSON.parse(outcome.body.bytes.toString('utf8')) as unknown)
-        : undefined;
-    } catch {
-      return undefined;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-    }
-  };
+  const watchFinality = network.family === 'evm' ? createFinalityWatch(network, nodes) : undefined;
 
   const look = async (node: ForwardNode): Promise<void> => {
-    const head = call.read(await ask(node, call.method, call.params));
-    if (head === null) return;
-    node.head = head;
-    metrics.head(node.name, head);
-    if (network.family !== 'evm') return;
-    if (!network.finality.tag) {
-      node.finalized = Math.max(0, head - network.finality.depth);
-      return;
+    const counts = await checkIdentity(node, parts);
+    const said = counts ? await askAside(node, question, signal) : null;
+    const head = said?.kind === 'result' ? question.read(said.value) : null;
+    if (head !== null) {
+      node.head = head;
+      metrics.head(node.name, head);
     }
-    const finalized = numberOfBlock(await ask(node, FINALIZED.method, FINALIZED.params));
-    node.finalized = finalized ?? Math.max(0, head - network.finality.depth);
+    await watchFinality?.(node, head, signal);
   };
 
   await Promise.all(
@@ -82,13 +40,4 @@ export async function watchHeads(parts: {
       }
     }),
   );
-}
-
-function quantity(value: unknown): number | null {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(value)) return null;
-  return Number(value);
-}
-
-function numberOfBlock(value: unknown): number | null {
-  return typeof value === 'object' && value !== null && 'number' in value ? quantity(value.number) : null;
 }
