@@ -2,16 +2,15 @@ import type { Family, Upstream } from '@packhouse/networks';
 import type { CallSignal, Context, Span } from '@packhouse/runtime';
 import { Pool } from 'undici';
 import { type Circuit, createCircuit } from '../circuit.js';
+import { createNodeLabel } from '../node-label.js';
 import { createRateWindow } from '../rate-window.js';
 import { retryAfterMs } from '../status-fault.js';
-import { classifyNodeError, refusesLogs } from './classify-node-error.js';
 import type { ForwardMetrics } from './forward-metrics.js';
 import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
 import { OVERTAKEN, TIMED_OUT } from './given-up.js';
+import { createJudge } from './judge-answer.js';
 import type { MethodTimes } from './method-times.js';
-import { nodeTrouble } from './node-trouble.js';
 import { postCall } from './post-call.js';
-import type { ReadAnswer } from './read-answer.js';
 
 /** What one try gave: an answer for the client, or why another node should be asked. */
 export type TryOutcome =
@@ -53,15 +52,7 @@ export interface ForwardNode {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const DEFAULT_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-
-/** What clients hear of a node's trouble; what it said is for its operator. */
-const TROUBLE = {
-  busy: 'the nodes ask for fewer requests',
-  refused: 'the nodes do not let the gateway in',
-  broken: 'a node failed',
-} as const;
 
 /** Opens the connections to one upstream; nothing is asked yet. */
 export function createForwardNode(options: {
@@ -74,6 +65,7 @@ export function createForwardNode(options: {
   const { context, family, metrics, times, upstream } = options;
   const { clock } = context;
   const { name } = upstream;
+  const label = createNodeLabel(upstream);
   const url = new URL(upstream.url);
   const pool = new Pool(url.origin, {
     connections: upstream.maxInFlight,
@@ -94,10 +86,6 @@ export function createForwardNode(options: {
     upstream.requestsPerSecond === undefined
       ? undefined
       : createRateWindow({ perSecond: upstream.requestsPerSecond, clock });
-
-  const pause = (ms: number): void => {
-    node.pausedUntil = Math.max(node.pausedUntil, clock.now() + Math.min(ms, LONGEST_PAUSE_MS));
-  };
 
   /** Notes what a try says of the node that was ended before its answer came. */
   const givenUp = (request: ForwardRequest, reason: unknown, ms: number): void => {
@@ -161,72 +149,13 @@ export function createForwardNode(options: {
     }
   };
 
-  const judge = (
-    request: ForwardRequest,
-    read: ReadAnswer,
-    status: number,
-    wait: number | undefined,
-  ): TryOutcome => {
-    const elsewhere = (
-      reason: 'unavailable' | 'nonsense',
-      detail: string,
-      said?: Extract<ForwardAnswer, { kind: 'error' }>,
-    ): TryOutcome => ({
-      kind: 'elsewhere',
-      reason,
-      detail,
-      unsent: false,
-      ...(wait === undefined ? {} : { retryAfterMs: wait }),
-      ...(said === undefined ? {} : { said }),
-    });
-    const parsed = read.kind === 'error' ? parseError(read.error) : null;
-    const trouble = nodeTrouble(status);
-    const range =
-      status >= 500 && parsed !== null && refusesLogs(request.method, parsed.code, parsed.message);
-    if (trouble !== null && !range) {
-      failed(`HTTP ${status}`);
-      if (trouble === 'busy') pause(wait ?? DEFAULT_PAUSE_MS);
-      return elsewhere('unavailable', TROUBLE[trouble]);
-    }
-    if (read.kind === 'too-large') {
-      circuit.succeeded();
-      return {
-        kind: 'failed',
-        reason: 'too-large',
-        detail: `the answer is larger than ${request.maxBytes} bytes`,
-      };
-    }
-    if (read.kind === 'result' && status === 200) {
-      circuit.succeeded();
-      return { kind: 'result', body: read.body, upstream: name };
-    }
-    if (read.kind !== 'error') {
-      failed(status === 200 ? 'no JSON-RPC' : `HTTP ${status}`);
-      if (status !== 200) return elsewhere('unavailable', `a node answered HTTP ${status}`);
-      return elsewhere('nonsense', `a node sent ${read.kind === 'nonsense' ? read.what : 'nonsense'}`);
-    }
-    if (parsed === null) {
-      failed('no JSON-RPC');
-      return elsewhere('nonsense', 'a node sent an error that is none');
-    }
-    const said = { kind: 'error', error: read.error, ...parsed, upstream: name } as const;
-    const meaning = classifyNodeError(family, request.method, parsed.code, parsed.message);
-    if (meaning === 'busy') {
-      failed(`error ${parsed.code}, fewer requests`);
-      pause(wait ?? DEFAULT_PAUSE_MS);
-      return elsewhere('unavailable', TROUBLE.busy);
-    }
-    circuit.succeeded();
-    return meaning === 'answer' ? said : elsewhere('unavailable', 'no node has it', said);
-  };
-
   const circuit = createCircuit({
     clock,
     onChange: (open) => {
       // What comes back may be another node.
       if (open) node.identifiedAt = null;
-      if (open) context.logger.warn({ upstream: name, because }, 'node keeps failing: resting it');
-      else context.logger.info({ upstream: name }, 'node answers again');
+      if (open) context.logger.warn({ upstream: label.name, because }, 'node keeps failing: resting it');
+      else context.logger.info({ upstream: label.name }, 'node answers again');
       metrics.healthy(name, !open && !node.excluded);
     },
   });
@@ -235,6 +164,17 @@ export function createForwardNode(options: {
     because = why;
     circuit.failed();
   };
+  const judge = createJudge({
+    family,
+    name,
+    health: {
+      succeeded: circuit.succeeded,
+      failed,
+      pause(ms) {
+        node.pausedUntil = Math.max(node.pausedUntil, clock.now() + Math.min(ms, LONGEST_PAUSE_MS));
+      },
+    },
+  });
   const smooth = (ms: number): void => {
     node.latencyMs = node.latencyMs === null ? ms : node.latencyMs * 0.9 + ms * 0.1;
   };
@@ -289,15 +229,5 @@ async function traced(span: Span, asking: Promise<TryOutcome>): Promise<TryOutco
     throw error;
   } finally {
     span.end();
-  }
-}
-
-function parseError(bytes: Buffer): { code: number; message: string } | null {
-  try {
-    const { code, message } = JSON.parse(bytes.toString('utf8')) as { code?: unknown; message?: unknown };
-    if (typeof code !== 'number') return null;
-    return { code, message: typeof message === 'string' ? message : '' };
-  } catch {
-    return null;
   }
 }
