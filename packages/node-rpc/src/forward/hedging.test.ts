@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { call, forwarders, textOf } from '../../test/test-forwarder.js';
+
+const { forwarderTo, node } = forwarders();
+
+const hang = (): boolean => true;
+
+async function hedges(context: { metrics: { render(): Promise<string> } }): Promise<number> {
+  const lines = (await context.metrics.render()).split('\n');
+  const counts = lines.filter((line) => line.startsWith('packhouse_upstream_hedges_total{'));
+  return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+it('asks two nodes at once and never a third', async () => {
+  const nodes = [await node(), await node(), await node()];
+  for (const one of nodes) one.intercept = hang;
+  const { forwarder, context } = forwarderTo(nodes);
+  expect(await call(forwarder, { timeoutMs: 600 })).toMatchObject({ kind: 'failed', reason: 'timeout' });
+  expect(nodes.map(({ requests }) => requests.length)).toEqual([1, 1, 0]);
+  expect(await hedges(context)).toBe(1);
+});
+
+it('asks nobody beside a slow node who wants a pause', async () => {
+  const [one, two] = [await node(), await node()];
+  const { forwarder, context } = forwarderTo([one, two]);
+  one.intercept = (_, response) => Boolean(response.writeHead(500).end());
+  two.intercept = (_, response) => Boolean(response.writeHead(503, { 'retry-after': '60' }).end());
+  expect(await call(forwarder)).toMatchObject({ kind: 'failed', reason: 'unavailable' });
+  one.intercept = hang;
+  expect(await call(forwarder, { timeoutMs: 400 })).toMatchObject({ kind: 'failed', reason: 'timeout' });
+  expect(two.requests).toHaveLength(1);
+  expect(await hedges(context)).toBe(0);
+});
+
+it('does not take a method that always takes long for a slow node', async () => {
+  const nodes = [await node(() => 'one'), await node(() => 'two')];
+  for (const one of nodes) {
+    one.intercept = async ({ calls }) => {
+      if (calls[0]?.method === 'heavy') await new Promise((resolve) => setTimeout(resolve, 300));
+      return false;
+    };
+  }
+  const { forwarder, context } = forwarderTo(nodes);
+  await textOf(await call(forwarder, { method: 'heavy' }));
+  const before = await hedges(context);
+  for (let n = 0; n < 40; n++) await textOf(await call(forwarder));
+  await textOf(await call(forwarder, { method: 'heavy' }));
+  expect(await hedges(context)).toBe(before);
+});

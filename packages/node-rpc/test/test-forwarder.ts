@@ -1,0 +1,78 @@
+import type { Network, Upstream } from '@packhouse/networks';
+import { type Clock, systemClock } from '@packhouse/runtime';
+import { afterEach, expect } from 'vitest';
+import { createForwarder } from '../src/forward/create-forwarder.js';
+import type { ForwardAnswer, Forwarder, ForwardRequest } from '../src/forward/forwarder.js';
+import { type Handler, type ScriptedNode, startScriptedNode } from './scripted-node.js';
+import { type TestContext, testContext, testNetwork, testUpstream } from './test-source.js';
+
+export interface ForwarderOptions {
+  /** Default: registry, whose heads nobody watches. */
+  network?: Partial<Network>;
+  /** Changes of the upstreams; they are preferred in their order unless these say otherwise. */
+  upstreams?: readonly Partial<Upstream>[];
+  clock?: Clock;
+}
+
+/** Scripted nodes and forwarders to them; all end with the test. */
+export function forwarders() {
+  const closers: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  return {
+    async node(handler: Handler = () => '0x1'): Promise<ScriptedNode> {
+      const started = await startScriptedNode(handler);
+      closers.push(() => started.close());
+      return started;
+    },
+    forwarderTo(
+      nodes: readonly ScriptedNode[],
+      options: ForwarderOptions = {},
+    ): { forwarder: Forwarder; context: TestContext } {
+      const context = testContext(options.clock ?? systemClock);
+      const upstreams = nodes.map(({ url }, at) =>
+        testUpstream(url, { name: `node-${at + 1}`, priority: at + 1, ...options.upstreams?.[at] }),
+      );
+      const network = testNetwork(upstreams, { family: 'registry', pollIntervalMs: 100, ...options.network });
+      const forwarder = createForwarder({ network, context });
+      closers.push(() => forwarder.close());
+      return { forwarder, context };
+    },
+  };
+}
+
+/** Asks for `m`, as a client with time and room would. */
+export function call(forwarder: Forwarder, changes: Partial<ForwardRequest> = {}): Promise<ForwardAnswer> {
+  return forwarder.call({
+    method: 'm',
+    params: '[]',
+    idempotent: true,
+    timeoutMs: 30_000,
+    maxBytes: 100_000_000,
+    signal: new AbortController().signal,
+    ...changes,
+  });
+}
+
+/** All of a result. */
+export async function textOf(answer: ForwardAnswer): Promise<string> {
+  if (answer.kind !== 'result') throw new Error(`${answer.kind} instead of a result`);
+  const pieces = [answer.body.bytes];
+  for await (const piece of answer.body.rest ?? []) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+/** Waits until it holds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await condition())) {
+    expect(Date.now()).toBeLessThan(deadline);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** How often a node was asked for a method. */
+export function timesAsked(node: ScriptedNode, method: string): number {
+  return node.requests.filter(({ calls }) => calls[0]?.method === method).length;
+}
