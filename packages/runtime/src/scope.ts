@@ -1,5 +1,5 @@
-import type { CallSignal } from './call-signal.js';
 import { setMaxListeners } from 'node:events';
+import type { CallSignal } from './call-signal.js';
 
 /** Work that any of several signals ends. */
 export interface Scope {

@@ -26,7 +26,7 @@ export function createForwardMetrics(metrics: Metrics, network: string): Forward
   );
   const healthy = metrics.gauge(
     'packhouse_upstream_healthy',
-    '1 while a node is asked, 0 while it rests.',
+    '1 while a node is asked, 0 while it rests or serves another chain.',
     labels,
   );
   const head = metrics.gauge(

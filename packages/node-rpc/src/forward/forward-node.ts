@@ -92,6 +92,8 @@ export function createForwardNode(options: {
     if (reason === OVERTAKEN) {
       // It would have taken longer still.
       if (ms > (node.latencyMs ?? 0)) smooth(ms);
+      // The one try of a node that rests has to succeed, or every call would wait for it first.
+      if (circuit.state !== 'closed') failed('slower than another node');
     } else if (reason === TIMED_OUT) {
       metrics.asked(name, request.method, 'timeout', ms);
       // Who was asked near the end only had no fair chance.

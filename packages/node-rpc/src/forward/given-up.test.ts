@@ -1,3 +1,4 @@
+import { systemClock } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
 import { call, forwarders, textOf, until } from '../../test/test-forwarder.js';
 
@@ -44,6 +45,20 @@ it('prefers the other node once one was overtaken', async () => {
   await until(() => (forwarder.status()[0]?.latencyMs ?? 0) >= 90);
   expect(await textOf(await call(forwarder))).toBe('"two"');
   expect(one.requests).toHaveLength(1);
+});
+
+it('lets a node that rests go on resting where its one try is overtaken', async () => {
+  let skew = 0;
+  const clock = { ...systemClock, now: () => Date.now() + skew };
+  const [one, two] = [await node(), await node(() => 'two')];
+  const { forwarder } = forwarderTo([one, two], { clock });
+  one.intercept = (_, response) => Boolean(response.writeHead(500).end());
+  for (let n = 0; n < 5; n++) await call(forwarder);
+  expect(forwarder.status()[0]?.healthy).toBe(false);
+  one.intercept = hang;
+  skew += 1_000;
+  for (let n = 0; n < 3; n++) expect(await textOf(await call(forwarder))).toBe('"two"');
+  expect(one.requests).toHaveLength(6);
 });
 
 it('lets nobody wait for a node’s rate beyond the time of the call', async () => {

@@ -166,6 +166,14 @@ const WORDS: [string, Limits][] = [
     },
   ],
   ['takes too long', { logs: 30, say: () => ({ code: -32000, message: 'query timeout exceeded' }) }],
+  [
+    'takes too long, by a code for timeouts',
+    { logs: 30, say: () => ({ code: -32002, message: 'query timeout exceeded' }) },
+  ],
+  // By the code for exceeded rates, so that they could be taken for those.
+  ['says only a code for limits', { blocks: 60, say: () => ({ code: -32005, message: 'limit exceeded' }) }],
+  ['counts bytes', { bytes: 6_000, say: () => ({ code: -32005, message: 'response is too big' }) }],
+  ['counts events', { logs: 40, say: () => ({ code: -32005, message: 'query exceeds max events 40' }) }],
 ];
 
 describe('behind a node that', () => {
