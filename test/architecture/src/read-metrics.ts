@@ -6,17 +6,21 @@ export interface MetricRow {
   labels: string[];
 }
 
-/** The metrics that sources register: calls of counter, gauge and histogram with a name and labels that can be read. */
+/** The metrics that sources register: calls of counter, gauge, histogram and their tallies with a name and labels that can be read. */
 export function metricsInSources(sources: readonly string[]): MetricRow[] {
   const found = new Map<string, MetricRow>();
   for (const source of sources) {
-    for (const { index, 1: type = '' } of source.matchAll(/\.(counter|gauge|histogram)\(/g)) {
+    for (const { index, 1: type = '' } of source.matchAll(
+      /\.(counter|gauge|histogram|tallyCounter|tallyHistogram)\(/g,
+    )) {
       const [name = '', , labels = '[]'] = argumentsAt(source, source.indexOf('(', index));
       const text = textOf(name, source);
       if (text === undefined || !text.startsWith('packhouse_')) continue;
       // A histogram that is written out by hand is told as one.
       const series = /^(.*)_(bucket|sum|count)$/.exec(text);
-      const row = series === null ? { name: text, type } : { name: series[1] as string, type: 'histogram' };
+      const plain = type.replace('tally', '').toLowerCase();
+      const row =
+        series === null ? { name: text, type: plain } : { name: series[1] as string, type: 'histogram' };
       const names = labelsOf(labels, source).filter((label) => label !== 'le');
       found.set(row.name, { ...row, labels: [...new Set(names)].sort() });
     }
