@@ -25,6 +25,7 @@ function logsOf(params: unknown[]): ScriptedAnswer {
 beforeAll(async () => {
   node = await startScriptedNode();
   node.answer(({ method, params }) => {
+    if (method === 'eth_chainId') return { result: '0x1' };
     if (method === 'eth_getBlockByNumber' && params[1] === false) {
       return { result: { number: '0x3e8', hash: `0x${'1'.repeat(64)}`, parentHash: `0x${'2'.repeat(64)}` } };
     }

@@ -308,14 +308,14 @@ describe('traces', () => {
     const context = { ...at.context, ...(tracing === undefined ? {} : { tracing }) };
     const gateway = await createGateway({ context, database, objectStore, networks });
     node.answer(({ headers, method }) => {
-      if (method === 'eth_chainId') heads.push(headers.traceparent as string | undefined);
-      return { result: '0x1' };
+      if (method === 'net_version') heads.push(headers.traceparent as string | undefined);
+      return { result: method === 'eth_chainId' ? null : '0x1' };
     });
     try {
       const url = `http://127.0.0.1:${await gateway.listen(0, '127.0.0.1')}`;
       const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
       const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
-      await post({ id: 1, method: 'eth_chainId' }, 'ethereum', url, { traceparent });
+      await post({ id: 1, method: 'net_version' }, 'ethereum', url, { traceparent });
       await vi.waitFor(() => expect(seen.filter(({ ended }) => ended)).toHaveLength(3), { timeout: 60_000 });
       expect(seen).toMatchObject([
         {
@@ -329,13 +329,13 @@ describe('traces', () => {
             'packhouse.key': prefix,
           },
         },
-        { name: 'eth_chainId', parent: seen[0]?.id, attributes: { 'rpc.method': 'eth_chainId' } },
-        { name: 'eth_chainId', parent: seen[1]?.id, attributes: { 'packhouse.upstream': 'good' } },
+        { name: 'net_version', parent: seen[0]?.id, attributes: { 'rpc.method': 'net_version' } },
+        { name: 'net_version', parent: seen[1]?.id, attributes: { 'packhouse.upstream': 'good' } },
       ]);
       expect(heads).toEqual([`00-${traceId}-${seen[2]?.id}-01`]);
 
       seen.length = 0;
-      await post({ id: 1, method: 'eth_chainId' }, 'broken', url, { traceparent });
+      await post({ id: 1, method: 'net_version' }, 'broken', url, { traceparent });
       await vi.waitFor(() => expect(seen.filter(({ ended }) => ended)).toHaveLength(4), { timeout: 60_000 });
       const tries = seen.filter(({ attributes }) => 'packhouse.upstream' in attributes);
       expect(tries.map(({ attributes, failed }) => [attributes['packhouse.upstream'], failed])).toEqual([

@@ -25,7 +25,7 @@ afterAll(async () => {
   await node?.close();
 });
 beforeEach(async () => {
-  node.answer(({ method }) => ({ result: method === 'eth_getBlockByNumber' ? { number: '0x5' } : '0x7' }));
+  node.answer(({ method }) => ({ result: method === 'eth_getBlockByNumber' ? { number: '0x5' } : '0x1' }));
   await at.gateway.replaceNetworks(parse(evm('one') + evm('two')));
 });
 
