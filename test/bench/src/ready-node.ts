@@ -64,6 +64,7 @@ const EMPTY_BLOCKS = { finalized: block(FINALIZED, 0), latest: block(HEAD, 0) };
 const BLOCK = block('0xfffff', 195);
 const LARGE_BLOCK = block('0xfffff', 1_950);
 const LOGS = answer(JSON.stringify(new Array(3_550).fill(log)));
+const CHAIN = answer('"0x1"');
 const SMALL = answer('"0xfffffff"');
 
 function answerTo(request: string): Buffer {
@@ -72,6 +73,7 @@ function answerTo(request: string): Buffer {
     if (request.includes('"latest"')) return EMPTY_BLOCKS.latest;
     return request.includes('"0x2000') ? LARGE_BLOCK : BLOCK;
   }
+  if (request.includes('eth_chainId')) return CHAIN;
   return request.includes('eth_getLogs') ? LOGS : SMALL;
 }
 
