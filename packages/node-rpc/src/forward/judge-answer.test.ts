@@ -55,6 +55,15 @@ describe('an error of a node under', () => {
   });
 });
 
+it.each([404, 500])('lets go of a large result under HTTP %i', async (status) => {
+  const one = await node();
+  one.intercept = (_, response) =>
+    Boolean(response.writeHead(status).end(`{"jsonrpc":"2.0","id":1,"result":"${'a'.repeat(20_000_000)}"}`));
+  const { forwarder } = forwarderTo([one]);
+  expect(await call(forwarder)).toMatchObject({ kind: 'failed', reason: 'unavailable' });
+  await one.when(() => one.inFlight === 0);
+});
+
 it('takes an answer that is too large for what every node would say', async () => {
   const [one, two] = [await node(() => 'a'.repeat(10_000)), await node()];
   const { forwarder } = forwarderTo([one, two]);

@@ -55,7 +55,7 @@ export function createJudge({
       if (trouble === 'busy') health.pause(wait ?? DEFAULT_PAUSE_MS);
       return elsewhere('unavailable', TROUBLE[trouble], wait);
     }
-    if (read.kind === 'too-large') {
+    if (read.kind === 'too-large' && status === 200) {
       health.succeeded();
       const detail = `the answer is larger than ${request.maxBytes} bytes`;
       return { kind: 'failed', reason: 'too-large', detail };

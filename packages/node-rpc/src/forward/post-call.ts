@@ -128,7 +128,8 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
       }
     }
     if (whole || this.#length <= STREAM_FROM) return;
-    if (this.#found?.kind !== 'result') {
+    // Nobody would read the stream of an answer whose status says that it is none.
+    if (this.#found?.kind !== 'result' || this.#status !== 200) {
       this.#give({ kind: 'too-large' }, controller);
       return;
     }
