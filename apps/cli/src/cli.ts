@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addAlarmsCommand } from './commands/alarms.js';
 import { addAuditCommand } from './commands/audit.js';
@@ -16,11 +17,16 @@ import type { CliIo } from './io.js';
 /** The exit code of a command line that does not parse. */
 const USAGE_EXIT = 64;
 
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
 /** Makes `packhouse` with all its commands, none of them run yet. */
 export function createProgram(io: CliIo): Command {
   // What is set here holds for the commands too: they take it over when they are added.
   const program = new Command('packhouse')
     .description('Blockchain history in bulk: proved, packed and served.')
+    .version(version)
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({
