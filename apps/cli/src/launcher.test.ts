@@ -11,7 +11,8 @@ const manifest = JSON.parse(await readFile(path.join(FOLDER, 'package.json'), 'u
   version: string;
   bin: { packhouse: string };
 };
-const node = promisify(execFile).bind(null, process.execPath);
+const node = (file: string): Promise<{ stdout: string }> =>
+  promisify(execFile)(process.execPath, [file, '--version']);
 
 let unbuilt: string;
 beforeAll(async () => {
@@ -29,12 +30,12 @@ test('what npm links as packhouse is there before anything is built', async () =
 });
 
 test('it runs the command line', async () => {
-  const { stdout } = await node([path.join(FOLDER, manifest.bin.packhouse), '--version']);
+  const { stdout } = await node(path.join(FOLDER, manifest.bin.packhouse));
   expect(stdout).toBe(`${manifest.version}\n`);
 });
 
 test('without a build it says in one sentence how to make one', async () => {
-  await expect(node([path.join(unbuilt, manifest.bin.packhouse), '--version'])).rejects.toMatchObject({
+  await expect(node(path.join(unbuilt, manifest.bin.packhouse))).rejects.toMatchObject({
     code: 1,
     stdout: '',
     stderr: 'packhouse: Packhouse is not built yet: run `npm run build` in its folder first.\n',
