@@ -149,7 +149,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     draining: () => draining,
     leaving: () => leaving,
     networksFileOk: options.networksFileOk ?? (() => true),
-    cacheBytes: () => ({ ranges: ranges.bytes, files: bodies.bytes }),
+    cacheBytes: () => ({
+      ...{ ranges: ranges.bytes, files: bodies.bytes },
+      ...{ answers: cache.bytes, held: memory.bytes },
+    }),
   };
 
   const nextRequestId = createRequestIds();

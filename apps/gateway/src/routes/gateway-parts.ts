@@ -25,6 +25,6 @@ export interface GatewayParts {
   leaving(): boolean;
   /** Whether the networks file is in force as it is. */
   networksFileOk(): boolean;
-  /** Bytes that each cache holds, by name. */
+  /** Bytes that each cache holds, and those of answers that are held, by name. */
   cacheBytes(): Record<string, number>;
 }
