@@ -91,7 +91,7 @@ export function checkPlaces(path: string, text: string): string[] {
   });
 }
 
-/** Variables that the sources read and `.env.example` does not explain. */
+/** Variables that the sources read and `.env.example` does not explain, and those that it explains twice. */
 export function checkVariables(example: string, sources: readonly string[]): string[] {
   const read = new Set<string>();
   for (const source of sources) {
@@ -100,9 +100,15 @@ export function checkVariables(example: string, sources: readonly string[]): str
     }
     for (const [, name] of source.matchAll(/\benv\.([A-Z][A-Z0-9_]+)\b/g)) read.add(name ?? '');
   }
-  return [...read]
-    .filter((name) => !new RegExp(`^#? ?${name}=`, 'm').test(example))
-    .map((name) => `.env.example does not explain ${name}`);
+  const explained = [...example.matchAll(/^#? ?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name ?? '');
+  return [
+    ...[...read]
+      .filter((name) => !explained.includes(name))
+      .map((name) => `.env.example does not explain ${name}`),
+    ...explained
+      .filter((name, at) => explained.indexOf(name) !== at)
+      .map((name) => `.env.example explains ${name} twice`),
+  ];
 }
 
 /** Codes of the catalogue that no source throws. */

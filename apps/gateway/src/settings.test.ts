@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { gatewaySettings } from './settings.js';
+
+const REQUIRED = {
+  DATABASE_URL: 'postgres://host/db',
+  NETWORKS_FILE: 'networks.yaml',
+  OBJECT_STORE: 'objects',
+};
+
+it('docs/gateway.md has every variable of a gateway with its default', () => {
+  const page = readFileSync(new URL('../../../docs/gateway.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `([A-Z0-9_]+)` \| (.*?) \| .+ \|$/gm)].map(
+    ([, name = '', told = '']) => [name, told] as const,
+  );
+  expect(rows.map(([name]) => name).sort()).toEqual(Object.keys(gatewaySettings.shape).sort());
+  expect(rows.filter(([, told]) => told === 'required').map(([name]) => name)).toEqual(
+    expect.arrayContaining(Object.keys(REQUIRED)),
+  );
+  // What is told as a default changes nothing when it is set.
+  const defaults = rows.flatMap(([name, told]) =>
+    /^`[^`]*`$/.test(told) ? [[name, told.slice(1, -1)]] : [],
+  );
+  expect(defaults.length).toBeGreaterThan(10);
+  expect(gatewaySettings.parse({ ...REQUIRED, ...Object.fromEntries(defaults) })).toEqual(
+    gatewaySettings.parse(REQUIRED),
+  );
+});
