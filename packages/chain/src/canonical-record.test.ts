@@ -43,7 +43,7 @@ const trace = (more: Json = {}): Json => ({
 const one = (record: Json, options = {}) => canonicalRecord('transactions', [record], options).slice(1, -1);
 
 describe('canonical JSON', () => {
-  it('has the spec’s fields in the spec’s order, then the others by name', () => {
+  it('has the named fields in the order of the format, then the others by name', () => {
     const text = one(
       transaction({ zeta: 1, alpha: { b: [true, null], a: 'x' }, yParity: '0x0', chainId: '0x1' }),
     );
@@ -94,7 +94,7 @@ describe('canonical JSON', () => {
     expect(JSON.parse(one(said, { extraFields: 'drop' }))).toEqual(transaction({ yParity: '0x1' }));
   });
 
-  it('keeps under `drop` what protocols define beyond the spec', () => {
+  it('keeps under `drop` what protocols define beyond the named fields', () => {
     const typed = {
       type: '0x4',
       chainId: '0x1',
@@ -133,7 +133,7 @@ describe('canonical JSON', () => {
 
   it.each<[string, Json, string]>([
     ['a required field is missing', { from: undefined }, 'from'],
-    ['null stands where the spec allows none', { from: null }, 'from'],
+    ['null stands where the format allows none', { from: null }, 'from'],
     ['a quantity is no hex', { value: '0xg1' }, 'value'],
     ['a quantity is empty', { value: '0x' }, 'value'],
     ['a quantity has more than 256 bits', { value: `0x1${'0'.repeat(64)}` }, 'value'],

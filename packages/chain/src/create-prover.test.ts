@@ -31,8 +31,8 @@ beforeAll(async () => {
 
 const blockText = ({ texts }: ProvedBlock) => texts.blockHead + texts.transactions + texts.blockTail;
 
-/** A node's answer as the spec has it: r and s in 32 bytes. */
-function asSpec(transactions: readonly Json[]): Json[] {
+/** A node's answer as bundles have it: r and s in 32 bytes. */
+function asBundled(transactions: readonly Json[]): Json[] {
   const word = (value: unknown) => `0x${String(value).slice(2).padStart(64, '0')}`;
   return transactions.map((tx) => ({ ...tx, r: word(tx.r), s: word(tx.s) }));
 }
@@ -57,7 +57,7 @@ describe.skipIf(!HAS_RECORDINGS)('real blocks (skipped without ../shared/chain-d
       )) {
         const { block, receipts, traces } = answer;
         const proved = prover.proveBlock(answer);
-        const transactions = asSpec(block.transactions);
+        const transactions = asBundled(block.transactions);
         expect(JSON.parse(blockText(proved))).toEqual({ ...block, transactions });
         expect(JSON.parse(proved.texts.transactions)).toEqual(transactions);
         expect(blockText(proved)).toBe(canonicalRecord('blocks', block));

@@ -104,7 +104,7 @@ function failure(change: (traces: Json[], block: TracedBlock) => void): Packhous
 const action = (trace: Json | undefined) => trace!.action as Json;
 
 describe('traces', () => {
-  it('that fit their block are written in the spec’s order', () => {
+  it('that fit their block are written in the order of the format', () => {
     const { block, traces } = small();
     const text = prover.proveTraces(block, traces);
     expect(JSON.parse(text)).toEqual(traces);

@@ -64,7 +64,7 @@ const proofs = z
     extraFields: z
       .enum(['keep', 'drop'])
       .default('keep')
-      .describe('Fields beyond the specification: kept in alphabetical order, or dropped.'),
+      .describe('Fields that the format of bundles does not name: kept in alphabetical order, or dropped.'),
   })
   .prefault({})
   .describe('What a block has to prove before it is staged.');

@@ -76,9 +76,9 @@ export function checkInvariants(
   });
 }
 
-/** Places that mean something on one machine only: folders of a workplace and hosts of package registries. */
+/** Places that mean something on one machine only: absolute folders that a stranger does not have, and package hosts. */
 const FOREIGN: readonly { pattern: RegExp; what: string }[] = [
-  { pattern: /(?<![\w.$}])\/(?:work|root)\/[\w.]/, what: "a folder of somebody's machine" },
+  { pattern: /(?<![\w.$}])\/(?:work|root|home|Users)\/[\w.]/, what: "a folder of somebody's machine" },
   { pattern: /(?<![\w.$}])\/tmp\/[\w.]/, what: 'a temporary folder of some machine' },
   { pattern: /\/\/[\w.-]*registry[\w.-]*\.[a-z]{2,}/i, what: 'the host of a package registry' },
 ];

@@ -16,7 +16,7 @@ const shell = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const recordings = path.join(root, 'test/replay-node/recordings');
 
-/** Methods that a client may call, by the specification and by what client libraries call first. */
+/** Methods that a client may call. */
 const METHODS = `eth_getLogs eth_getStorageAt eth_call eth_newFilter eth_getFilterLogs eth_getFilterChanges
   eth_newBlockFilter eth_newPendingTransactionFilter eth_uninstallFilter eth_getBlockByNumber eth_getBlockByHash
   eth_getTransactionByHash eth_getTransactionByBlockNumberAndIndex eth_getTransactionByBlockHashAndIndex

@@ -10,8 +10,8 @@ const PATTERNS =
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads the body of a refresh (service specification 4.6). Throws the problems `json-malformed`, `request-malformed`
- * and `parameter-invalid`.
+ * Reads the body of a refresh: a contract, an owner, or one token of a contract. Throws the problems `json-malformed`,
+ * `request-malformed` and `parameter-invalid`.
  */
 export function readRefresh(body: Buffer | undefined, networkId: number): NftTarget {
   let parsed: unknown;

@@ -52,7 +52,7 @@ describe('core_getLogs', () => {
 
   beforeEach(() => node.answer(() => ({ result: logs })));
 
-  it('goes to the node under its own name, with the bounds that the specification has for absent ones', async () => {
+  it('goes to the node under its own name, with bounds where there are none', async () => {
     expect(
       (await call('core', 'core_getLogs', [{ address: [ADDRESS], topics: [null, [HASH, HASH]] }])).result,
     ).toEqual(logs);

@@ -143,7 +143,7 @@ export function failure(failed: {
   });
 }
 
-/** The spelling of the spec: `cfx_getLogs` is `core_getLogs`. */
+/** The spelling that methods are listed under: `cfx_getLogs` is `core_getLogs`. */
 function publicName(name: string, aliases: Readonly<Record<string, string>>): string {
   for (const [ours, theirs] of Object.entries(aliases)) {
     if (name.startsWith(theirs)) return ours + name.slice(theirs.length);

@@ -64,7 +64,7 @@ export interface Prepared {
 
 /** One method that a family offers. */
 export interface RpcMethod {
-  /** As clients write it, aliases resolved to the spec's spelling. */
+  /** As clients write it, aliases resolved: `core_getLogs`, never `cfx_getLogs`. */
   readonly name: string;
   /** Requests that it counts as. */
   readonly cost: number;

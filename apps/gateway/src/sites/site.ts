@@ -13,9 +13,9 @@ export interface Site {
   readonly network: Network;
   readonly base: Mount;
   readonly files: Mount;
-  /** The spec's `{base_url}`, with the slash at the end. */
+  /** `{base_url}` of the README, with the slash at the end. */
   baseUrl: string;
-  /** The spec's `{download_url}`, no slash at the end. */
+  /** `{download_url}` of the README, no slash at the end. */
   downloadUrl: string;
 }
 

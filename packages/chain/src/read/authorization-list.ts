@@ -21,7 +21,7 @@ export interface AuthorizationList {
 /**
  * Reads an `authorizationList` that is there.
  *
- * Its `r` and `s` are QUANTITY, as execution-apis has them: the spec's 32 bytes speak of the transaction's own.
+ * Its `r` and `s` are QUANTITY, as execution-apis has them: the 32 bytes of the format are those of the transaction's own.
  */
 export function readAuthorizationList(reader: Reader, value: unknown): AuthorizationList {
   const entries: Authorization[] = [];

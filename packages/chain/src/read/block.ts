@@ -34,7 +34,7 @@ export interface BlockRecord {
   withdrawals: Withdrawal[] | undefined;
   /** As the node sent them. */
   transactions: readonly unknown[];
-  /** The members that the spec's table does not name, as canonical JSON, each behind a comma. */
+  /** The members that the record's table does not name, as canonical JSON, each behind a comma. */
   more: string;
 }
 

@@ -15,7 +15,7 @@ export interface LogRecord {
   data: string;
   topics: string[];
   blockTimestamp: string | undefined;
-  /** The members that the spec's table does not name, as canonical JSON, each behind a comma. */
+  /** The members that the record's table does not name, as canonical JSON, each behind a comma. */
   more: string;
 }
 

@@ -19,7 +19,7 @@ export function addJsonPair(pairs: Pairs, name: string, json: string | undefined
 }
 
 /**
- * The members of a record that the spec's table does not name, in alphabetical order, each behind a comma.
+ * The members of a record that its table does not name, in alphabetical order, each behind a comma.
  *
  * `specSeen` is how many of the table's fields the record has: where it and the pairs account for every key,
  * which is the rule, nothing needs to be looked for.

@@ -34,7 +34,7 @@ export class Reader {
   index = 0;
 
   constructor(
-    /** `extraFields: keep`: also keeps a null where the spec names none; otherwise such a null is an absent field. */
+    /** `extraFields: keep`: also keeps a null where the format has none; otherwise such a null is an absent field. */
     readonly keepExtras: boolean,
     private readonly scratch: Scratch = new Scratch(),
   ) {}
@@ -111,7 +111,7 @@ export class Reader {
 
   /**
    * DATA of 32 bytes that nodes write as a QUANTITY (`r` and `s`): zeros are put in front.
-   * Source: the spec's table of transactions, against execution-apis, which has them as uint256.
+   * The format has all 32 bytes; execution-apis has them as uint256.
    */
   word(value: unknown, field: string): string {
     if (typeof value === 'string' && value.length === 66 && isLowerHex(value)) return value;

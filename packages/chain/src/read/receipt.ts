@@ -25,7 +25,7 @@ export interface ReceiptRecord {
   blobGasUsed: Optional<string>;
   depositNonce: Optional<string>;
   depositReceiptVersion: Optional<string>;
-  /** The members that the spec's table does not name, as canonical JSON, each behind a comma. */
+  /** The members that the record's table does not name, as canonical JSON, each behind a comma. */
   more: string;
 }
 

@@ -1,6 +1,6 @@
 /** The fields of a record that its reader writes down, and those that it does not know but keeps. */
 export interface FieldTable {
-  /** The fields of the spec's table. Their order is that of the text, which the record's own file writes. */
+  /** The fields that the format of bundles names. Their order is that of the text, which the record's own file writes. */
   readonly spec: ReadonlySet<string>;
   /**
    * Fields that a protocol defines and no proof needs: kept as they are under `extraFields: drop`. (Fields with a
@@ -14,17 +14,17 @@ function table(spec: string, kept = ''): FieldTable {
   return { spec: names(spec), kept: names(kept) };
 }
 
-/** Objects that the spec has no table for. */
+/** Objects whose fields the format does not name. */
 export const UNLISTED_FIELDS = table('');
 
-/** Spec 2.3. */
+/** A block. */
 export const BLOCK_FIELDS = table(
   `number hash parentHash nonce sha3Uncles logsBloom transactionsRoot stateRoot receiptsRoot miner mixHash
    difficulty totalDifficulty extraData size gasLimit gasUsed timestamp transactions uncles baseFeePerGas`,
 );
 
 /**
- * Spec 2.4. Kept: what the first generation of the OP stack tells of a transaction's way from L1, and
+ * A transaction. Kept: what the first generation of the OP stack tells of a transaction's way from L1, and
  * `depositReceiptVersion`, which op-geth repeats in the transaction.
  */
 export const TRANSACTION_FIELDS = table(
@@ -36,7 +36,7 @@ export const TRANSACTION_FIELDS = table(
 /** EIP-7702; `v` stands for `yParity` where a node uses its older name. */
 export const AUTHORIZATION_FIELDS = table('', 'v');
 
-/** Spec 2.4a. Kept: the fees of the OP stack. */
+/** A receipt. Kept: the fees of the OP stack. */
 export const RECEIPT_FIELDS = table(
   `transactionHash transactionIndex blockHash blockNumber from to cumulativeGasUsed gasUsed effectiveGasPrice
    contractAddress logs logsBloom type root status`,
@@ -44,24 +44,24 @@ export const RECEIPT_FIELDS = table(
    l1GasUsed operatorFeeConstant operatorFeeScalar`,
 );
 
-/** Spec 2.5. */
+/** A log. */
 export const LOG_FIELDS = table(
   'removed logIndex transactionIndex transactionHash blockHash blockNumber address data topics',
 );
 
-/** Spec 2.7. */
+/** A trace. */
 export const TRACE_FIELDS = table(
   'action result blockHash blockNumber subtraces traceAddress transactionHash transactionPosition type',
 );
 
-/** Spec 2.7. */
+/** The action of a call. */
 export const CALL_FIELDS = table('callType from to gas value input');
 
-/** The action of a creation: those of the spec's fields that it has. */
+/** The action of a creation: those of a call's fields that it has. */
 export const CREATE_FIELDS = table('from gas value');
 
-/** The action of a reward: that of the spec's fields that it has. */
+/** The action of a reward: that of a call's fields that it has. */
 export const REWARD_FIELDS = table('value');
 
-/** Spec 2.7. */
+/** The result of a call. */
 export const RESULT_FIELDS = table('gasUsed output');

@@ -52,7 +52,7 @@ export interface TransactionRecord {
   maxFeePerGas: Optional<string>;
   maxPriorityFeePerGas: Optional<string>;
   yParity: Optional<string>;
-  /** The members that the spec's table does not name, as canonical JSON, each behind a comma. */
+  /** The members that the record's table does not name, as canonical JSON, each behind a comma. */
   more: string;
 }
 

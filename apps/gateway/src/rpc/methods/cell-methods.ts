@@ -10,7 +10,7 @@ const VALIDATORS = ['well_known_scripts_only', 'passthrough'];
 const ALREADY_IN_POOL = -1107;
 const CONSENSUS_TTL_MS = 60_000;
 
-/** What networks of the cell family offer (service specification 4.5). */
+/** What networks of the cell family offer: sending a transaction, and the consensus parameters. */
 export function cellMethods(): RpcMethod[] {
   return [sendTransaction, getConsensus()];
 }

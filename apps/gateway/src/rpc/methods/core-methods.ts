@@ -5,7 +5,7 @@ import { anything, checkParams } from '../params/check-params.js';
 import { readCoreFilter } from '../params/core-filter.js';
 import { elementsOf } from '../raw-json.js';
 
-/** What networks of the core family offer (service specification 4.4). */
+/** What networks of the core family offer: logs, which they call by epochs and base32 addresses. */
 export const CORE_METHODS: readonly RpcMethod[] = [
   {
     name: 'core_getLogs',

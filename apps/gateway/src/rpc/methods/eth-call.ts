@@ -5,8 +5,7 @@ import { callObject } from '../params/call-object.js';
 import { anything, blockNumberOf, blockOrHash, checkParams, invalidParams } from '../params/check-params.js';
 
 /**
- * `eth_call`, with the gas of a network at most (service specification 8), a timeout of its own, and so many of one key
- * in flight: a key whose calls are slow does not take the nodes from the others.
+ * `eth_call`, with the gas of a network at most (`gasCap`), a timeout of its own, and so many of one key in flight: a key whose calls are slow does not take the nodes from the others.
  */
 export function ethCall(): RpcMethod {
   const inFlight = createCallsInFlight();

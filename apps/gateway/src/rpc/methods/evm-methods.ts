@@ -79,7 +79,7 @@ const READS: readonly RpcMethod[] = [
   storageAt,
 ];
 
-/** What EVM networks offer (service specification 4.3, and what every client library calls first). */
+/** What EVM networks offer: reads, filters, and what every client library calls first. */
 export function evmMethods(parts: MethodParts): RpcMethod[] {
   const getLogs = ethGetLogs();
   return [...READS, ethCall(), getLogs, ...filterMethods(parts, getLogs)];

@@ -5,7 +5,7 @@ import { anything, checkParams, invalidParams, kindOf } from '../params/check-pa
 
 const MAX_TEXT = 256;
 
-/** What a registry offers (service specification 4.7). */
+/** What a registry offers: the accounts of a key. */
 export const REGISTRY_METHODS: readonly RpcMethod[] = [
   {
     name: 'registry_accountList',
@@ -45,7 +45,7 @@ function wrong(path: string, detail: string): Error {
   return invalidParams(`invalid argument 0: ${path === '' ? '' : `${path}: `}${detail}`, 0);
 }
 
-/** The result as the specification spells it, whichever way the indexer does; aliases filled in. */
+/** The result with `errno` and `errmsg`, whichever way the indexer spells them; aliases filled in. */
 function inOurSpelling(text: string): string {
   const said = JSON.parse(text) as unknown;
   if (typeof said !== 'object' || said === null) throw nonsense();

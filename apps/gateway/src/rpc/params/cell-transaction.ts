@@ -69,7 +69,7 @@ const transaction = object({
   witnesses: list(by(data)),
 });
 
-/** Checks the transaction of send_transaction field by field (service specification 4.5, rule 3). */
+/** Checks the transaction of send_transaction field by field: names, hex forms and counts. */
 export function checkCellTransaction(value: unknown): void {
   transaction(value, 'transaction');
   const { outputs, outputs_data: outputsData } = value as { outputs: unknown[]; outputs_data: unknown[] };

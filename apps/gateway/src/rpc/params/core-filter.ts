@@ -18,7 +18,7 @@ const MAX_TOPICS = 4;
 const EPOCH_TAGS = ['latest_state', 'latest_confirmed', 'latest_checkpoint', 'earliest'];
 const FIELDS = ['fromEpoch', 'toEpoch', 'blockHashes', 'address', 'topics', 'limit', 'offset'];
 
-/** Checks the filter of core_getLogs (service specification 4.4). Throws the problem `params-invalid`. */
+/** Checks the filter object of core_getLogs. Throws the problem `params-invalid`. */
 export function readCoreFilter(value: unknown, network: Network): CoreFilter {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw wrong(`expected a filter object, got ${kindOf(value)}`);
@@ -31,7 +31,7 @@ export function readCoreFilter(value: unknown, network: Network): CoreFilter {
   if (blockHashes !== null) {
     sent.blockHashes = listOf('blockHashes', blockHashes, MAX_BLOCK_HASHES, hash);
   } else {
-    // Nodes differ in what they take absent bounds for; the specification does not.
+    // Nodes differ in what they take absent bounds for; here they always mean these.
     sent.fromEpoch = epoch('fromEpoch', filter.fromEpoch ?? 'latest_checkpoint');
     sent.toEpoch = epoch('toEpoch', filter.toEpoch ?? 'latest_state');
   }

@@ -15,7 +15,7 @@ export interface LogFilter {
 const MAX_LIST = 1_000;
 const MAX_TOPICS = 4;
 
-/** Checks a filter object (service specification 4.3). */
+/** Checks the filter object of eth_getLogs and eth_newFilter. */
 export const logFilter: Check = (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return `expected a filter object, got ${kindOf(value)}`;
