@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
+import * as local from '@packhouse/local';
 
 /** A real Anvil with its own chain. */
 export interface Anvil {
@@ -9,33 +7,9 @@ export interface Anvil {
   stop(): Promise<void>;
 }
 
-const require = createRequire(import.meta.url);
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-/** Starts Anvil from its platform package; throws where there is none for this machine. */
+/** Starts one that mines only when it is told to; throws where there is no Anvil for this machine. */
 export async function startAnvil(args: string[] = []): Promise<Anvil> {
-  const binary = require.resolve(
-    `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}/bin/anvil`,
-  );
-  const port = await freePort();
-  const child: ChildProcess = spawn(binary, ['--port', String(port), '--no-mining', ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await new Promise<void>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`anvil ended with ${code}`)));
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes('Listening on')) resolve();
-    });
-  });
-  const url = `http://127.0.0.1:${port}`;
+  const { url, stop } = await local.startAnvil({ args: ['--no-mining', ...args] });
   return {
     url,
     rpc: async (method, params = []) => {
@@ -48,9 +22,6 @@ export async function startAnvil(args: string[] = []): Promise<Anvil> {
       if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
       return answer.result as never;
     },
-    stop: async () => {
-      child.kill('SIGTERM');
-      await exited;
-    },
+    stop,
   };
 }

@@ -1,10 +1,9 @@
-import { freshDatabase } from '@packhouse/local';
+import { freePort, freshDatabase } from '@packhouse/local';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
 import { createQueueReader } from './create-queue-reader.js';
 import { createQueues } from './create-queues.js';
 import { context, ingest } from './testing/fixtures.js';
-import { freePort } from './testing/servers.js';
 
 it('makes no tables where there are none, says that the queue is away, and finds it when it comes', async () => {
   const { url, drop } = await freshDatabase(inject('postgresUrl'));

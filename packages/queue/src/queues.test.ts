@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { redisInstalled } from '@packhouse/local';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createQueueReader, type QueueReader } from './create-queue-reader.js';
 import { createQueues, type QueuesOptions } from './create-queues.js';
 import type { Job, JobRequest, QueueLook, Queues } from './queues.js';
 import { context, gate, ingest, lines, until } from './testing/fixtures.js';
 import { killableWorker } from './testing/killable-worker.js';
-import { postgresServer, redisInstalled, redisServer, type Server } from './testing/servers.js';
+import { postgresServer, redisServer, type Server } from './testing/servers.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 

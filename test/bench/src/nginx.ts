@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import path from 'node:path';
+import { freePort } from '@packhouse/local';
 import { startChild } from './child.js';
 import type { Scope } from './scope.js';
 
@@ -56,18 +56,6 @@ ${upstream === undefined ? '' : `  upstream node { server ${upstream}; keepalive
 
 /** Connections to what is behind are kept, which nginx does not do by itself. */
 const PASS_ON = 'proxy_pass http://node; proxy_http_version 1.1; proxy_set_header Connection "";';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was free');
-  return address.port;
-}
 
 const ANSWER_MS = 10_000;
 

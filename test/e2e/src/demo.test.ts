@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { KINDS } from '@packhouse/chain';
+import { freePort } from '@packhouse/local';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type CliEvent, type CliProcess, startCli } from './cli-process.js';
-import { freePort } from './free-port.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { childrenOf } from './processes.js';
 import { end } from './workspace.js';
@@ -22,7 +22,7 @@ let cli: CliProcess | undefined;
 let firstRun: { apiKey: string; hash: string; published: number };
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'packhouse-demo-'));
-  port = await freePort();
+  port = String(await freePort());
 });
 afterAll(async () => {
   await end(cli);

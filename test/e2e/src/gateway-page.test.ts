@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from '@packhouse/local';
 import { createReplayNode, generateChain, loadAnswers, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { type CliProcess, startCli } from './cli-process.js';
-import { freePort } from './free-port.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 // How long it takes is the machine's affair: only what never comes fails.
@@ -66,7 +66,7 @@ beforeAll(async () => {
   }
   networksFile = path.join(workspace.directory, 'gateway-demo.yaml');
   await writeFile(networksFile, networks);
-  cli = startCli(['local', '--json', '--data-dir', workspace.directory, '--port', await freePort()], {
+  cli = startCli(['local', '--json', '--data-dir', workspace.directory, '--port', String(await freePort())], {
     env: { ...workspace.env, NETWORKS_FILE: networksFile },
   });
   const ready = (await cli.event('ready')) as unknown as { gateway: string; apiKey: string };

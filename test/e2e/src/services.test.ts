@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { KINDS } from '@packhouse/chain';
+import { redisInstalled, startRedis } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { startScriptedS3 } from '@packhouse/scripted-s3';
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
@@ -8,7 +9,6 @@ import { gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
 import { sql } from './open-database.js';
 import { canonical, checkPublished } from './published.js';
-import { redisInstalled, startRedisServer } from './redis-server.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
@@ -132,7 +132,7 @@ test('--rpc does not write over the file of NETWORKS_FILE', async () => {
 
 describe.skipIf(!redisInstalled())('queues on Redis (needs redis-server)', () => {
   test('hold the jobs, and when Redis is killed and comes back empty, everything is planned again', async () => {
-    const redis = await startRedisServer();
+    const redis = await startRedis();
     try {
       const run = startLocal(workspace, {
         rpc: [node.url],
@@ -143,7 +143,7 @@ describe.skipIf(!redisInstalled())('queues on Redis (needs redis-server)', () =>
       cli = run;
       await run.event('progress', progressTo('staged', MIDDLE));
       expect(await redis.command('EXISTS packhouse:ingest:meta')).toBe(':1\r\n');
-      await redis.replace();
+      await redis.restart();
       node.setHead(LAST);
       node.setFinalized(LAST);
       expect(await run.exit, run.stderr()).toBe(0);

@@ -1,7 +1,7 @@
+import { freePort } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { type CliProcess, startCli } from './cli-process.js';
-import { freePort } from './free-port.js';
 import { gatewayReader } from './gateway-reader.js';
 import { childrenOf } from './processes.js';
 import { checkPublished } from './published.js';

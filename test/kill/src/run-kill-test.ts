@@ -2,11 +2,10 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { removePostgres, startPostgres } from '@packhouse/local';
+import { freePort, removePostgres, startPostgres } from '@packhouse/local';
 import { createReplayNode, type ServedChain } from '@packhouse/replay-node';
 import { checkPublished } from './check-published.js';
 import { createFetchLedger } from './fetch-ledger.js';
-import { freePort } from './free-port.js';
 import { createGatewayClient } from './gateway-client.js';
 import { createKillSession, type MadeKill } from './kill-session.js';
 import { expectedRecord, makeChain } from './make-chain.js';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { redisInstalled } from './ports/redis.js';
+import { redisInstalled } from '@packhouse/local';
 import { renderResult } from './run/render.js';
 import { simulate } from './run/simulate.js';
 import { describeAction } from './schedule/describe-action.js';

@@ -1,5 +1,5 @@
+import { redisInstalled } from '@packhouse/local';
 import { describe, expect, test } from 'vitest';
-import { redisInstalled } from './ports/redis.js';
 import { simulate } from './run/simulate.js';
 
 // Real processes on a real Postgres: a run takes half a minute, and several times that on a busy machine.

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createDatabase } from '@packhouse/database';
-import { freshDatabase } from '@packhouse/local';
+import { freshDatabase, type LocalRedis, redisInstalled, startRedis } from '@packhouse/local';
 import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { connectRedis } from '../limits/connect-redis.js';
 import { createSharedAnswers } from '../rpc/shared-answers.js';
-import { redisProgram, startTestRedis, type TestRedis } from '../testing/start-redis.js';
 import { createRedisFilterStore } from './create-redis-filter-store.js';
 import type { FilterStore } from './filter-store.js';
 
@@ -42,7 +41,7 @@ async function openPostgres(): Promise<Opened> {
 }
 
 async function openRedis(): Promise<Opened> {
-  const server = await startTestRedis();
+  const server = await startRedis();
   const clients = [connectRedis(server.url, context), connectRedis(server.url, context)];
   await vi.waitFor(() => expect(clients.map(({ status }) => status)).toEqual(['ready', 'ready']), WAIT);
   const [one, other] = clients.map(createRedisFilterStore);
@@ -58,7 +57,7 @@ async function openRedis(): Promise<Opened> {
 
 const STORES: { name: string; open: () => Promise<Opened>; able: boolean }[] = [
   { name: 'Postgres', open: openPostgres, able: true },
-  { name: 'Redis (needs redis-server)', open: openRedis, able: redisProgram !== undefined },
+  { name: 'Redis (needs redis-server)', open: openRedis, able: redisInstalled() },
 ];
 
 describe.for(STORES)('filters on $name', ({ open, able }) => {
@@ -143,10 +142,10 @@ describe.for(STORES)('filters on $name', ({ open, able }) => {
   });
 });
 
-describe.skipIf(redisProgram === undefined)('while Redis is away (needs redis-server)', () => {
-  let server: TestRedis;
+describe.skipIf(!redisInstalled())('while Redis is away (needs redis-server)', () => {
+  let server: LocalRedis;
   beforeAll(async () => {
-    server = await startTestRedis();
+    server = await startRedis();
   });
   afterAll(() => server.stop());
 

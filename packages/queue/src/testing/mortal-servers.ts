@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removePostgres, startPostgres } from '@packhouse/local';
+import { freePort, removePostgres, startPostgres, startRedis } from '@packhouse/local';
 import { until } from './fixtures.js';
-import { freePort, startRedis } from './servers.js';
 
 /** A server of the test's own that is killed and started again at the same address. */
 export interface MortalServer {
@@ -17,22 +15,8 @@ export interface MortalServer {
 
 /** A Redis without persistence: what it held is gone when it is killed. */
 export async function mortalRedis(): Promise<MortalServer> {
-  const port = await freePort();
-  let child = await startRedis(port);
-  const kill = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  };
-  return {
-    url: { redisUrl: `redis://127.0.0.1:${port}` },
-    kill,
-    revive: async () => {
-      child = await startRedis(port);
-    },
-    remove: kill,
-  };
+  const { url: redisUrl, stop, restart } = await startRedis();
+  return { url: { redisUrl }, kill: stop, revive: restart, remove: stop };
 }
 
 /** A Postgres that recovers from its log when it is started again. */

@@ -1,9 +1,5 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { freshDatabase } from '@packhouse/local';
+import { freshDatabase, startRedis } from '@packhouse/local';
 import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { inject } from 'vitest';
 
@@ -18,43 +14,11 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** A port that nobody has right now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** Whether Debian's redis-server or another is on PATH. */
-export function redisInstalled(): boolean {
-  try {
-    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Starts a Redis that keeps nothing; resolves when it answers. */
-export async function startRedis(port: number): Promise<ChildProcess> {
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const child = spawn('redis-server', args, { stdio: 'ignore' });
-  const client = new Redis(port, { retryStrategy: () => 20, maxRetriesPerRequest: null });
-  client.on('error', () => undefined);
-  await client.ping();
-  client.disconnect();
-  return child;
-}
-
 /** A Redis of the test's own. */
 export async function redisServer(): Promise<Server> {
-  const port = await freePort();
-  const child = await startRedis(port);
+  const { port, stop, url: redisUrl } = await startRedis();
   return {
-    url: { redisUrl: `redis://127.0.0.1:${port}` },
+    url: { redisUrl },
     smuggle: async (prefix, id, payload) => {
       const queue = new Queue('ingest', { connection: { port }, prefix });
       await queue.add('ingest', payload, { jobId: id, priority: 1, removeOnComplete: true });
@@ -71,11 +35,7 @@ export async function redisServer(): Promise<Server> {
       await queue.close();
       return paused;
     },
-    stop: async () => {
-      const ended = once(child, 'exit');
-      child.kill();
-      await ended;
-    },
+    stop,
   };
 }
 

@@ -1,8 +1,8 @@
 import { KINDS } from '@packhouse/chain';
+import type { LocalRedis } from '@packhouse/local';
 import { createQueues, type QueueName } from '@packhouse/queue';
 import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import type { SimulatedPostgres } from './postgres.js';
-import type { RedisServer } from './redis.js';
 
 /** What goes wrong with the queues. Each gives how many jobs it hit. */
 export interface QueueFaults {
@@ -71,7 +71,7 @@ export function postgresQueueFaults(postgres: SimulatedPostgres): QueueFaults {
 const QUEUES: readonly QueueName[] = ['ingest', 'pack'];
 
 /** Faults of queues in Redis. */
-export async function redisQueueFaults(redis: RedisServer): Promise<QueueFaults> {
+export async function redisQueueFaults(redis: LocalRedis): Promise<QueueFaults> {
   const queues = await createQueues({
     redisUrl: redis.url,
     context: {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
-import { removePostgres } from '@packhouse/local';
+import { freePort, type LocalRedis, removePostgres, startRedis } from '@packhouse/local';
 import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import type { ScriptedS3Fault } from '@packhouse/scripted-s3';
 import { createHonestChain, type GrowingChain } from '../chain/honest-chain.js';
@@ -12,7 +12,6 @@ import { type Nodes, startNodes } from '../ports/nodes.js';
 import { OWN_NAME, type SimulatedPostgres, startSimulatedPostgres } from '../ports/postgres.js';
 import { createPostgresProxy, type PostgresProxy, type StatementFate } from '../ports/postgres-proxy.js';
 import { postgresQueueFaults, type QueueFaults, redisQueueFaults } from '../ports/queue.js';
-import { freePort, type RedisServer, startRedis } from '../ports/redis.js';
 import { type SimulatedStore, startSimulatedStore } from '../ports/store.js';
 import { createTriggers, type Triggers } from '../ports/triggers.js';
 import { createFleet, type Fleet } from '../processes/fleet.js';
@@ -43,7 +42,7 @@ export interface World {
   proxies: ReadonlyMap<string, PostgresProxy>;
   store: SimulatedStore;
   queueFaults: QueueFaults;
-  redis: RedisServer | undefined;
+  redis: LocalRedis | undefined;
   triggers: Triggers;
   fleet: Fleet;
   /** Past all faults. */
@@ -173,7 +172,7 @@ async function build(
   });
   secrets['the API key'] = apiKey.slice('ph_'.length + 8 + 1);
 
-  const redis = options.queue === 'redis' ? await startRedis(secret()) : undefined;
+  const redis = options.queue === 'redis' ? await startRedis({ password: secret() }) : undefined;
   if (redis !== undefined) {
     onClose(() => redis.stop());
     secrets['the password of Redis'] = new URL(redis.url).password;

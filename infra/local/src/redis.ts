@@ -1,0 +1,86 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.js';
+
+const READY_POLL_MS = 20;
+
+/** A running Redis that keeps nothing on disk. */
+export interface LocalRedis {
+  /** Where clients connect to, the password in it. */
+  url: string;
+  port: number;
+  /** What it answers to one command whose arguments need no quotes, as Redis writes it. */
+  command(text: string): Promise<string>;
+  /** Kills it and waits until it is gone; safe to call twice. */
+  stop(): Promise<void>;
+  /** The same, and starts an empty one at the same address. */
+  restart(): Promise<void>;
+}
+
+/** Whether there is a redis-server on PATH. */
+export function redisInstalled(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts the redis-server on PATH on a free port of 127.0.0.1, with a password where one is given; it answers then. */
+export async function startRedis(options: { password?: string } = {}): Promise<LocalRedis> {
+  const { password } = options;
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  if (password !== undefined) args.push('--requirepass', password);
+  const command = (text: string): Promise<string> => ask(port, password, text);
+  const start = async (): Promise<ChildProcess> => {
+    const child = spawn('redis-server', args, { stdio: 'ignore' });
+    await once(child, 'spawn');
+    while (!(await command('PING').catch(() => '')).startsWith('+PONG')) {
+      if (!isRunning(child)) throw new Error(`redis-server ended with ${child.exitCode ?? child.signalCode}`);
+      await delay(READY_POLL_MS);
+    }
+    return child;
+  };
+  let child = await start();
+  const stop = async (): Promise<void> => {
+    if (!isRunning(child)) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return {
+    url: `redis://${password === undefined ? '' : `:${password}@`}127.0.0.1:${port}`,
+    port,
+    command,
+    stop,
+    async restart() {
+      await stop();
+      child = await start();
+    },
+  };
+}
+
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
+}
+
+/** What AUTH and QUIT are answered. */
+const OK = '+OK\r\n';
+
+async function ask(port: number, password: string | undefined, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    socket.write(`${password === undefined ? '' : `AUTH ${password}\r\n`}${text}\r\nQUIT\r\n`);
+    const pieces: Buffer[] = [];
+    for await (const piece of socket) pieces.push(piece as Buffer);
+    const answers = Buffer.concat(pieces).toString();
+    return answers.slice(password === undefined ? 0 : OK.length, -OK.length);
+  } finally {
+    socket.destroy();
+  }
+}
