@@ -2,6 +2,7 @@ import type { Network } from '@packhouse/networks';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import { askCapable } from './ask-capable.js';
 import { askHead } from './ask-head.js';
+import { headerCall } from './ask-headers.js';
 import { askClient } from './ask-identity.js';
 import type { FetchWish } from './block-source.js';
 import { offers } from './choose-node.js';
@@ -152,17 +153,7 @@ async function recentBlock(
     if (!numbers.includes(number)) numbers.push(number);
   }
   // All at once, and without the transactions themselves: their hashes say enough.
-  const answers = await node.callAll(
-    numbers.map((number) => ({
-      method: 'eth_getBlockByNumber',
-      params: [`0x${number.toString(16)}`, false],
-      block: number,
-      weight: 1,
-      learnedAs: 'head',
-      oversize: 'assemble',
-    })),
-    context,
-  );
+  const answers = await node.callAll(numbers.map(headerCall), context);
   let found: ReadBlock | null = null;
   for (const [index, answer] of answers.entries()) {
     if (!answer.ok) continue;

@@ -2,7 +2,7 @@ import { canonicalRecord, KINDS, type Kind } from '@packhouse/chain';
 import { createDatabase, type Database } from '@packhouse/database';
 import { redisInstalled, runSql, startRedis } from '@packhouse/local';
 import { createQueues, type Queues, type Worker } from '@packhouse/queue';
-import type { RecordedBlock } from '@packhouse/replay-node';
+import { type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { isPackhouseError, systemClock } from '@packhouse/runtime';
 import { afterEach, expect, inject, test, vi } from 'vitest';
 import { ingest } from './ingest.js';
@@ -10,7 +10,7 @@ import { pack } from './pack.js';
 import { plan } from './plan.js';
 import { publish } from './publish.js';
 import { chainFrom } from './testing/chains.js';
-import { makeWorld, sentBy, type World } from './testing/world.js';
+import { makeWorld, type World } from './testing/world.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;

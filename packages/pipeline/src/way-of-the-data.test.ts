@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { canonicalRecord, KINDS } from '@packhouse/chain';
 import type { ObjectStore } from '@packhouse/object-store';
-import { generateChain, type RecordedBlock } from '@packhouse/replay-node';
+import { generateChain, type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
 import { follow } from './follow.js';
 import { plan } from './plan.js';
 import { reclaim } from './reclaim.js';
-import { makeWorld, sentBy, type World } from './testing/world.js';
+import { makeWorld, type World } from './testing/world.js';
 
 const FIRST = 1_000;
 let world: World;

@@ -3,26 +3,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { canonicalRecord, KINDS, type Kind } from '@packhouse/chain';
-import type { RecordedBlock } from '@packhouse/replay-node';
+import { type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { expect } from 'vitest';
 import { openDatabase } from './open-database.js';
 import type { Workspace } from './workspace.js';
-
-/** What the node sent of one kind for a block. */
-export function sentBy(block: RecordedBlock, kind: Kind): unknown {
-  switch (kind) {
-    case 'blocks':
-      return block.block;
-    case 'transactions':
-      return (block.block as { transactions: unknown[] }).transactions;
-    case 'receipts':
-      return block.receipts;
-    case 'logs':
-      return (block.receipts as { logs: unknown[] }[]).flatMap((receipt) => receipt.logs);
-    case 'traces':
-      return block.traces;
-  }
-}
 
 /** A block of one kind in canonical form, as it has to be served. */
 export function canonical(block: RecordedBlock, kind: Kind): unknown {

@@ -14,5 +14,6 @@ test('the package offers these names', () => {
     'readText',
     'readValue',
     'recordedChain',
+    'sentBy',
   ]);
 });

@@ -20,6 +20,7 @@ export type {
   RpcTransaction,
 } from './recorded-block.js';
 export { recordedChain } from './recorded-chain.js';
+export { sentBy } from './sent-by.js';
 export {
   type AnswerPart,
   readText,

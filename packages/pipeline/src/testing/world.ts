@@ -9,12 +9,7 @@ import { type Network, parseNetworks } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
 import { createQueues, type Queues } from '@packhouse/queue';
-import {
-  createReplayNode,
-  type RecordedBlock,
-  type ReplayNode,
-  type ReplayNodeOptions,
-} from '@packhouse/replay-node';
+import { createReplayNode, type ReplayNode, type ReplayNodeOptions } from '@packhouse/replay-node';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { ingest } from '../ingest.js';
 import type { IngestParts } from '../ingest-piece.js';
@@ -164,20 +159,4 @@ async function runJobs(queues: Queues, parts: IngestParts, signal: AbortSignal):
   });
   while ((await queues.pendingIds('ingest')).size > 0) await systemClock.sleep(10);
   await worker.close();
-}
-
-/** What the node sent of one kind for a block. */
-export function sentBy(block: RecordedBlock, kind: Kind): unknown {
-  switch (kind) {
-    case 'blocks':
-      return block.block;
-    case 'transactions':
-      return block.block.transactions;
-    case 'receipts':
-      return block.receipts;
-    case 'logs':
-      return (block.receipts ?? []).flatMap((receipt) => receipt.logs);
-    case 'traces':
-      return block.traces;
-  }
 }
