@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { jsonLines } from '../testing/run.js';
+import { useCommands } from '../testing/use-commands.js';
+
+const on = useCommands();
+
+describe('backfills', () => {
+  test('nothing wanted is an empty table', async () => {
+    expect((await on.done('backfill', 'list')).out).toBe('ID  NETWORK  RANGE  KINDS  PRIORITY  STATE\n');
+    expect((await on.done('backfill', 'list', '--json')).out).toBe('');
+    expect((await on.done('status', '--json')).out).toBe('');
+  });
+
+  test('are added, listed, paused, resumed and cancelled', async () => {
+    await on.database.networks.register({ id: 'main', chainId: 1 });
+    await on.database.networks.register({ id: 'other', chainId: 2 });
+    const [row] = jsonLines(
+      await on.done(
+        'backfill',
+        'add',
+        '--network',
+        'main',
+        '--from',
+        '17_000_000',
+        '--to',
+        '17,000,999',
+        '--kinds',
+        'logs,receipts',
+        '--priority',
+        '10',
+        '--json',
+      ),
+    );
+    expect(row).toMatchObject({
+      network: 'main',
+      start: 17_000_000,
+      end: 17_000_999,
+      kinds: ['receipts', 'logs'],
+      priority: 10,
+      state: 'active',
+    });
+    const id = String(row?.id);
+    expect((await on.done('backfill', 'add', '--network', 'other', '--from', '5')).out).toMatch(
+      /^Backfill \d+ is wanted: other from 5 and along the head, blocks, transactions, receipts, logs, traces, priority 100\.\n$/,
+    );
+    expect((await on.done('backfill', 'list')).out).toMatch(
+      new RegExp(`^${id} +main +17000000-17000999 +receipts,logs +10 +active$`, 'm'),
+    );
+    expect(jsonLines(await on.done('backfill', 'list', '--network', 'other', '--json'))).toMatchObject([
+      { network: 'other', start: 5, end: null },
+    ]);
+    expect((await on.done('backfill', 'pause', id)).out).toMatch(
+      new RegExp(`^Backfill ${id} is paused: main 17000000 to `),
+    );
+    expect(jsonLines(await on.done('backfill', 'resume', id, '--json'))).toMatchObject([{ state: 'active' }]);
+    expect((await on.done('backfill', 'cancel', id)).out).toMatch(/ is cancelled: /);
+    expect((await on.done('backfill', 'list')).out).toMatch(/ cancelled$/m);
+  });
+
+  test.each([
+    [['add', '--network', 'nowhere', '--from', '1'], /network "nowhere".*\[NETWORK_UNKNOWN\]$/],
+    [
+      ['add', '--network', 'main', '--from', '20', '--to', '10'],
+      /reversed.*--from 10 --to 20.*\[RANGE_INVALID\]$/,
+    ],
+    [['add', '--network', 'main', '--from', '0x10'], /--from.*"0x10".*\[RANGE_INVALID\]$/],
+    [
+      ['add', '--network', 'main', '--from', '1', '--to', 'finalized'],
+      /--to.*"finalized".*\[RANGE_INVALID\]$/,
+    ],
+    [['add', '--network', 'main', '--from', '1', '--kinds', 'blobs'], /no kind "blobs".*\[KIND_UNKNOWN\]$/],
+    [['add', '--network', 'main', '--from', '1', '--priority', '0'], /--priority.*1 to 1000.*\[USAGE\]$/],
+    [['pause', '999'], /no backfill 999.*\[BACKFILL_UNKNOWN\]$/],
+    [['pause', '9007199254740991'], /no backfill.*\[BACKFILL_UNKNOWN\]$/],
+    [['cancel', 'all'], /"all".*\[USAGE\]$/],
+  ])('backfill %j is refused', async (args, line) => {
+    expect(await on.refused(64, 'backfill', ...(args as string[]))).toMatch(line as RegExp);
+  });
+});

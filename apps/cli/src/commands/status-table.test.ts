@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { jsonLines } from '../testing/run.js';
+import { useCommands } from '../testing/use-commands.js';
+
+const on = useCommands();
+beforeAll(async () => {
+  await on.database.networks.register({ id: 'main', chainId: 1 });
+  await on.database.networks.register({ id: 'other', chainId: 2 });
+  const kinds = ['blocks', 'transactions', 'receipts', 'logs', 'traces'] as const;
+  await on.database.wanted.add({ network: 'other', kinds, start: 5, end: null, priority: 100 });
+});
+
+describe('status', () => {
+  test('per network and kind: wanted, staged, published, quarantined, rate, ETA', async () => {
+    await on.database.head.set({ network: 'other', number: 14, hash: `0x${'ab'.repeat(32)}`, finalized: 10 });
+    await on.database.quarantine.put({
+      network: 'other',
+      number: 7,
+      kinds: ['traces'],
+      cause: 'PROOF_FAILED',
+      message: 'the root differs',
+      upstream: null,
+      payloadDigest: null,
+    });
+    const lines = (await on.done('status', '--network', 'other')).out.trim().split('\n');
+    expect(lines[0]).toMatch(
+      /^NETWORK +KIND +WANTED +STAGED +PUBLISHED +QUARANTINED +BUNDLES +SIZE +BLOCKS\/S +ETA$/,
+    );
+    expect(lines.slice(1, 6).map((line) => line.split(/ {2,}/))).toEqual(
+      ['blocks', 'transactions', 'receipts', 'logs', 'traces'].map((kind) => [
+        'other',
+        kind,
+        '10',
+        '0',
+        '0',
+        kind === 'traces' ? '1' : '0',
+        '0',
+        '0 B',
+        '0.0',
+        '-',
+      ]),
+    );
+  });
+
+  test('as JSON: one object a network, the holes by range', async () => {
+    const statuses = jsonLines(await on.done('status', '--json'));
+    expect(statuses.map((status) => status.network)).toEqual(['main', 'other']);
+    expect(statuses[1]).toMatchObject({ head: 14, finalized: 10 });
+    const kinds = statuses[1]?.kinds as Record<string, unknown>[];
+    expect(kinds.find((kind) => kind.kind === 'traces')).toMatchObject({
+      wanted: 10,
+      quarantined: 1,
+      missing: [
+        { start: 5, end: 6 },
+        { start: 8, end: 14 },
+      ],
+      blocksPerSecond: 0,
+      etaSeconds: null,
+    });
+  });
+
+  test('a network that the database does not know is refused with those that it knows', async () => {
+    expect(await on.refused(64, 'status', '--network', 'nowhere')).toMatch(
+      /network "nowhere"\. It knows main, other\. \[NETWORK_UNKNOWN\]$/,
+    );
+  });
+});
