@@ -149,10 +149,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     draining: () => draining,
     leaving: () => leaving,
     networksFileOk: options.networksFileOk ?? (() => true),
-    cacheBytes: () => ({
-      ...{ ranges: ranges.bytes, files: bodies.bytes },
-      ...{ answers: cache.bytes, held: memory.bytes },
-    }),
+    caches: () => ({ ranges, files: bodies, answers: cache, held: memory }),
   };
 
   const nextRequestId = createRequestIds();

@@ -25,6 +25,6 @@ export interface GatewayParts {
   leaving(): boolean;
   /** Whether the networks file is in force as it is. */
   networksFileOk(): boolean;
-  /** Bytes that each cache holds, and those of answers that are held, by name. */
-  cacheBytes(): Record<string, number>;
+  /** What takes memory, by name: caches, and the answers that are held. */
+  caches(): Record<string, { readonly bytes: number }>;
 }

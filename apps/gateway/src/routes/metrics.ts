@@ -15,7 +15,7 @@ export function metricsRoute(app: FastifyInstance, parts: GatewayParts): void {
   const caches = metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes that a cache holds.', ['cache']);
   app.get('/metrics', { schema }, async (request, reply) => {
     request.visit.route = 'metrics';
-    for (const [cache, bytes] of Object.entries(parts.cacheBytes())) caches.set({ cache }, bytes);
+    for (const [cache, { bytes }] of Object.entries(parts.caches())) caches.set({ cache }, bytes);
     return reply.type(metrics.contentType).send(await metrics.render());
   });
 }
