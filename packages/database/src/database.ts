@@ -413,7 +413,7 @@ export interface Database {
     create(filter: {
       id: Buffer;
       network: string;
-      /** 0 on an open network. */
+      /** Negative: whoever it stands for has no key. */
       keyId: number;
       state: string;
       ttlMs: number;
@@ -428,7 +428,7 @@ export interface Database {
     count(): Promise<ReadonlyMap<string, number>>;
     /** Deletes what has expired. */
     sweep(): Promise<void>;
-    /** Numbers hashes of waiting transactions in this order; those that are known stay where they are. */
+    /** Numbers hashes of waiting transactions in this order; those that are known stay where they are, as long as they are seen. */
     addPending(network: string, hashes: readonly string[]): Promise<void>;
     /** The number of the newest; 0 where there is none. */
     newestPending(network: string): Promise<number>;

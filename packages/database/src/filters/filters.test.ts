@@ -59,6 +59,23 @@ it('a key has so many and no more', async () => {
   expect((await made(10, 60_000, 2)).ok).toBe(true);
 });
 
+it('a key has no more where they are made at once, by several processes', async () => {
+  const other = open.another();
+  // Connections are made before, so that all begin together.
+  await Promise.all(Array.from({ length: 20 }, (_, n) => (n % 2 ? open.database : other).filters.count()));
+  const makes = Array.from({ length: 40 }, (_, n) =>
+    (n % 2 ? open.database : other).filters.create({
+      id: randomBytes(16),
+      network: 'main',
+      keyId: -11,
+      state: 'first',
+      ttlMs: 60_000,
+      maxOfKey: 5,
+    }),
+  );
+  expect((await Promise.all(makes)).filter(Boolean)).toHaveLength(5);
+});
+
 it('numbers waiting transactions once, in the order in which they were seen', async () => {
   const { filters } = open.database;
   const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
@@ -70,4 +87,19 @@ it('numbers waiting transactions once, in the order in which they were seen', as
   expect(first.hashes).toEqual([hash(3), hash(1)]);
   expect((await filters.pendingAfter('main', first.sequence, 10)).hashes).toEqual([hash(2)]);
   expect((await filters.pendingAfter('main', await filters.newestPending('main'), 10)).hashes).toEqual([]);
+});
+
+it('a transaction that is still seen keeps its number; what is not is forgotten after ten minutes', async () => {
+  const { filters } = open.database;
+  const [waits, mined] = ['a', 'b'].map((digit) => `0x${digit.repeat(64)}`) as [string, string];
+  await filters.addPending('old', [waits, mined]);
+  const numbers = (): Promise<object[]> =>
+    open.sql('SELECT sequence FROM packhouse.pending_transaction WHERE network = $1', ['old']);
+  const newest = await filters.newestPending('old');
+  await open.sql(`UPDATE packhouse.pending_transaction SET seen_at = seen_at - interval '11 minutes'`);
+  await filters.addPending('old', [waits]);
+  await filters.sweep();
+  expect(await numbers()).toHaveLength(1);
+  await filters.addPending('old', [waits]);
+  expect(await filters.pendingAfter('old', newest, 10)).toEqual({ hashes: [], sequence: newest });
 });

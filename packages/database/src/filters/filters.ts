@@ -7,6 +7,7 @@ import { deleteFilter } from './delete-filter.js';
 import { deleteOldPending } from './delete-old-pending.js';
 import { insertFilter } from './insert-filter.js';
 import { insertPending } from './insert-pending.js';
+import { lockFilters } from './lock-filters.js';
 import { selectFilter } from './select-filter.js';
 import { selectNewestPending } from './select-newest-pending.js';
 import { selectPending } from './select-pending.js';
@@ -23,7 +24,11 @@ interface FilterRecord {
 export function createFilters(connections: Connections): Database['filters'] {
   return {
     create: async ({ id, network, keyId, state, ttlMs, maxOfKey }) => {
-      const made = await connections.query(insertFilter, [id, network, keyId, state, ttlMs, maxOfKey]);
+      const values = [id, network, keyId, state, ttlMs, maxOfKey];
+      const made = await connections.transaction(async (session) => {
+        await session.query(lockFilters, [keyId]);
+        return session.query(insertFilter, values);
+      });
       return made.length > 0;
     },
     get: async (id) => {

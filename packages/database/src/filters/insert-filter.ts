@@ -1,6 +1,6 @@
 import { statement } from '../connection/statement.js';
 
-/** $1 id, $2 network, $3 key id, $4 state, $5 milliseconds to live, $6 filters of one key at most. */
+/** Under the lock of the key's filters. $1 id, $2 network, $3 key id, $4 state, $5 milliseconds to live, $6 filters of one key at most. */
 export const insertFilter = statement(
   'filters/insert-filter',
   `INSERT INTO packhouse.rpc_filter (id, network, key_id, state, expires_at)
