@@ -132,7 +132,7 @@ const rpc = (defaults: { aliases?: Record<string, string>; open?: boolean }) =>
         .min(1)
         .max(10_000)
         .default(64)
-        .describe('eth_call of one key in flight at most.'),
+        .describe('eth_call of one key, or of one address without a key, in flight at most.'),
       gasCap: z
         .int()
         .min(21_000)

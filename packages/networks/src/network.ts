@@ -37,7 +37,7 @@ export interface RpcPolicy {
   timeoutMs: number;
   /** The same for eth_call. */
   callTimeoutMs: number;
-  /** eth_call of one key in flight at most. */
+  /** eth_call of one key, or of one address without a key, in flight at most. */
   maxCallsInFlight: number;
   /** Highest gas of an eth_call; null: none. */
   gasCap: number | null;

@@ -8,66 +8,56 @@ export interface ChainMove {
   undone: ToldBlock[];
   /** Blocks that still stand, ascending; the new ones hang on the last of them. */
   standing: ToldBlock[];
-  /** New blocks whose hashes are known, ascending, up to the head; of a long way only the end. */
+  /** New blocks, ascending, each the parent of the next. Never empty. */
   added: BlockLink[];
-  /** First new block; before `added` where the way was long. */
+  /** First new block; those from it to the first of `added` are final. */
   from: number;
 }
 
-/** More blocks than this are not looked at one by one. */
-const MAX_LINKS = 64;
+/** Blocks that one poll looks at one by one; what lies beyond is the next poll's. */
+const MAX_LINKS = 1_024;
 
 /**
- * Compares what a filter told of with the chain, by hashes. Null: nothing new, the node that answers is behind, or the
- * chain moves so fast that no consistent view of it was had; the next poll sees it.
+ * Compares what a filter told of with the chain, by hashes; blocks up to `final` are not looked at where nothing was
+ * undone. Null: nothing new, the node that answers is behind, or the chain moves so fast that no consistent view of it
+ * was had; the next poll sees it.
+ *
+ * A branch is believed when it is longer than what was told of and no node is known to be further: a node that is
+ * behind, or that was left on a dead branch, is no reorganisation.
  */
 export async function chainMoves(
   visit: RpcVisit,
   told: readonly ToldBlock[],
-  maxLinks = MAX_LINKS,
+  final: number,
 ): Promise<ChainMove | null> {
   const head = await linkAt(visit, 'latest');
   const cursor = told.at(-1) as ToldBlock;
-  // A node that is behind knows nothing of what was undone.
-  if (head === null || head.number < cursor.number || head.hash === cursor.hash) return null;
+  if (head === null || head.number <= cursor.number) return null;
+  if (head.parentHash === cursor.hash) {
+    return { undone: [], standing: [...told], added: [head], from: head.number };
+  }
 
   const standing = [...told];
   const undone: ToldBlock[] = [];
-  const direct = head.number === cursor.number + 1 && head.parentHash === cursor.hash;
-  if (!direct) {
-    for (let last = standing.at(-1); last !== undefined; last = standing.at(-1)) {
-      const now = last.number === head.number ? head : await linkAt(visit, last.number);
-      if (now === null) return null;
-      if (now.hash === last.hash) break;
-      undone.push(last);
-      standing.pop();
-    }
+  for (let last = standing.at(-1); last !== undefined; last = standing.at(-1)) {
+    const now = await linkAt(visit, last.number, head.number);
+    if (now === null) return null;
+    if (now.hash === last.hash) break;
+    undone.push(last);
+    standing.pop();
   }
-  const fork = standing.at(-1)?.number ?? (told[0] as ToldBlock).number - 1;
-  const from = fork + 1;
-  const first = Math.max(from, head.number - maxLinks + 1);
-  const added = direct ? [head] : await linksOf(visit, first, head.number);
-  if (added === null || added.at(-1)?.hash !== head.hash) return null;
-  const hangs = standing.at(-1);
-  if (first === from && hangs !== undefined && added[0]?.parentHash !== hangs.hash) return null;
+  if (undone.length > 0 && head.number < (visit.at.forwarder.head() ?? 0)) return null;
+
+  const from = (standing.at(-1)?.number ?? (told[0] as ToldBlock).number - 1) + 1;
+  const first = undone.length > 0 ? from : Math.min(Math.max(from, final + 1), head.number);
+  const to = Math.min(head.number, first + MAX_LINKS - 1);
+  const added = await linksOf(visit, { from: first, to, head: head.number });
+  if (added === null || (added.at(-1)?.number === head.number && added.at(-1)?.hash !== head.hash))
+    return null;
+  const hangsOn = first === from ? standing.at(-1) : undefined;
+  if (hangsOn !== undefined && added[0]?.parentHash !== hangsOn.hash) return null;
+  // Another node than the one that had it replaced has it still.
+  const oldest = undone.at(-1);
+  if (oldest !== undefined && added[0]?.hash === oldest.hash) return null;
   return { undone, standing, added, from };
-}
-
-/** Blocks that are remembered; what is final cannot be undone. */
-const REMEMBERED = 128;
-/** Characters of logs that are remembered of one filter. */
-const REMEMBERED_TEXT = 262_144;
-
-/** What is worth remembering: the cursor, and what may still be undone. */
-export function remembered(told: readonly ToldBlock[], finalized: number | null): ToldBlock[] {
-  const recent = told.slice(-REMEMBERED).filter((block, at, all) => {
-    return at === all.length - 1 || finalized === null || block.number > finalized;
-  });
-  let room = REMEMBERED_TEXT;
-  const kept: ToldBlock[] = [];
-  for (const block of recent.reverse()) {
-    room -= (block.logs ?? []).reduce((sum, log) => sum + log.length, 0);
-    kept.unshift(room >= 0 ? block : { number: block.number, hash: block.hash });
-  }
-  return kept;
 }

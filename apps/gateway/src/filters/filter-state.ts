@@ -12,9 +12,7 @@ export interface ToldBlock {
 export type FilterState =
   | {
       type: 'logs';
-      /** As the client gave it, for eth_getFilterLogs. */
-      criteria: Record<string, unknown>;
-      /** Without its blocks. */
+      /** What the client asks for, without its blocks. */
       match: LogFilter;
       /** First and last block of interest; null: no such bound. */
       from: number | null;
@@ -27,8 +25,10 @@ export type FilterState =
 
 /** A filter lives so long after it was made or polled. */
 export const FILTER_TTL_MS = 300_000;
-/** Filters of one key at most. */
+/** Filters of one key at most, or of one address without a key. */
 export const FILTERS_OF_KEY = 1_000;
+/** Characters of a filter's addresses and topics: they are kept with each of the filters. */
+export const CRITERIA_TEXT = 65_536;
 
 /** The id as clients know it: 128 random bits as a QUANTITY, which has no leading zeros. */
 export function filterIdText(id: Buffer): string {

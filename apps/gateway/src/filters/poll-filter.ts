@@ -1,3 +1,4 @@
+import { Problem } from '../http/problem.js';
 import { failure } from '../rpc/answer-call.js';
 import { askWhole } from '../rpc/ask-whole.js';
 import type { LearntRanges } from '../rpc/learnt-ranges.js';
@@ -5,8 +6,14 @@ import { logsOfRange } from '../rpc/logs-split.js';
 import type { RpcVisit } from '../rpc/method.js';
 import { NodeSaid } from '../rpc/node-said.js';
 import { elementsOf } from '../rpc/raw-json.js';
-import { type ChainMove, chainMoves, remembered } from './chain-moves.js';
+import { type ChainMove, chainMoves } from './chain-moves.js';
+import { fewAtATime } from './few-at-a-time.js';
 import type { FilterState, ToldBlock } from './filter-state.js';
+import { type BlockLink, linkAt } from './read-chain.js';
+import { remembered } from './remembered.js';
+
+type BlocksState = Extract<FilterState, { type: 'blocks' }>;
+type LogsState = Extract<FilterState, { type: 'logs' }>;
 
 /** What a poll gives, and what is remembered when it was the first to say so. */
 export interface Polled<S extends FilterState = FilterState> {
@@ -17,79 +24,110 @@ export interface Polled<S extends FilterState = FilterState> {
 
 /** The newest blocks are asked for by hash: a node that does not have one says so instead of leaving its logs out. */
 const BY_HASH = 8;
-/** A block filter gives so many hashes at most after a long pause: the newest. */
-const MAX_HASHES = 1_024;
+/** So are those that no node was yet seen to have; where they are more, a later poll asks. */
+const MOST_BY_HASH = 64;
 
 /** Polls a block filter: new hashes only. */
-export async function pollBlocks(
-  visit: RpcVisit,
-  state: Extract<FilterState, { type: 'blocks' }>,
-): Promise<Polled<Extract<FilterState, { type: 'blocks' }>>> {
-  const move = await chainMoves(visit, state.told, MAX_HASHES);
+export async function pollBlocks(visit: RpcVisit, state: BlocksState): Promise<Polled<BlocksState>> {
+  // Each of them is told, final or not.
+  const move = await chainMoves(visit, state.told, -1);
   if (move === null) return { changes: [], state };
   const told = [...move.standing, ...move.added.map(({ number, hash }) => ({ number, hash }))];
   return {
     changes: move.added.map(({ hash }) => JSON.stringify(hash)),
-    state: { type: 'blocks', told: remembered(told, visit.at.forwarder.finalized()) },
+    state: { type: 'blocks', told: remembered(told, finalOf(visit)) },
   };
 }
 
 /** Polls a log filter: what was undone first, with `removed: true`, then what is new. */
 export async function pollLogs(
   visit: RpcVisit,
-  state: Extract<FilterState, { type: 'logs' }>,
+  state: LogsState,
   learnt: LearntRanges,
-): Promise<Polled<Extract<FilterState, { type: 'logs' }>>> {
-  const move = await chainMoves(visit, state.told);
+): Promise<Polled<LogsState>> {
+  let move = await chainMoves(visit, state.told, finalOf(visit));
   if (move === null) return { changes: [], state };
-  const byBlock = await newLogs(visit, state, move, learnt);
+  let byBlock: Map<number, string[]> | null;
+  try {
+    byBlock = await newLogs(visit, state, move, learnt);
+  } catch (error) {
+    move = await shortened(visit, move, error);
+    byBlock = await newLogs(visit, state, move, learnt);
+  }
   if (byBlock === null) return { changes: [], state };
-  const removed: string[] = [];
-  for (const block of move.undone) removed.push(...(await logsOfUndone(visit, state, block)));
+  const removed: string[][] = [];
+  for (const block of move.undone) removed.push(await logsOfUndone(visit, state, block));
   const told: ToldBlock[] = [
     ...move.standing,
     ...move.added.map(({ number, hash }) => ({ number, hash, logs: byBlock.get(number) ?? [] })),
   ];
   return {
     changes: [...removed, ...byBlock.values()].flat(),
-    state: { ...state, told: remembered(told, visit.at.forwarder.finalized()) },
+    state: { ...state, told: remembered(told, finalOf(visit)) },
   };
 }
 
-/** The logs of the new blocks by block, ascending; null where they are not of the blocks that were looked at. */
+function finalOf(visit: RpcVisit): number {
+  return visit.at.forwarder.finalized() ?? -1;
+}
+
+/** The new blocks as far as one answer may hold their logs; what lies beyond is the next poll's. Throws other errors. */
+async function shortened(visit: RpcVisit, move: ChainMove, error: unknown): Promise<ChainMove> {
+  const tooMany = error instanceof Problem && error.reason === 'too-many-logs';
+  const range = tooMany ? (error.members.suggestedRange as { toBlock: string } | undefined) : undefined;
+  if (range === undefined) throw error;
+  const last = Number(range.toBlock);
+  const added = move.added.filter(({ number }) => number <= last);
+  if (added.length > 0) return { ...move, added };
+  // It ends among blocks that are final, which were not looked at.
+  const link = await linkAt(visit, last);
+  if (link === null) throw error;
+  return { ...move, added: [link] };
+}
+
+/**
+ * The logs of the new blocks by block, ascending. Null where they are not of the blocks that were looked at, or a node
+ * may have had less of them than it was asked for.
+ */
 async function newLogs(
   visit: RpcVisit,
-  { match, from, to }: Extract<FilterState, { type: 'logs' }>,
+  { match, from, to }: LogsState,
   move: ChainMove,
   learnt: LearntRanges,
 ): Promise<Map<number, string[]> | null> {
-  const within = (number: number): boolean => number >= (from ?? 0) && number <= (to ?? number);
-  const byHash = move.added.slice(-BY_HASH).filter((block) => within(block.number));
-  const head = (move.added.at(-1) as { number: number }).number;
-  const range = {
-    from: Math.max(move.from, from ?? 0),
-    to: Math.min(head - Math.min(BY_HASH, move.added.length), to ?? head),
-  };
-  const logs: string[] =
-    range.from > range.to ? [] : [...(await logsOfRange(visit, match, range, learnt)).logs()];
-  for (const texts of await Promise.all(byHash.map(({ hash }) => logsOfBlock(visit, match, hash)))) {
-    logs.push(...texts);
-  }
+  const { number: first } = move.added[0] as BlockLink;
+  const { number: last } = move.added.at(-1) as BlockLink;
+  /** What is up to here is asked for as a range. */
+  const split = Math.max(first - 1, Math.min(last - BY_HASH, visit.at.forwarder.head() ?? -1));
+  if (last - split > MOST_BY_HASH) return null;
+  const range = { from: Math.max(move.from, from ?? 0), to: Math.min(split, to ?? split) };
+  const had = range.from > range.to ? null : await logsOfRange(visit, match, range, learnt);
+  if (had?.sure === false) return null;
+  const byHash = move.added.filter(
+    ({ number }) => number > split && number >= (from ?? 0) && number <= (to ?? number),
+  );
+  const newest = await fewAtATime(byHash, (block) => logsOfBlock(visit, match, block));
   const hashes = new Map(move.added.map(({ number, hash }) => [number, hash]));
   const byBlock = new Map<number, string[]>();
-  for (const text of logs) {
+  for (const text of [had?.logs() ?? [], ...newest].flat()) {
     const { blockNumber, blockHash } = JSON.parse(text) as { blockNumber?: string; blockHash?: string };
     const number = Number(blockNumber);
     const expected = hashes.get(number);
     if (expected !== undefined && expected !== blockHash) return null;
-    byBlock.set(number, [...(byBlock.get(number) ?? []), text]);
+    const ofBlock = byBlock.get(number);
+    if (ofBlock === undefined) byBlock.set(number, [text]);
+    else ofBlock.push(text);
   }
   return byBlock;
 }
 
-async function logsOfBlock(visit: RpcVisit, match: object, blockHash: string): Promise<string[]> {
-  const params = JSON.stringify([{ ...match, blockHash }]);
-  const answer = await askWhole(visit, { method: 'eth_getLogs', params });
+async function logsOfBlock(
+  visit: RpcVisit,
+  match: object,
+  { number, hash }: { number: number; hash: string },
+): Promise<string[]> {
+  const params = JSON.stringify([{ ...match, blockHash: hash }]);
+  const answer = await askWhole(visit, { method: 'eth_getLogs', params, block: number });
   if (answer.kind === 'error') throw new NodeSaid(answer.error);
   if (!answer.text.startsWith('[')) {
     throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
@@ -104,6 +142,6 @@ async function logsOfUndone(
   block: ToldBlock,
 ): Promise<string[]> {
   // Where they were too many to remember, a node that still has the block tells; else nobody can.
-  const logs = block.logs ?? (await logsOfBlock(visit, match, block.hash).catch(() => []));
+  const logs = block.logs ?? (await logsOfBlock(visit, match, block).catch(() => []));
   return logs.map((text) => JSON.stringify({ ...(JSON.parse(text) as object), removed: true }));
 }

@@ -164,9 +164,10 @@ function visitOf(
   parts: GatewayParts,
   at: RpcSite,
   key: KeyRow | undefined,
-  { visit }: RpcExchange,
+  request: RpcExchange,
   reply: RpcReply,
 ): RpcVisit {
+  const { visit } = request;
   let gone: CallController | undefined;
   visit.calls = beginCalls();
   return {
@@ -175,6 +176,7 @@ function visitOf(
     context: parts.context,
     at,
     key,
+    address: key === undefined ? request.ip : undefined,
     get signal() {
       if (gone === undefined) {
         const made = new CallController();

@@ -24,14 +24,6 @@ export async function answerBatch(
 ): Promise<Buffer | null> {
   const { maxAnswerBytes } = visit.at.site.network.rpc;
   let bytes = 0;
-  const grow = (piece: Buffer): Buffer => {
-    bytes += piece.length;
-    if (bytes <= maxAnswerBytes) return piece;
-    bytes -= piece.length;
-    throw new Problem('answer-too-large', {
-      detail: `The answers of the batch are larger than ${maxAnswerBytes} bytes; ask this one by itself.`,
-    });
-  };
 
   const answer = async (item: RpcItem): Promise<Buffer | null> => {
     if ('problem' in item) {
@@ -39,12 +31,22 @@ export async function answerBatch(
       return refusalText(item.id, item.problem, request.id);
     }
     const { call } = item;
+    let mine = 0;
+    const reserve = (size: number): void => {
+      if (bytes - mine + size > maxAnswerBytes) {
+        throw new Problem('answer-too-large', {
+          detail: `The answers of the batch are larger than ${maxAnswerBytes} bytes; ask this one by itself.`,
+        });
+      }
+      bytes += size - mine;
+      mine = size;
+    };
     const stop = new CallController();
     const leave = (): void => stop.abort(visit.signal.reason);
     if (visit.signal.aborted) leave();
     else visit.signal.addEventListener('abort', leave, { once: true });
     try {
-      const said = await answerObserved(call, { ...visit, signal: stop });
+      const said = await answerObserved(call, { ...visit, signal: stop, reserve });
       if (call.id === undefined) return null;
       if (said.kind === 'error') return nodeErrorText(call.id, said.error);
       const pieces: Buffer[] = [];
@@ -52,11 +54,14 @@ export async function answerBatch(
       // What would be streamed alone is held here, until the client has taken the batch.
       const held = rest === null ? undefined : await visit.at.memory?.enter(visit.signal);
       try {
-        pieces.push(grow(said.body.bytes));
-        for await (const piece of rest ?? []) pieces.push(grow(piece));
-        held?.(pieces.reduce((sum, piece) => sum + piece.length, 0));
+        reserve(said.body.bytes.length);
+        pieces.push(said.body.bytes);
+        for await (const piece of rest ?? []) {
+          reserve(mine + piece.length);
+          pieces.push(piece);
+        }
+        held?.(mine);
       } catch (error) {
-        for (const piece of pieces) bytes -= piece.length;
         // Only what is read from a node can fail here besides.
         throw error instanceof Problem
           ? error
@@ -65,6 +70,7 @@ export async function answerBatch(
       return Buffer.concat([beforeResult(call.id), ...pieces, AFTER_RESULT]);
     } catch (error) {
       stop.abort(error);
+      reserve(0);
       if (call.id === undefined || visit.signal.aborted) return null;
       const problem = problemOfError(error);
       logInternal(problem, request, visit.context.logger);

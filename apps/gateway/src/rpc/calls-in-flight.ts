@@ -1,9 +1,9 @@
 import { Problem } from '../http/problem.js';
 
-/** Counts the calls of each key that are under way on one network. */
+/** Counts the calls of each key or address that are under way on one network. */
 export interface CallsInFlight {
-  /** Counts one; gives what ends it. Throws the problem `rate-limited` where the key has `limit` of them already. */
-  enter(keyId: number, limit: number): () => void;
+  /** Counts one; gives what ends it. Throws the problem `rate-limited` where `owner` has `limit` of them already. */
+  enter(owner: number, limit: number): () => void;
 }
 
 /** Soon enough for calls that take milliseconds, late enough to be no busy loop. */
@@ -13,23 +13,23 @@ const RETRY_AFTER_SECONDS = 1;
 export function createCallsInFlight(): CallsInFlight {
   const counts = new Map<number, number>();
   return {
-    enter(keyId, limit) {
-      const count = counts.get(keyId) ?? 0;
+    enter(owner, limit) {
+      const count = counts.get(owner) ?? 0;
       if (count >= limit) {
         throw new Problem('rate-limited', {
-          detail: `A key has ${limit} calls in flight at most; wait for answers before asking more.`,
+          detail: `A key, or an address without one, has ${limit} calls in flight at most; wait for answers before asking more.`,
           members: { limit, window: 'in-flight', retryAfterMs: RETRY_AFTER_SECONDS * 1_000 },
           headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
         });
       }
-      counts.set(keyId, count + 1);
+      counts.set(owner, count + 1);
       let left = false;
       return () => {
         if (left) return;
         left = true;
-        const now = (counts.get(keyId) ?? 1) - 1;
-        if (now === 0) counts.delete(keyId);
-        else counts.set(keyId, now);
+        const now = (counts.get(owner) ?? 1) - 1;
+        if (now === 0) counts.delete(owner);
+        else counts.set(owner, now);
       };
     },
   };

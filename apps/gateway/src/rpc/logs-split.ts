@@ -139,6 +139,12 @@ function cut(pieces: Piece[], piece: Piece, last: number): void {
 /** Has a piece that was refused asked for again, its beginning alone. */
 function shrink(pieces: Piece[], piece: Piece, refused: RefusedRange, learnt: LearntRanges): void {
   const { from, to } = piece;
+  if (from === to) {
+    // A single block by our count; by the name that the client gave its end, the node may have more.
+    piece.toText = undefined;
+    piece.asked = false;
+    return;
+  }
   const blocks = to - from + 1;
   // Too many logs depend on where one looks, a range's width does not.
   if (!refused.logs) learnt.refused(blocks, refused.blocks);
@@ -163,7 +169,7 @@ async function logsOfPiece(
     answer = await askWhole(visit, { method: 'eth_getLogs', params: JSON.stringify([asked]), block: to });
   } catch (error) {
     const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
-    if (!tooLarge || from === to) throw error;
+    if (!tooLarge || (from === to && toText === undefined)) throw error;
     return { refused: { logs: true, blocks: null, until: null } };
   }
   if (answer.kind === 'result') {
@@ -179,7 +185,7 @@ async function logsOfPiece(
     return { logs: { count, body, bytes: sizeOf(body), texts }, sure: head !== null && head >= to };
   }
   const refused = refusedRange(answer.code, answer.message);
-  if (refused === null || from === to) throw new NodeSaid(answer.error);
+  if (refused === null || (from === to && toText === undefined)) throw new NodeSaid(answer.error);
   return { refused };
 }
 

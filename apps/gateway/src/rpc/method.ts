@@ -43,12 +43,19 @@ export interface RpcVisit {
   readonly at: RpcSite;
   /** Absent on an open network. */
   readonly key: KeyRow | undefined;
+  /** Of a client without a key; absent where there is one. */
+  readonly address?: string | undefined;
   /** Aborted when the client goes away. */
   readonly signal: CallSignal;
   /** What the log says of the request. */
   readonly notes?: CallNotes | undefined;
   /** Of the request, or of the one call. Absent where nobody traces. */
   readonly span?: Span | undefined;
+  /**
+   * Takes room for an answer of so many bytes beside those that are sent with it, instead of what it took before; throws
+   * the problem `answer-too-large` where there is none. Absent where nothing is sent with it.
+   */
+  readonly reserve?: ((bytes: number) => void) | undefined;
 }
 
 /** What is sent on instead of what came, and what is known of it. */

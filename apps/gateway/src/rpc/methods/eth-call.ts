@@ -1,11 +1,13 @@
 import type { Network } from '@packhouse/networks';
+import { ownerOf } from '../../limits/owner-of.js';
 import { createCallsInFlight } from '../calls-in-flight.js';
 import type { Prepared, RpcMethod } from '../method.js';
 import { callObject } from '../params/call-object.js';
 import { anything, blockNumberOf, blockOrHash, checkParams, invalidParams } from '../params/check-params.js';
 
 /**
- * `eth_call`, with the gas of a network at most (`gasCap`), a timeout of its own, and so many of one key in flight: a key whose calls are slow does not take the nodes from the others.
+ * `eth_call`, with the gas of a network at most (`gasCap`), a timeout of its own, and so many of one key,
+ * or address without a key, in flight: whoever's calls are slow does not take the nodes from the others.
  */
 export function ethCall(): RpcMethod {
   const inFlight = createCallsInFlight();
@@ -26,7 +28,7 @@ export function ethCall(): RpcMethod {
         ...(number === undefined ? {} : { block: number, about: number }),
       };
     },
-    enter: ({ at, key }) => inFlight.enter(key?.id ?? 0, at.site.network.rpc.maxCallsInFlight),
+    enter: (visit) => inFlight.enter(ownerOf(visit), visit.at.site.network.rpc.maxCallsInFlight),
   };
 }
 

@@ -6,6 +6,7 @@ import { type ScriptedAnswer, type ScriptedNode, startScriptedNode } from '../..
 import { startTestGateway, type TestGateway } from '../../testing/test-gateway.js';
 
 const HEAD = 20_000;
+const SAFE = 15_000;
 const MAX_LOGS = 500;
 const MAX_BYTES = 100_000;
 const hex = (n: number): string => `0x${n.toString(16)}`;
@@ -62,7 +63,9 @@ function logsOf(from: number, to: number): Log[] {
 
 function answer(params: unknown[]): ScriptedAnswer {
   const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string };
-  const range = { from: Number(fromBlock), to: toBlock === 'latest' ? HEAD : Number(toBlock) };
+  const blockOf = (text: string): number =>
+    ({ latest: HEAD, pending: HEAD, safe: SAFE })[text] ?? Number(text);
+  const range = { from: blockOf(fromBlock), to: blockOf(toBlock) };
   asked.push(range);
   const found = logsOf(range.from, range.to);
   const tooWide = range.to - range.from + 1 > (limits.blocks ?? Number.POSITIVE_INFINITY);
@@ -75,7 +78,8 @@ beforeAll(async () => {
   node = await startScriptedNode();
   node.answer(({ method, params }) => {
     if (method === 'eth_getLogs') return answer(params);
-    return { result: { number: hex(HEAD), hash: `0x${'1'.repeat(64)}`, parentHash: `0x${'2'.repeat(64)}` } };
+    const number = hex(params[0] === 'safe' ? SAFE : HEAD);
+    return { result: { number, hash: `0x${'1'.repeat(64)}`, parentHash: `0x${'2'.repeat(64)}` } };
   });
   await start();
 });
@@ -111,10 +115,10 @@ async function start(): Promise<void> {
   }
 }
 
-async function getLogs(filter: object): Promise<Answered> {
+async function getLogs(filter: object, url = at.url, as = key): Promise<Answered> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [filter] });
   const headers = { 'content-type': 'application/json' };
-  return (await ask(at.url, `/main/v1/${key}`, { method: 'POST', body, headers })).json() as Answered;
+  return (await ask(url, `/main/v1/${as}`, { method: 'POST', body, headers })).json() as Answered;
 }
 const range = (from: number, to: number) => ({ fromBlock: hex(from), toBlock: hex(to) });
 
@@ -221,6 +225,71 @@ describe('behind a node that', () => {
     expect((await getLogs({ fromBlock: hex(HEAD - 10), toBlock: '0xffffff' })).result).toEqual(
       logsOf(0, HEAD),
     );
+  });
+});
+
+describe('a range whose bounds are the nodes’ to say', () => {
+  const sentEnds = (): unknown[] =>
+    node.calls
+      .filter(({ method }) => method === 'eth_getLogs')
+      .slice(-asked.length)
+      .map(({ params }) => (params[0] as { toBlock: string }).toBlock);
+  const narrow: Limits = {
+    blocks: 100,
+    say: () => ({ code: -32614, message: 'eth_getLogs is limited to a 100 range' }),
+  };
+
+  it.each([
+    ['a number', hex(HEAD - 450), 'pending', [HEAD - 450, HEAD]],
+    ['a number', hex(SAFE - 450), 'safe', [SAFE - 450, SAFE]],
+    ['`safe`', 'safe', hex(SAFE + 450), [SAFE, SAFE + 450]],
+    ['`latest`', 'latest', 'pending', [HEAD, HEAD]],
+    ['a number beyond the head', hex(HEAD + 1), '0xffffffff', [HEAD + 1, HEAD + 1]],
+  ])('is split where it goes from %s %s to %s', async (_, fromBlock, toBlock, [from, to]) => {
+    setLogs(Array.from({ length: HEAD / 10 }, (__, n) => [n * 10 + 10, 1]));
+    limits = narrow;
+    expect((await getLogs({ fromBlock, toBlock })).result).toEqual(logsOf(from as number, to as number));
+    // What the client named is sent with the last part.
+    if (!toBlock.startsWith('0x')) expect(sentEnds()).toContain(toBlock);
+  });
+
+  it.each(['pending', 'safe'])('is refused with a suggestion where %s ends too much', async (toBlock) => {
+    setLogs(Array.from({ length: 300 }, (_, n) => [SAFE - 300 + n, 5]));
+    const { error } = await getLogs({ fromBlock: hex(SAFE - 300), toBlock });
+    expect(error).toMatchObject({ code: -32005, data: { reason: 'too-many-logs' } });
+    const suggested = error?.data.suggestedRange as { fromBlock: string; toBlock: string };
+    expect((await getLogs(suggested)).result).toEqual(logsOf(SAFE - 300, Number(suggested.toBlock)));
+  });
+
+  it('is split also while no node has told its head', async () => {
+    const other = await startScriptedNode();
+    let [mute, looks] = [true, 0];
+    other.answer(({ method, params }) => {
+      if (method === 'eth_getLogs') return answer(params);
+      looks += 1;
+      if (mute) return { error: { code: -32000, message: 'not yet' } };
+      return {
+        result: { number: hex(HEAD), hash: `0x${'1'.repeat(64)}`, parentHash: `0x${'2'.repeat(64)}` },
+      };
+    });
+    const networks = parseNetworks(
+      `networks:\n  - {id: main, family: evm, chainId: 1, pollIntervalMs: 5000, upstreams: [{url: '${other.url}'}]}`,
+      { source: 'test', env: {} },
+    );
+    const gateway = await startTestGateway({ networks });
+    try {
+      const mine = (await gateway.makeKey()).key;
+      await expect.poll(() => looks, { timeout: 60_000 }).toBeGreaterThan(0);
+      // It is asked for its head in five seconds again.
+      mute = false;
+      limits = narrow;
+      setLogs(Array.from({ length: 45 }, (_, n) => [HEAD - 450 + n * 10, 1]));
+      const { result } = await getLogs({ fromBlock: hex(HEAD - 450), toBlock: 'latest' }, gateway.url, mine);
+      expect(result).toEqual(logsOf(HEAD - 450, HEAD));
+    } finally {
+      await gateway.close();
+      await other.close();
+    }
   });
 });
 

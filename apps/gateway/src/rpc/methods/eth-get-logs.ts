@@ -22,14 +22,14 @@ export function ethGetLogs(): RpcMethod {
     async handle(call, visit) {
       checkParams(call.params, [logFilter]);
       const filter = readLogFilter(call.params[0]);
-      const range = logRangeOf(filter, visit);
-      if (range === null) return askAsItIs(visit, filter);
       const { finalized } = visit.at.forwarder;
       const { id, chainId } = visit.at.site.network;
       const name = `${id} ${chainId} eth_getLogs ${JSON.stringify(filter)}`;
       const kept = visit.at.cache.get(name);
       if (kept !== undefined) return { ...whole(kept), kept: name };
       try {
+        const range = await logRangeOf(filter, visit);
+        if (range === null) return await askAsItIs(visit, filter);
         const { body: bodyOf, sure } = await logsOfRange(visit, filter, range, learntBy(visit.context.clock));
         const body = bodyOf();
         if (sure && range.fixed && range.to <= (finalized() ?? -1)) visit.at.cache.set(name, body.bytes);

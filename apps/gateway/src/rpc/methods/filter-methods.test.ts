@@ -115,6 +115,15 @@ describe('a log filter', () => {
   ])('is refused with the range %j', async (criteria) => {
     await expect(call('eth_newFilter', [criteria])).rejects.toThrow('-32602 invalid block range params');
   });
+
+  it('has a thousand addresses, and is refused where its addresses and topics are too much to keep', async () => {
+    const address = Array.from({ length: 1_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`);
+    await call('eth_newFilter', [{ address }]);
+    const topics = [Array.from({ length: 1_000 }, (_, n) => topic(n))];
+    await expect(call('eth_newFilter', [{ address, topics }])).rejects.toThrow(
+      '-32602 invalid argument 0: more than 65536 characters of addresses and topics',
+    );
+  });
 });
 
 describe('a block filter', () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  CRITERIA_TEXT,
   FILTER_TTL_MS,
   FILTERS_OF_KEY,
   type FilterState,
@@ -9,6 +10,7 @@ import {
 import { type Polled, pollBlocks, pollLogs } from '../../filters/poll-filter.js';
 import { linkAt } from '../../filters/read-chain.js';
 import { Problem } from '../../http/problem.js';
+import { ownerOf } from '../../limits/owner-of.js';
 import { failure } from '../answer-call.js';
 import { createLearntRanges } from '../learnt-ranges.js';
 import type { MethodParts, RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
@@ -32,14 +34,14 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod
     const made = await filters.create({
       id,
       network: visit.at.site.network.id,
-      keyId: visit.key?.id ?? 0,
+      keyId: ownerOf(visit),
       state: JSON.stringify(state),
       ttlMs: FILTER_TTL_MS,
       maxOfKey: FILTERS_OF_KEY,
     });
     if (made) return value(filterIdText(id));
     throw new Problem('too-many-filters', {
-      detail: `A key has ${FILTERS_OF_KEY} filters at most; uninstall those that are not polled any more.`,
+      detail: `A key, or an address without one, has ${FILTERS_OF_KEY} filters at most; uninstall those that are not polled any more.`,
       members: { limit: FILTERS_OF_KEY },
     });
   };
@@ -48,7 +50,7 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod
     checkParams(call.params, [anything]);
     const id = filterIdBytes(call.params[0]);
     const row = id === null ? null : await filters.get(id);
-    const mine = row?.network === visit.at.site.network.id && row.keyId === (visit.key?.id ?? 0);
+    const mine = row?.network === visit.at.site.network.id && row.keyId === ownerOf(visit);
     if (id === null || row === null || !mine) throw notFound();
     return { id, version: row.version, state: JSON.parse(row.state) as FilterState };
   };
@@ -81,12 +83,17 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod
   return [
     method('eth_newFilter', 5, async (call, visit) => {
       checkParams(call.params, [logFilter]);
-      const criteria = call.params[0] as Record<string, unknown>;
-      const { fromBlock, toBlock, blockHash, ...match } = readLogFilter(criteria);
+      const { fromBlock, toBlock, blockHash, ...match } = readLogFilter(call.params[0]);
       if (blockHash !== undefined)
         throw invalidParams('invalid argument 0: blockHash is not allowed here', 0);
+      if (JSON.stringify(match).length > CRITERIA_TEXT) {
+        throw invalidParams(
+          `invalid argument 0: more than ${CRITERIA_TEXT} characters of addresses and topics`,
+          0,
+        );
+      }
       const bounds = boundsOf(fromBlock ?? 'latest', toBlock ?? 'latest');
-      return make(visit, { type: 'logs', criteria, match, ...bounds, told: [await headOf(visit)] });
+      return make(visit, { type: 'logs', match, ...bounds, told: [await headOf(visit)] });
     }),
     method('eth_newBlockFilter', 5, async (call, visit) => {
       checkParams(call.params, []);
@@ -104,16 +111,22 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod
       });
     }),
     method('eth_getFilterChanges', 5, async (call, visit) => {
+      // Nobody would be given what it has.
+      if (call.id === undefined) return value('[]', true);
       for (let tries = 0; tries < TRIES; tries++) {
         const { id, state, version } = await find(visit, call);
         const polled = await poll(visit, state);
+        const answer = value(`[${polled.changes.join(',')}]`, true);
+        // Once the cursor has moved, what it moved over must be delivered.
+        visit.reserve?.(answer.body.bytes.length);
+        if (visit.signal.aborted) throw visit.signal.reason;
         const mine = await filters.update({
           id,
           version,
           state: JSON.stringify(polled.state),
           ttlMs: FILTER_TTL_MS,
         });
-        if (mine) return value(`[${polled.changes.join(',')}]`, true);
+        if (mine) return answer;
       }
       // Others poll it without a pause, and they were given what is new.
       return value('[]', true);
@@ -121,7 +134,10 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod
     method('eth_getFilterLogs', getLogs.cost, async (call, visit) => {
       const { state } = await find(visit, call);
       if (state.type !== 'logs') throw notFound();
-      const params = [state.criteria];
+      const [fromBlock, toBlock] = [state.from, state.to].map((number) =>
+        number === null ? 'latest' : `0x${number.toString(16)}`,
+      );
+      const params = [{ ...state.match, fromBlock, toBlock }];
       const asked = { ...call, method: getLogs.name, params, paramsText: JSON.stringify(params) };
       return (getLogs.handle as NonNullable<RpcMethod['handle']>)(asked, visit);
     }),
@@ -129,7 +145,7 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod): RpcMethod
       checkParams(call.params, [anything]);
       const id = filterIdBytes(call.params[0]);
       const network = visit.at.site.network.id;
-      const gone = id !== null && (await filters.remove({ id, network, keyId: visit.key?.id ?? 0 }));
+      const gone = id !== null && (await filters.remove({ id, network, keyId: ownerOf(visit) }));
       return value(String(gone), true);
     }),
   ];
@@ -170,6 +186,6 @@ function notFound(): Problem {
   return new Problem('filter-unknown', { detail: 'filter not found' });
 }
 
-function value(text: string, raw = false): RpcAnswer {
+function value(text: string, raw = false): Extract<RpcAnswer, { kind: 'result' }> {
   return { kind: 'result', body: { bytes: Buffer.from(raw ? text : JSON.stringify(text)), rest: null } };
 }

@@ -1,0 +1,72 @@
+import { type ScriptedAnswer, type ScriptedNode, startScriptedNode } from './scripted-node.js';
+
+/** A log as a chain node tells it. */
+export interface ChainLog {
+  blockNumber: string;
+  blockHash: string;
+  logIndex: string;
+  data: string;
+  removed?: boolean;
+}
+
+/** A node with a chain of blocks that have one log each, as far as it says. */
+export interface ChainNode {
+  node: ScriptedNode;
+  head: number;
+  alive: boolean;
+  /** From the block of that number on it has another branch; the newest fork counts. */
+  forks: { from: number; branch: string }[];
+  /** Characters of each log's data. */
+  dataLength: number;
+  /** It still gives logs of blocks that are on none of its branches. */
+  keepsDead: boolean;
+  /** Says something else than the chain would; undefined: nothing else. */
+  instead?: (method: string, first: unknown) => ScriptedAnswer | undefined;
+}
+
+const hex = (n: number): string => `0x${n.toString(16)}`;
+
+/** The hash of a block: a letter for the branch that it was first on, and its number. */
+export function hashOf(number: number, branch = 'a'): string {
+  return `0x${branch}${number.toString(16).padStart(63, '0')}`;
+}
+
+/** The one log of a block. */
+export function logOf(number: number, branch = 'a', dataLength = 2): ChainLog {
+  const data = '0x'.padEnd(dataLength, '0');
+  return { blockNumber: hex(number), blockHash: hashOf(number, branch), logIndex: '0x0', data };
+}
+
+/** Starts one whose newest block is 10 and whose final one is 0. */
+export async function startChainNode(): Promise<ChainNode> {
+  const node = await startScriptedNode();
+  const chain: ChainNode = { node, head: 10, alive: true, forks: [], dataLength: 2, keepsDead: false };
+  const branchAt = (number: number): string =>
+    chain.forks.findLast(({ from }) => number >= from)?.branch ?? 'a';
+  const log = (number: number, branch = branchAt(number)): ChainLog =>
+    logOf(number, branch, chain.dataLength);
+  node.answer(({ method, params }) => {
+    if (!chain.alive) return 'reset';
+    const [first] = params as [string | { blockHash?: string; fromBlock?: string; toBlock?: string }];
+    const other = chain.instead?.(method, first);
+    if (other !== undefined) return other;
+    if (method === 'eth_getBlockByNumber') {
+      const number = first === 'latest' ? chain.head : first === 'finalized' ? 0 : Number(first);
+      if (number > chain.head) return { result: null };
+      const [hash, parentHash] = [number, number - 1].map((n) => hashOf(n, branchAt(n)));
+      return { result: { number: hex(number), hash, parentHash } };
+    }
+    if (method !== 'eth_getLogs' || typeof first === 'string') {
+      return { error: { code: -32601, message: 'no' } };
+    }
+    if (first.blockHash !== undefined) {
+      const [branch, number] = [first.blockHash[2] as string, Number(`0x${first.blockHash.slice(3)}`)];
+      const has = number <= chain.head && branch === branchAt(number);
+      if (!has && !chain.keepsDead) return { error: { code: -32000, message: 'unknown block' } };
+      return { result: [log(number, branch)] };
+    }
+    const [from, to] = [Number(first.fromBlock), Math.min(chain.head, Number(first.toBlock))];
+    return { result: Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => log(from + n)) };
+  });
+  return chain;
+}

@@ -1,0 +1,43 @@
+import { redisInstalled, startRedis } from '@packhouse/local';
+import { createLogger } from '@packhouse/runtime';
+import { vi } from 'vitest';
+import type { GatewayOptions } from '../create-gateway.js';
+import { createRedisFilterStore } from '../filters/create-redis-filter-store.js';
+import { connectRedis } from '../limits/connect-redis.js';
+import { createSharedAnswers } from '../rpc/shared-answers.js';
+
+/** Where gateways share what they know. */
+export interface GatewayStore {
+  /** For one more gateway: connections of its own. */
+  options(): Promise<Pick<GatewayOptions, 'filters' | 'sharedAnswers'>>;
+  close(): Promise<void>;
+}
+
+const logger = createLogger({ name: 'test', level: 'silent' });
+
+async function openRedis(): Promise<GatewayStore> {
+  const server = await startRedis();
+  const clients: ReturnType<typeof connectRedis>[] = [];
+  return {
+    async options() {
+      const redis = connectRedis(server.url, { logger });
+      clients.push(redis);
+      await vi.waitUntil(() => redis.status === 'ready', { timeout: 60_000 });
+      return { filters: createRedisFilterStore(redis), sharedAnswers: createSharedAnswers(redis) };
+    },
+    async close() {
+      for (const client of clients) client.disconnect();
+      await server.stop();
+    },
+  };
+}
+
+/** Both that there are, by name; `able`: what it needs is installed. */
+export const GATEWAY_STORES: { name: string; able: boolean; open(): Promise<GatewayStore> }[] = [
+  {
+    name: 'Postgres',
+    able: true,
+    open: async () => ({ options: async () => ({}), close: async () => undefined }),
+  },
+  { name: 'Redis (needs redis-server)', able: redisInstalled(), open: openRedis },
+];

@@ -1,0 +1,68 @@
+import { parseNetworks } from '@packhouse/networks';
+import { createMetrics } from '@packhouse/runtime';
+import { createGateway, type GatewayOptions } from '../create-gateway.js';
+import type { FilterStore } from '../filters/filter-store.js';
+import { ask } from './ask.js';
+import type { GatewayStore } from './gateway-stores.js';
+import { startTestGateway, type TestGateway } from './test-gateway.js';
+
+/** Two gateways that share a database and a store of filters. */
+export interface TwoGateways {
+  at: TestGateway;
+  urls: readonly [string, string];
+  /** Of these tests. */
+  key: string;
+  /** Of the first one. */
+  filters: FilterStore;
+  /** Calls the first one or the second with a key of these tests, or another one. */
+  call<T>(gateway: 0 | 1, method: string, params?: unknown[], as?: string): Promise<T>;
+  /** The head of each upstream by its name, as the first gateway or the second knows it. */
+  heads(gateway: 0 | 1): Promise<Record<string, number>>;
+  close(): Promise<void>;
+}
+
+/** Starts them; the texts are networks files whose network is `main`. */
+export async function startTwoGateways(
+  texts: readonly [string, string],
+  store: GatewayStore,
+  options: Partial<GatewayOptions> = {},
+): Promise<TwoGateways> {
+  const [networks, theirs] = texts.map((text) => parseNetworks(text, { source: 'test', env: {} }));
+  if (networks === undefined || theirs === undefined) throw new Error('unreachable');
+  const shared = await store.options();
+  const at = await startTestGateway({ networks, ...shared, ...options });
+  const { context, database, objectStore } = at;
+  const second = await createGateway({
+    ...{ context: { ...context, metrics: createMetrics() }, database, objectStore, networks: theirs },
+    ...(await store.options()),
+    ...options,
+  });
+  const urls = [at.url, `http://127.0.0.1:${await second.listen(0, '127.0.0.1')}`] as const;
+  const { key } = await at.makeKey();
+  return {
+    at,
+    urls,
+    key,
+    filters: shared.filters ?? database.filters,
+    async call<T>(gateway: 0 | 1, method: string, params: unknown[] = [], as = key) {
+      const answer = await ask(urls[gateway], `/main/v1/${as}`, {
+        method: 'POST',
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        headers: { 'content-type': 'application/json' },
+      });
+      const { result, error } = answer.json() as { result: T; error?: { code: number; message: string } };
+      if (error !== undefined) throw new Error(`${error.code} ${error.message}`);
+      return result;
+    },
+    async heads(gateway) {
+      const headers = { authorization: `Bearer ${key}` };
+      const { text } = await ask(urls[gateway], '/metrics', { headers });
+      const lines = text.matchAll(/packhouse_upstream_head_block\{.*upstream="(\w+)"\} (\d+)/g);
+      return Object.fromEntries([...lines].map(([, name, head]) => [name, Number(head)]));
+    },
+    async close() {
+      await second.close();
+      await at.close();
+    },
+  };
+}
