@@ -106,8 +106,17 @@ describe('ethers', () => {
 
   it('hears of the new branch of a reorganisation while it watches', async () => {
     const seen: string[] = [];
+    const removed: number[] = [];
+    const look = (told: { action: string; result?: { result?: unknown }[] }): void => {
+      if (told.action !== 'receiveRpcResult') return;
+      const logs = (told.result ?? []).flatMap(({ result }) =>
+        Array.isArray(result) ? (result as Log[]) : [],
+      );
+      removed.push(...logs.filter((log) => log.removed).map(idOf));
+    };
     const filter = { address, topics: [abi.getEvent('Ping')?.topicHash as string] };
     const listen = (log: Log): void => void seen.push(`${log.removed ? '-' : '+'}${idOf(log)}`);
+    await provider.on('debug', look);
     await provider.on(filter, listen);
     try {
       for (let id = 300; seen.length === 0; id++) {
@@ -119,8 +128,12 @@ describe('ethers', () => {
       await chain.node('anvil_reorg', [1, []]);
       await ping(32);
       await vi.waitFor(() => expect(seen.at(-1)).toBe('+32'), { timeout: 60_000 });
+      // It makes an event of another kind of what was undone.
+      expect(seen.slice(-2)).toEqual(['+31', '+32']);
+      expect(removed).toEqual([31]);
     } finally {
       await provider.off(filter, listen);
+      await provider.off('debug', look);
     }
   });
 });
