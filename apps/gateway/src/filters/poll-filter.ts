@@ -129,10 +129,16 @@ async function logsOfBlock(
   const params = JSON.stringify([{ ...match, blockHash: hash }]);
   const answer = await askWhole(visit, { method: 'eth_getLogs', params, block: number });
   if (answer.kind === 'error') throw new NodeSaid(answer.error);
-  if (!answer.text.startsWith('[')) {
+  const { text } = answer;
+  if (!text.startsWith('[')) {
     throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
   }
-  return elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
+  return elementsOf(text, Number.MAX_SAFE_INTEGER - 1);
+}
+
+function noneWhereSaid(error: unknown): string[] {
+  if (error instanceof NodeSaid) return [];
+  throw error;
 }
 
 /** The logs that were given of a block that is no more. */
@@ -141,7 +147,7 @@ async function logsOfUndone(
   { match }: { match: object },
   block: ToldBlock,
 ): Promise<string[]> {
-  // Where they were too many to remember, a node that still has the block tells; else nobody can.
-  const logs = block.logs ?? (await logsOfBlock(visit, match, block).catch(() => []));
+  // Where they were too many to remember, a node that still has the block tells; where all say no, nobody can.
+  const logs = block.logs ?? (await logsOfBlock(visit, match, block).catch(noneWhereSaid));
   return logs.map((text) => JSON.stringify({ ...(JSON.parse(text) as object), removed: true }));
 }

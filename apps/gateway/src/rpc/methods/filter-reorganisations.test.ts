@@ -195,6 +195,12 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       for (const node of nodes) node.forks = [{ from: 41, branch: 'b' }];
       nodes[0].keepsDead = true;
       await setHeads(51);
+      for (const node of nodes) {
+        node.instead = (_, first) =>
+          (first as { blockHash?: string }).blockHash === hashOf(41) ? 'reset' : undefined;
+      }
+      await expect(poll(0, id)).rejects.toThrow('-32002');
+      for (const node of nodes) delete node.instead;
       expect(await poll(0, id)).toEqual([...undone(41, 50), ...blocks(41, 51, 'b')]);
       for (const node of nodes) Object.assign(node, { forks: [{ from: 41, branch: 'c' }], keepsDead: false });
       await setHeads(52);
