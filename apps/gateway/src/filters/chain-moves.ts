@@ -22,8 +22,8 @@ const MAX_LINKS = 1_024;
  * undone. Null: nothing new, the node that answers is behind, or the chain moves so fast that no consistent view of it
  * was had; the next poll sees it.
  *
- * A branch is believed when it is longer than what was told of and no node is known to be further: a node that is
- * behind, or that was left on a dead branch, is no reorganisation.
+ * A branch is believed when it is longer than what was told of (or as long, where there is but one node) and no node is
+ * known to be further: a node that is behind, or that was left on a dead branch, is no reorganisation.
  */
 export async function chainMoves(
   visit: RpcVisit,
@@ -32,7 +32,9 @@ export async function chainMoves(
 ): Promise<ChainMove | null> {
   const head = await linkAt(visit, 'latest');
   const cursor = told.at(-1) as ToldBlock;
-  if (head === null || head.number <= cursor.number) return null;
+  if (head === null || head.number < cursor.number || head.hash === cursor.hash) return null;
+  // Of two branches of one length, only a network's one node knows which counts.
+  if (head.number === cursor.number && visit.at.forwarder.status().length > 1) return null;
   if (head.parentHash === cursor.hash) {
     return { undone: [], standing: [...told], added: [head], from: head.number };
   }

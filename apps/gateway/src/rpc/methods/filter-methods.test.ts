@@ -90,6 +90,16 @@ describe('a log filter', () => {
     expect(await call('eth_getFilterChanges', [id])).toEqual([]);
   });
 
+  it('tells of a branch that is only as long, since there is no other node that could be right', async () => {
+    const id = await call<string>('eth_newFilter', [{ address: contract }]);
+    await emit(1);
+    const before = await call<Log[]>('eth_getFilterChanges', [id]);
+    await node('anvil_reorg', [1, []]);
+    const after = await call<Log[]>('eth_getFilterChanges', [id]);
+    expect(after).toEqual(before.map((log) => ({ ...log, removed: true })));
+    expect(await call('eth_getFilterChanges', [id])).toEqual([]);
+  });
+
   it('gives each log to one of many who poll at once', async () => {
     const id = await call<string>('eth_newFilter', [{ address: contract }]);
     for (const n of [1, 2, 3]) await emit(n);
