@@ -1,4 +1,4 @@
-import type { Network } from '@packhouse/networks';
+import { type Network, nodeMethod } from '@packhouse/networks';
 import type { Forwarder } from '@packhouse/node-rpc';
 
 /** No node could be asked, or none knew: it is nobody's fault who asked, and tried again later. */
@@ -33,14 +33,19 @@ export function createCoreNode(network: Network, forwarder: Forwarder): CoreNode
     limits: { timeoutMs: number; maxBytes: number },
   ) =>
     forwarder.call({
-      ...{ method, params: JSON.stringify(params), signal, ...limits },
+      ...{
+        method: nodeMethod(method, network.rpc.aliases),
+        params: JSON.stringify(params),
+        signal,
+        ...limits,
+      },
       ...{ idempotent: true, whole: true },
     });
   const { timeoutMs, callTimeoutMs } = network.rpc;
   return {
     async epoch(signal) {
       const limits = { timeoutMs: callTimeoutMs, maxBytes: 1_000 };
-      const answer = await ask('cfx_epochNumber', ['latest_state'], signal, limits);
+      const answer = await ask('core_epochNumber', ['latest_state'], signal, limits);
       const value = answer.kind === 'result' ? parsed(answer.body.bytes) : undefined;
       if (typeof value !== 'string' || !/^0x[0-9a-f]{1,12}$/i.test(value)) {
         throw new NodeTroubleError('no node told its epoch');
@@ -49,7 +54,7 @@ export function createCoreNode(network: Network, forwarder: Forwarder): CoreNode
     },
     async call(to, data, signal) {
       const limits = { timeoutMs: callTimeoutMs, maxBytes: CALL_BYTES };
-      const answer = await ask('cfx_call', [{ to, data }, 'latest_state'], signal, limits);
+      const answer = await ask('core_call', [{ to, data }, 'latest_state'], signal, limits);
       if (answer.kind === 'failed') {
         if (answer.reason === 'too-large') return { tooLarge: true };
         throw new NodeTroubleError(answer.detail);
@@ -63,7 +68,7 @@ export function createCoreNode(network: Network, forwarder: Forwarder): CoreNode
       return { data: value };
     },
     async logs(filter, signal) {
-      const answer = await ask('cfx_getLogs', [filter], signal, { timeoutMs, maxBytes: LOG_BYTES });
+      const answer = await ask('core_getLogs', [filter], signal, { timeoutMs, maxBytes: LOG_BYTES });
       if (answer.kind === 'error') return null;
       if (answer.kind === 'failed') {
         if (answer.reason === 'too-large' || answer.reason === 'timeout') return null;
