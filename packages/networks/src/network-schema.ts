@@ -120,7 +120,7 @@ const rpc = (defaults: { aliases?: Record<string, string>; open?: boolean }) =>
         .min(100)
         .max(600_000)
         .default(30_000)
-        .describe('Milliseconds that a request may take, all upstreams together.'),
+        .describe('Milliseconds that a call may take, all questions to all upstreams together.'),
       callTimeoutMs: z
         .int()
         .min(100)

@@ -33,7 +33,7 @@ export interface RpcPolicy {
   deny: readonly string[];
   /** Prefix that clients use → prefix that the nodes use. */
   aliases: Readonly<Record<string, string>>;
-  /** Milliseconds that a request may take, all upstreams together. */
+  /** Milliseconds that a call may take, all questions to all upstreams together. */
   timeoutMs: number;
   /** The same for eth_call. */
   callTimeoutMs: number;

@@ -15,7 +15,10 @@ describe('the refusal for an error', () => {
       const problem = problemOfError(new PackhouseError({ code, message: 'secret host 10.0.0.1 is gone.' }));
       expect(problem.status).toBe(503);
       expect(problem.headers['retry-after']).toBe('5');
-      expect(problem.toBody('r')).toMatchObject({ retryAfter: 5, reason: 'unavailable', code: -32002 });
+      expect(problem.toBody('r')).toMatchObject({
+        ...{ retryAfter: 5, retryAfterMs: 5_000 },
+        ...{ reason: 'unavailable', code: -32002 },
+      });
       expect(JSON.stringify(problem.toBody('r'))).not.toContain('secret');
     },
   );
@@ -29,5 +32,13 @@ describe('the refusal for an error', () => {
 
   it('keeps the status of a refusal of the HTTP framework', () => {
     expect(problemOfError(Object.assign(new Error('x'), { statusCode: 413 })).reason).toBe('body-too-large');
+  });
+
+  it('names the limit that a body was over', () => {
+    const error = Object.assign(new Error('x'), { statusCode: 413 });
+    expect(problemOfError(error, 4_096)).toMatchObject({
+      ...{ reason: 'body-too-large', members: { limit: 4_096 } },
+      message: 'A body has 4096 bytes at most.',
+    });
   });
 });

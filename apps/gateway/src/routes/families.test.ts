@@ -16,6 +16,7 @@ beforeAll(async () => {
   - {id: core, family: core, chainId: 1029, ${upstreams}}
   - {id: capped, family: core, chainId: 1029, rpc: {logLimit: 3}, ${upstreams}}
   - {id: cell, family: cell, ${upstreams}}
+  - {id: hasty, family: cell, rpc: {timeoutMs: 800}, ${upstreams}}
   - {id: names, family: registry, ${upstreams}}`,
     { source: 'test', env: {} },
   );
@@ -158,6 +159,70 @@ describe('send_transaction', () => {
       };
     });
     expect(await call('cell', 'send_transaction', [transaction])).toMatchObject({ result: HASH });
+    expect(tries).toBe(2);
+  });
+
+  const taken = {
+    error: {
+      code: -1107,
+      message: `PoolRejectedDuplicatedTransaction: Transaction(Byte32(${HASH})) already exists in transaction_pool`,
+    },
+  };
+
+  it('counts as taken where the other node has it already, once the first broke off', async () => {
+    const [first, second] = [await startScriptedNode(), await startScriptedNode()];
+    let broke = false;
+    first.answer(({ method }) => {
+      if (method !== 'send_transaction') return { error: { code: -1, message: 'no' } };
+      broke = true;
+      // From here on nobody listens there any more.
+      void first.close();
+      return 'reset';
+    });
+    second.answer(() => taken);
+    const upstreams = [first, second].map(({ url }, n) => `{url: '${url}', priority: ${n + 1}}`).join();
+    const networks = parseNetworks(`networks:\n  - {id: cell, family: cell, upstreams: [${upstreams}]}`, {
+      source: 'test',
+      env: {},
+    });
+    const two = await startTestGateway({ networks });
+    try {
+      const body = JSON.stringify({ id: 1, method: 'send_transaction', params: [transaction] });
+      const headers = { 'content-type': 'application/json' };
+      const path = `/cell/v1/${(await two.makeKey()).key}`;
+      const answer = await ask(two.url, path, { method: 'POST', body, headers });
+      expect(answer.json()).toMatchObject({ result: HASH });
+      expect(second.calls.filter(({ method }) => method === 'send_transaction')).toHaveLength(1);
+      expect(broke).toBe(true);
+    } finally {
+      await two.close();
+      await second.close();
+    }
+  });
+
+  it.each([
+    ['message', taken],
+    ['data', { error: { code: -1107, message: 'is there', data: `Duplicated(Byte32(${HASH}))` } }],
+  ])('counts as taken where the node did not answer in time and then names it in its %s', async (_, said) => {
+    let tries = 0;
+    node.answer(({ method }) => {
+      if (method !== 'send_transaction') return 'reset';
+      tries += 1;
+      return tries === 1 ? 'hang' : said;
+    });
+    expect(await call('hasty', 'send_transaction', [transaction])).toMatchObject({ result: HASH });
+    expect(tries).toBe(2);
+  });
+
+  it('gets the words of a node that has it and does not say which it is', async () => {
+    let tries = 0;
+    const error = { code: -1107, message: 'is there' };
+    node.answer(({ method }) => {
+      if (method !== 'send_transaction') return 'reset';
+      tries += 1;
+      return tries === 1 ? 'reset' : { error };
+    });
+    expect((await call('cell', 'send_transaction', [transaction])).error).toEqual(error);
     expect(tries).toBe(2);
   });
 

@@ -1,4 +1,5 @@
 import { parseNetworks } from '@packhouse/networks';
+import { PackhouseError } from '@packhouse/runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, ask } from '../testing/ask.js';
 import { type ScriptedAnswer, type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
@@ -121,6 +122,7 @@ describe.each([
       'content-length': String(5 * 1_024 * 1_024 + 2),
     });
     expectRefusal(answer, { status: status(413), code: -32005, reason: 'body-too-large' });
+    expect(errorOf(answer).data).toMatchObject({ limit: 5_242_880 });
     expect(answer.headers.connection).toBe('close');
     expectRateHeaders(answer);
   });
@@ -220,12 +222,23 @@ describe.each([
     return body as { id: number; result?: unknown; error: ReturnType<typeof errorOf> };
   };
 
-  it.each(['eth_nothing', 'eth_getBlockReceipts', 'core_getLogs', '__proto__', 'toString', ''])(
+  it.each(['eth_nothing', 'eth_getBlockReceipts', '__proto__', 'toString', ''])(
     'of the method "%s" is refused',
     async (method) => {
       expect(await one(method)).toMatchObject({
         id: 7,
         error: { code: -32601, data: { reason: 'method-unknown' } },
+      });
+      expect(node.calls.filter((call) => call.method === method)).toEqual([]);
+    },
+  );
+
+  it.each(['core_getLogs', 'cfx_getLogs', 'send_transaction', 'registry_accountList', 'das_accountList'])(
+    'of the method "%s", which networks of another family have, is told so',
+    async (method) => {
+      expect(await one(method)).toMatchObject({
+        id: 7,
+        error: { code: -32004, data: { reason: 'method-unsupported' } },
       });
       expect(node.calls.filter((call) => call.method === method)).toEqual([]);
     },
@@ -264,7 +277,7 @@ describe.each([
     says = { result: 'x'.repeat(30_000) };
     expect((await one('eth_getTransactionByHash', [`0x${'0'.repeat(64)}`])).error).toMatchObject({
       code: -32005,
-      data: { reason: 'answer-too-large' },
+      data: { reason: 'answer-too-large', limit: 20_000 },
     });
   });
 
@@ -283,7 +296,7 @@ it('the answers of a batch are together as large as one may be, and the others a
   const answers = (await post(`/main/v1/${key}`, `[${calls.join()}]`)).json() as unknown as object[];
   expect(answers.map((answer) => 'result' in answer).filter(Boolean)).toHaveLength(2);
   expect(answers.filter((answer) => 'error' in answer)).toMatchObject(
-    Array(3).fill({ error: { code: -32005, data: { reason: 'answer-too-large' } } }),
+    Array(3).fill({ error: { code: -32005, data: { reason: 'answer-too-large', limit: 20_000 } } }),
   );
 });
 
@@ -331,6 +344,22 @@ it('a fault of the gateway is 500, with the request’s id and nothing of its ca
   }
 });
 
+it('a database that is away is 503, and says when to come again, alone and in a batch', async () => {
+  const { filters } = at.database;
+  const { get } = filters;
+  const away = new PackhouseError({ code: 'DATABASE_UNAVAILABLE', message: 'gone' });
+  filters.get = () => Promise.reject(away);
+  try {
+    const text = callText('eth_getFilterChanges', ['0x1']);
+    const data = { reason: 'unavailable', retryAfterMs: 5_000 };
+    const answer = await post(`/main/v1/${key}`, text);
+    expect([answer.status, errorOf(answer)]).toMatchObject([503, { code: -32002, data }]);
+    expect((await post(`/main/v1/${key}`, `[${text}]`)).json()).toMatchObject([{ error: { data } }]);
+  } finally {
+    filters.get = get;
+  }
+});
+
 it('a request that comes while the gateway drains is refused in an envelope', async () => {
   const closing = await startTestGateway();
   const { key: one } = await closing.makeKey();
@@ -348,7 +377,10 @@ it('a request that comes while the gateway drains is refused in an envelope', as
     'close',
     '1',
   ]);
-  expect(answer.json()).toMatchObject({ id: null, error: { code: -32002, data: { reason: 'draining' } } });
+  expect(answer.json()).toMatchObject({
+    id: null,
+    error: { code: -32002, data: { reason: 'draining', retryAfterMs: 1_000 } },
+  });
   await closed;
 });
 

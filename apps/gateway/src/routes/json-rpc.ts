@@ -54,6 +54,8 @@ export interface RpcExchange {
   readonly body: unknown;
   readonly raw: IncomingMessage;
   readonly visit: Visit;
+  /** Absent past the router, which takes no larger bodies. */
+  readonly routeOptions?: { readonly bodyLimit?: number };
   /** Who calls and was not counted yet; the key is absent on an open network. */
   rpcCaller?: { key: KeyRow | undefined } | undefined;
 }

@@ -36,6 +36,7 @@ export async function answerBatch(
       if (bytes - mine + size > maxAnswerBytes) {
         throw new Problem('answer-too-large', {
           detail: `The answers of the batch are larger than ${maxAnswerBytes} bytes; ask this one by itself.`,
+          members: { limit: maxAnswerBytes },
         });
       }
       bytes += size - mine;
@@ -52,7 +53,7 @@ export async function answerBatch(
       const pieces: Buffer[] = [];
       const { rest } = said.body;
       // What would be streamed alone is held here, until the client has taken the batch.
-      const held = rest === null ? undefined : await visit.at.memory?.enter(visit.signal);
+      const held = rest === null ? undefined : await visit.at.memory?.enter(visit.signal, visit.key?.id ?? 0);
       try {
         reserve(said.body.bytes.length);
         pieces.push(said.body.bytes);
@@ -62,6 +63,7 @@ export async function answerBatch(
         }
         held?.(mine);
       } catch (error) {
+        held?.(0);
         // Only what is read from a node can fail here besides.
         throw error instanceof Problem
           ? error

@@ -5,6 +5,7 @@ import { Problem } from '../http/problem.js';
 import type { Soon } from '../server/soon.js';
 import { noteOnce } from '../server/visit.js';
 import type { Prepared, RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
+import { isMethodSomewhere } from './method-families.js';
 import type { RpcCall } from './read-request.js';
 
 /** The method that a network offers under a name, in either of its spellings. */
@@ -14,10 +15,17 @@ export function findMethod(at: RpcSite, name: string): RpcMethod | undefined {
   return method === undefined || deny.includes(method.name) ? undefined : method;
 }
 
-/** The same; throws the problem `method-unknown`. */
+/** The same; throws the problems `method-unknown` and `method-unsupported`. */
 export function methodOf(at: RpcSite, name: string): RpcMethod {
   const method = findMethod(at, name);
   if (method !== undefined) return method;
+  const { aliases, deny } = at.site.network.rpc;
+  // What the operator turned off is not told from what never was.
+  if (isMethodSomewhere(name) && !deny.includes(publicName(name, aliases))) {
+    throw new Problem('method-unsupported', {
+      detail: `The method ${name} is not one of this network, but of networks of another family`,
+    });
+  }
   throw new Problem('method-unknown', {
     detail: `The method ${/^\w{1,64}$/.test(name) ? redact(name) : 'asked for'} does not exist or is not available`,
   });
@@ -55,7 +63,7 @@ async function forward(
   name: string,
   visit: RpcVisit,
 ): Promise<RpcAnswer> {
-  const { at, signal, span } = visit;
+  const { at, key, signal, span } = visit;
   const { rpc } = at.site.network;
   if (at.cache.far !== undefined && method.idempotent && mayBeKept(method, prepared, at)) {
     const far = await at.cache.far(name);
@@ -64,7 +72,7 @@ async function forward(
       return { kind: 'result', body: { bytes: far, rest: null } };
     }
   }
-  const held = at.memory?.full === true ? await at.memory.enter(signal) : undefined;
+  const held = at.memory?.full === true ? await at.memory.enter(signal, key?.id ?? 0) : undefined;
   let mine = false;
   const ask = (until: CallSignal): Promise<ForwardAnswer> => {
     mine = true;
@@ -79,20 +87,22 @@ async function forward(
       ...(span === undefined ? {} : { span }),
     });
   };
-  const leave = method.enter?.(visit);
-  let answer: ForwardAnswer;
+  let leave: (() => void) | undefined;
+  let answer: ForwardAnswer | undefined;
   try {
+    leave = method.enter?.(visit);
     answer = await (method.idempotent ? at.shared.ask(name, signal, ask) : ask(signal));
   } finally {
     leave?.();
+    if (answer?.kind !== 'result') held?.(0);
   }
   at.metrics?.answered(mine ? 'nodes' : 'shared');
   if (answer.kind !== 'failed') noteOnce(visit.notes?.upstreams, answer.upstream);
   if (answer.kind === 'error') return { kind: 'error', error: answer.error };
-  if (answer.kind === 'failed') throw failure(answer);
+  if (answer.kind === 'failed') throw failure(answer, rpc);
   const { length } = answer.body.bytes;
   if (held !== undefined) held(length);
-  else if (length > COUNTED_BYTES) at.memory?.hold(length, signal);
+  else if (length > COUNTED_BYTES) at.memory?.hold(length, signal, key?.id ?? 0);
   if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);
   return { kind: 'result', body: answer.body };
 }
@@ -127,16 +137,16 @@ const REASONS = {
 /** Seconds that a client is asked to wait where no node can be asked. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** The problem for a call that no node answered. */
-export function failure(failed: {
-  reason: keyof typeof REASONS;
-  detail: string;
-  retryAfterMs?: number;
-}): Problem {
+/** The problem for a call that no node answered; `limits` where the answer may have been too large. */
+export function failure(
+  failed: { reason: keyof typeof REASONS; detail: string; retryAfterMs?: number },
+  limits?: { readonly maxAnswerBytes: number },
+): Problem {
   const seconds = Math.max(RETRY_AFTER_SECONDS, Math.ceil((failed.retryAfterMs ?? 0) / 1_000));
   const later = failed.reason === 'unavailable';
   return new Problem(REASONS[failed.reason], {
     detail: `The request could not be answered: ${failed.detail}.`,
+    ...(failed.reason === 'too-large' ? { members: { limit: limits?.maxAnswerBytes } } : {}),
     ...(later
       ? { members: { retryAfterMs: seconds * 1_000 }, headers: { 'retry-after': String(seconds) } }
       : {}),

@@ -5,86 +5,110 @@ import { Problem } from '../http/problem.js';
 export interface AnswerMemory {
   /**
    * Waits until there is room for one more answer, whose size is guessed by those before it. The function it gives
-   * tells the size when it is known. What is taken is given back when `signal` is aborted, which it is as soon as the
-   * client has its answer or goes away. Throws the problem `unavailable` where room does not come in time.
+   * tells the size when it is known, 0 where there is no answer. What is taken is given back when `signal` is aborted,
+   * which it is as soon as the client has its answer or goes away. `key` is whom it is for: nobody gets more than half.
+   * Throws the problem `unavailable` where room does not come in time.
    */
-  enter(signal: CallSignal): Promise<(bytes: number) => void>;
+  enter(signal: CallSignal, key: number): Promise<(bytes: number) => void>;
   /** Counts an answer that is here already. */
-  hold(bytes: number, signal: CallSignal): void;
+  hold(bytes: number, signal: CallSignal, key: number): void;
   /** Whether there is no room. */
   readonly full: boolean;
   /** Bytes that are taken. */
   readonly bytes: number;
 }
 
+/** Who waits for room. */
+interface Waiting {
+  signal: CallSignal;
+  key: number;
+  enter(): void;
+}
+
 /** How long a call waits for room. */
 const WAIT_MS = 5_000;
 /** What is guessed of the first answers, and the least that is guessed. */
 const [FIRST_GUESS, LEAST_GUESS] = [1_048_576, 262_144];
-/** The largest of the last ones counts: it is forgotten by so much with each that follows. */
-const FORGET = 0.98;
+/** What is guessed is the average of about so many answers. */
+const AVERAGED = 8;
+/** So many guesses fit at least, however large the last answers were. */
+const MOST_GUESSES = 32;
 
 /** Makes it, of so many bytes. One answer may always be held, however large. */
 export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMemory {
   let held = 0;
-  let guess = FIRST_GUESS;
-  const waiting = new Set<() => void>();
+  let guess = Math.min(FIRST_GUESS, maxBytes / MOST_GUESSES);
+  const heldFor = new Map<number, number>();
+  /** Calls that were let in: one that is split goes on, or it would wait for itself. */
+  const inside = new WeakSet<CallSignal>();
+  const waiting = new Set<Waiting>();
 
-  const give = (bytes: number): void => {
-    held -= bytes;
-    for (const enter of waiting) {
-      if (held >= maxBytes) break;
-      waiting.delete(enter);
-      enter();
-    }
+  const fits = (signal: CallSignal, key: number): boolean =>
+    inside.has(signal) || (held < maxBytes && (heldFor.get(key) ?? 0) < maxBytes / 2);
+
+  const take = (bytes: number, key: number): void => {
+    held += bytes;
+    const now = (heldFor.get(key) ?? 0) + bytes;
+    if (now === 0) heldFor.delete(key);
+    else heldFor.set(key, now);
+    if (bytes >= 0) return;
+    for (const one of waiting) if (fits(one.signal, one.key)) one.enter();
   };
 
-  const taken = (signal: CallSignal, size?: number): ((bytes: number) => void) => {
+  const taken = (signal: CallSignal, key: number, size?: number): ((bytes: number) => void) => {
     let mine = size ?? Math.round(guess);
     let over = false;
-    held += mine;
+    inside.add(signal);
+    take(mine, key);
     const leave = (): void => {
       over = true;
-      give(mine);
+      take(-mine, key);
     };
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
     return (bytes) => {
-      guess = Math.max(bytes, guess * FORGET, LEAST_GUESS);
+      if (bytes > 0) {
+        const average = guess + (bytes - guess) / AVERAGED;
+        guess = Math.min(Math.max(average, LEAST_GUESS), maxBytes / MOST_GUESSES);
+      }
       if (over) return;
-      const unused = mine - bytes;
+      const more = bytes - mine;
       mine = bytes;
-      give(unused);
+      take(more, key);
     };
   };
 
   return {
-    async enter(signal) {
-      if (held < maxBytes && waiting.size === 0) return taken(signal);
+    async enter(signal, key) {
+      if (fits(signal, key)) return taken(signal, key);
       return new Promise((resolve, reject) => {
         const end = (): void => {
           clearTimeout(timer);
-          waiting.delete(enter);
+          waiting.delete(mine);
           signal.removeEventListener('abort', gone);
-        };
-        const enter = (): void => {
-          end();
-          resolve(taken(signal));
         };
         const gone = (): void => {
           end();
           reject(signal.reason as Error);
         };
+        const mine: Waiting = {
+          signal,
+          key,
+          enter: () => {
+            end();
+            resolve(taken(signal, key));
+          },
+        };
         const timer = setTimeout(() => {
           end();
           reject(noRoom());
         }, waitMs);
-        waiting.add(enter);
+        waiting.add(mine);
         if (signal.aborted) gone();
         else signal.addEventListener('abort', gone, { once: true });
       });
     },
-    hold: (bytes, signal) => void taken(signal, bytes),
+    hold: (bytes, signal, key) => void taken(signal, key, bytes),
     get full() {
       return held >= maxBytes;
     },

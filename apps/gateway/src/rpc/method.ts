@@ -56,6 +56,8 @@ export interface RpcVisit {
    * the problem `answer-too-large` where there is none. Absent where nothing is sent with it.
    */
   readonly reserve?: ((bytes: number) => void) | undefined;
+  /** When the time of the call is over, in `performance.now()`; absent until it asks its first question. */
+  deadline?: number;
 }
 
 /** What is sent on instead of what came, and what is known of it. */

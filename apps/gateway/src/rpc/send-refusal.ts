@@ -23,11 +23,15 @@ export interface RefusalReply {
 /** Answers a refusal of a whole request in the envelope of JSON-RPC. */
 export function sendRefusal(
   error: unknown,
-  request: { readonly id: string; readonly visit?: { refusal: string } | null },
+  request: {
+    readonly id: string;
+    readonly visit?: { refusal: string } | null;
+    readonly routeOptions?: { readonly bodyLimit?: number };
+  },
   reply: RefusalReply,
   { logger, id = 'null', httpErrors }: RefusalOptions,
 ): unknown {
-  const problem = problemOfError(error);
+  const problem = problemOfError(error, request.routeOptions?.bodyLimit);
   logInternal(problem, request, logger);
   if (request.visit) request.visit.refusal = problem.reason;
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value);

@@ -71,7 +71,7 @@ export function guardRequests(app: FastifyInstance, parts: GatewayParts, record:
 function draining(): Problem {
   return new Problem('draining', {
     detail: 'The gateway is shutting down; try again in 1 second, on a new connection.',
-    members: { retryAfter: 1 },
+    members: { retryAfter: 1, retryAfterMs: 1_000 },
     headers: { 'retry-after': '1' },
   });
 }

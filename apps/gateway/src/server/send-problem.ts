@@ -11,7 +11,7 @@ export function sendProblem(
   reply: FastifyReply,
   logger: Logger,
 ): FastifyReply {
-  const problem = problemOfError(error);
+  const problem = problemOfError(error, request.routeOptions.bodyLimit);
   if (problem.status >= 500 && problem.reason !== 'draining') {
     logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
   }

@@ -16,8 +16,9 @@ export function cellMethods(): RpcMethod[] {
 }
 
 /**
- * `send_transaction`. A node that broke off may have taken the transaction: it is sent once more, and a node that has
- * it already says so, which is what was asked for.
+ * `send_transaction`. A node that broke off, or did not answer in half of the time, may have taken the transaction: it
+ * is sent once more, and a node that has it already says so, which is what was asked for. Where it does not name the
+ * transaction, its hash is not known here, and the client gets the node's own words.
  */
 const sendTransaction: RpcMethod = {
   name: 'send_transaction',
@@ -31,20 +32,22 @@ const sendTransaction: RpcMethod = {
       throw invalidParams(`invalid argument 1: expected one of ${VALIDATORS.join(', ')}`, 1);
     }
     const params = JSON.stringify([transaction, validator ?? VALIDATORS[0]]);
+    const request = { method: 'send_transaction', params, idempotent: false };
     try {
-      return asAnswer(await askWhole(visit, { method: 'send_transaction', params, idempotent: false }));
+      const { timeoutMs } = visit.at.site.network.rpc;
+      return asAnswer(await askWhole(visit, { ...request, timeoutMs: timeoutMs / 2 }));
     } catch (error) {
       if (!(error instanceof Problem) || visit.signal.aborted) throw error;
-      const again = await askWhole(visit, { method: 'send_transaction', params, idempotent: false });
-      const known = again.kind === 'error' && again.code === ALREADY_IN_POOL ? hashIn(again.message) : null;
+      const again = await askWhole(visit, request);
+      const known = again.kind === 'error' && again.code === ALREADY_IN_POOL ? hashIn(again.error) : null;
       return known === null ? asAnswer(again) : asText(`"${known}"`);
     }
   },
 };
 
-/** The node names the transaction that it has: `… Transaction(Byte32(0x…)) already exists in transaction_pool`. */
-function hashIn(message: string): string | null {
-  return /0x[0-9a-f]{64}/.exec(message)?.[0] ?? null;
+/** The node names the transaction that it has, in message or data: `Transaction(Byte32(0x…)) already exists in …`. */
+function hashIn(error: Buffer): string | null {
+  return /0x[0-9a-f]{64}\b/.exec(error.toString('utf8'))?.[0] ?? null;
 }
 
 /** `get_consensus`, which is the same for months, asked for once a minute. */
@@ -55,7 +58,10 @@ function getConsensus(): RpcMethod {
     if (kept === undefined || now - kept.at >= CONSENSUS_TTL_MS || now < kept.at) {
       // Whoever asks first may go away while others wait for the same answer.
       const done = new CallController();
-      const asked = askWhole({ at: visit.at, signal: done }, { method: 'get_consensus', params: '[]' });
+      const asked = askWhole(
+        { at: visit.at, key: undefined, signal: done },
+        { method: 'get_consensus', params: '[]' },
+      );
       // No client's answer ends what was taken for it.
       const mine = { at: now, answer: asked.finally(() => done.abort(new Error('it is answered'))) };
       const forget = (): void => {
