@@ -1,16 +1,16 @@
 import type { Network } from '@packhouse/networks';
 import type { MethodParts, RpcMethod } from './method.js';
 import { cellMethods } from './methods/cell-methods.js';
-import { CORE_METHODS } from './methods/core-methods.js';
+import { coreMethods } from './methods/core-methods.js';
 import { evmMethods } from './methods/evm-methods.js';
 import { forwarded } from './methods/forwarded.js';
-import { REGISTRY_METHODS } from './methods/registry-methods.js';
+import { registryMethods } from './methods/registry-methods.js';
 
 const FAMILIES: Record<Network['family'], (parts: MethodParts) => readonly RpcMethod[]> = {
   evm: evmMethods,
-  core: () => CORE_METHODS,
+  core: coreMethods,
   cell: cellMethods,
-  registry: () => REGISTRY_METHODS,
+  registry: registryMethods,
 };
 
 /** The methods of a network: those of its family and those that its file adds. */

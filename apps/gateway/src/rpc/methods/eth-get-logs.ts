@@ -1,5 +1,6 @@
 import type { Clock } from '@packhouse/runtime';
 import { askWhole } from '../ask-whole.js';
+import { createJointAnswers } from '../joint-answers.js';
 import { createLearntRanges, type LearntRanges } from '../learnt-ranges.js';
 import { logsOfRange } from '../logs-split.js';
 import type { RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
@@ -15,6 +16,7 @@ export function ethGetLogs(): RpcMethod {
     learnt ??= createLearntRanges(clock.now);
     return learnt;
   };
+  const joint = createJointAnswers();
   return {
     name: 'eth_getLogs',
     cost: 5,
@@ -22,24 +24,37 @@ export function ethGetLogs(): RpcMethod {
     async handle(call, visit) {
       checkParams(call.params, [logFilter]);
       const filter = readLogFilter(call.params[0]);
-      const { finalized } = visit.at.forwarder;
       const { id, chainId } = visit.at.site.network;
       const name = `${id} ${chainId} eth_getLogs ${JSON.stringify(filter)}`;
       const kept = visit.at.cache.get(name);
       if (kept !== undefined) return { ...whole(kept), kept: name };
-      try {
-        const range = await logRangeOf(filter, visit);
-        if (range === null) return await askAsItIs(visit, filter);
-        const { body: bodyOf, sure } = await logsOfRange(visit, filter, range, learntBy(visit.context.clock));
-        const body = bodyOf();
-        if (sure && range.fixed && range.to <= (finalized() ?? -1)) visit.at.cache.set(name, body.bytes);
-        return { kind: 'result', body };
-      } catch (error) {
-        if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
-        throw error;
-      }
+      return joint.answer(name, visit, (all) =>
+        askOnce(all, filter, { name, learnt: learntBy(all.context.clock) }),
+      );
     },
   };
+}
+
+async function askOnce(
+  visit: RpcVisit,
+  filter: LogFilter,
+  { name, learnt }: { name: string; learnt: LearntRanges },
+): Promise<RpcAnswer> {
+  const { cache, forwarder } = visit.at;
+  try {
+    const range = await logRangeOf(filter, visit);
+    if (range === null) return await askAsItIs(visit, filter);
+    const isFinal = (): boolean => range.fixed && range.to <= (forwarder.finalized() ?? -1);
+    const far = isFinal() ? await cache.far?.(name) : undefined;
+    if (far !== undefined) return { ...whole(far), kept: name };
+    const { body: bodyOf, sure } = await logsOfRange(visit, filter, range, learnt);
+    const body = bodyOf();
+    if (sure && isFinal()) cache.set(name, body.bytes);
+    return { kind: 'result', body };
+  } catch (error) {
+    if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
+    throw error;
+  }
 }
 
 async function askAsItIs(visit: RpcVisit, filter: LogFilter): Promise<RpcAnswer> {
@@ -47,6 +62,6 @@ async function askAsItIs(visit: RpcVisit, filter: LogFilter): Promise<RpcAnswer>
   return answer.kind === 'error' ? answer : { kind: 'result', body: answer.body };
 }
 
-function whole(bytes: Buffer): RpcAnswer {
+function whole(bytes: Buffer): Extract<RpcAnswer, { kind: 'result' }> {
   return { kind: 'result', body: { bytes, rest: null } };
 }

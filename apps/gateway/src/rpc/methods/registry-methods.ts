@@ -1,25 +1,32 @@
 import { failure } from '../answer-call.js';
 import { askWhole } from '../ask-whole.js';
+import { createJointAnswers } from '../joint-answers.js';
 import type { RpcMethod } from '../method.js';
 import { anything, checkParams, invalidParams, kindOf } from '../params/check-params.js';
 
 const MAX_TEXT = 256;
 
 /** What a registry offers: the accounts of a key. */
-export const REGISTRY_METHODS: readonly RpcMethod[] = [
-  {
-    name: 'registry_accountList',
-    cost: 1,
-    idempotent: true,
-    async handle(call, visit) {
-      checkParams(call.params, [anything]);
-      checkLookup(call.params[0]);
-      const answer = await askWhole(visit, { method: 'registry_accountList', params: call.paramsText });
-      if (answer.kind === 'error') return answer;
-      return { kind: 'result', body: { bytes: Buffer.from(inOurSpelling(answer.text)), rest: null } };
+export function registryMethods(): RpcMethod[] {
+  const joint = createJointAnswers();
+  return [
+    {
+      name: 'registry_accountList',
+      cost: 1,
+      idempotent: true,
+      async handle(call, visit) {
+        checkParams(call.params, [anything]);
+        checkLookup(call.params[0]);
+        const { paramsText: params } = call;
+        return joint.answer(params, visit, async (all) => {
+          const answer = await askWhole(all, { method: 'registry_accountList', params });
+          if (answer.kind === 'error') return answer;
+          return { kind: 'result', body: { bytes: Buffer.from(inOurSpelling(answer.text)), rest: null } };
+        });
+      },
     },
-  },
-];
+  ];
+}
 
 function checkLookup(value: unknown): void {
   const fields = asObject('', value);

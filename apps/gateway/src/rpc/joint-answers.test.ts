@@ -1,0 +1,81 @@
+import { CallController, type CallSignal } from '@packhouse/runtime';
+import { expect, it } from 'vitest';
+import { beginCalls } from '../server/visit.js';
+import { createAnswerMemory } from './answer-memory.js';
+import { createJointAnswers } from './joint-answers.js';
+import type { RpcAnswer, RpcVisit } from './method.js';
+
+const MIB = 1_048_576;
+const visitOf = (signal: CallSignal): RpcVisit => ({ signal, notes: beginCalls() }) as unknown as RpcVisit;
+
+/** An answer that the test gives, of a node called `one`. */
+function question() {
+  const asked: { visit: RpcVisit; give: (answer: RpcAnswer) => void }[] = [];
+  const answer = (visit: RpcVisit): Promise<RpcAnswer> => {
+    visit.notes?.upstreams.push('one');
+    return new Promise((give) => {
+      asked.push({ visit, give });
+    });
+  };
+  return { asked, answer };
+}
+const whole: RpcAnswer = { kind: 'result', body: { bytes: Buffer.from('[]'), rest: null } };
+const stream = (): RpcAnswer => ({
+  kind: 'result',
+  body: { bytes: Buffer.from('['), rest: (async function* () {})() },
+});
+
+it('answers once for all who ask at the same time, and anew for who comes later', async () => {
+  const joint = createJointAnswers();
+  const { asked, answer } = question();
+  const visits = [1, 2, 3].map(() => visitOf(new CallController()));
+  const all = visits.map((visit) => joint.answer('a', visit, answer));
+  expect(asked).toHaveLength(1);
+  asked[0]?.give(whole);
+  expect(await Promise.all(all)).toEqual([whole, whole, whole]);
+  expect(visits.map(({ notes }) => notes?.upstreams)).toEqual([['one'], ['one'], ['one']]);
+  void joint.answer('a', visitOf(new CallController()), answer);
+  expect(asked).toHaveLength(2);
+});
+
+it('goes on while somebody waits, and holds what it holds until the last one has it', async () => {
+  const joint = createJointAnswers();
+  const memory = createAnswerMemory(10 * MIB);
+  const { asked, answer } = question();
+  const clients = [1, 2, 3].map(() => new CallController());
+  const all = clients.map((client) => joint.answer('a', visitOf(client), answer));
+  const [first, second, third] = clients as [CallController, CallController, CallController];
+  first.abort(new Error('gone'));
+  await expect(all[0]).rejects.toThrow('gone');
+  memory.hold(MIB, (asked[0] as { visit: RpcVisit }).visit.signal, 1);
+  asked[0]?.give(whole);
+  await Promise.all(all.slice(1));
+  second.abort(new Error('it has its answer'));
+  expect(memory.bytes).toBe(MIB);
+  third.abort(new Error('it has its answer'));
+  expect(memory.bytes).toBe(0);
+});
+
+it('stops when nobody waits any more; who comes then begins anew', async () => {
+  const joint = createJointAnswers();
+  const { asked, answer } = question();
+  const client = new CallController();
+  const left = joint.answer('a', visitOf(client), answer);
+  client.abort(new Error('gone'));
+  await expect(left).rejects.toThrow('gone');
+  expect(asked[0]?.visit.signal.aborted).toBe(true);
+  void joint.answer('a', visitOf(new CallController()), answer);
+  expect(asked).toHaveLength(2);
+});
+
+it('gives a stream to one, and the others ask for themselves', async () => {
+  const joint = createJointAnswers();
+  const { asked, answer } = question();
+  const all = [1, 2].map(() => joint.answer('a', visitOf(new CallController()), answer));
+  const one = stream();
+  asked[0]?.give(one);
+  expect(await all[0]).toBe(one);
+  await expect.poll(() => asked.length).toBe(2);
+  asked[1]?.give(whole);
+  expect(await all[1]).toBe(whole);
+});
