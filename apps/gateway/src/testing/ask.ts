@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
 
 export interface Answer {
   status: number;
@@ -13,6 +13,8 @@ export interface AskOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
+  /** Keeps connections; default: one for each request. */
+  agent?: Agent;
 }
 
 /** Sends a request whose path goes out as it is written: no normalising of dots and slashes. */
@@ -20,7 +22,11 @@ export function ask(base: string, path: string, options: AskOptions = {}): Promi
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
     const sent = request(
-      { hostname, port, path, method: options.method ?? 'GET', headers: options.headers ?? {}, agent: false },
+      {
+        ...{ hostname, port, path, method: options.method ?? 'GET' },
+        headers: options.headers ?? {},
+        agent: options.agent ?? false,
+      },
       (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
