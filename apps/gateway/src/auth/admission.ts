@@ -1,6 +1,7 @@
 import type { KeyRow, Plan } from '@packhouse/database';
 import type { Clock } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
+import { type AnswerHeaders, sayRate } from '../limits/rate-headers.js';
 import type { RateLimiter, RateVerdict } from '../limits/rate-limiter.js';
 import { type Soon, whenHere } from '../server/soon.js';
 import type { KeyCache } from './key-cache.js';
@@ -26,11 +27,6 @@ export interface Client {
   readonly headers: { readonly origin?: string | undefined };
 }
 
-/** Where the headers of the answer go. */
-export interface AnswerHeaders {
-  header(name: string, value: string | number): unknown;
-}
-
 /** Lets holders of a key in. */
 export interface Admission {
   /** Who it is: throws the problems `unauthenticated` and `forbidden`. */
@@ -39,6 +35,8 @@ export interface Admission {
   charge(row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow>;
   /** Both, for one request; rate before network and route. */
   admit(key: string | undefined, visit: AdmittedVisit, answer: AnswerHeaders): Soon<KeyRow>;
+  /** Says in an answer what a key has left; nothing is counted, and of what is no key nothing is said. */
+  sayLeft(key: string, answer: AnswerHeaders): Promise<void>;
   /** Whether a browser may ask with this key for a page of this origin; who has none may ask to hear so. */
   admitsOrigin(key: string | undefined, origin: string): Soon<{ admitted: boolean; forAll: boolean }>;
 }
@@ -61,8 +59,8 @@ export function createAdmission(options: {
   const charge = (row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow> => {
     const rate = rateLimiter.take(row, cost);
     return rate instanceof Promise
-      ? rate.then((told) => charged(row, told, answer))
-      : charged(row, rate, answer);
+      ? rate.then((told) => charged(row, told, cost, answer))
+      : charged(row, rate, cost, answer);
   };
   return {
     identify: (key, visit) =>
@@ -81,6 +79,10 @@ export function createAdmission(options: {
           return row;
         }),
       ),
+    async sayLeft(key, answer) {
+      const row = await keys.find(key);
+      if (row !== null) sayRate(answer, await rateLimiter.left(row), 0);
+    },
     admitsOrigin: (key, origin) =>
       whenHere(key === undefined ? null : keys.find(key), (row) => ({
         admitted: row === null || mayComeFrom(row, origin),
@@ -90,12 +92,9 @@ export function createAdmission(options: {
 }
 
 /** Tells what is left; throws the problems `rate-limited` and `quota-exhausted`. */
-function charged(row: KeyRow, rate: RateVerdict, answer: AnswerHeaders): KeyRow {
-  const resetSeconds = Math.ceil(rate.resetMs / 1_000);
-  answer.header('ratelimit-limit', rate.limit);
-  answer.header('ratelimit-remaining', rate.remaining);
-  answer.header('ratelimit-reset', resetSeconds);
-  if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, resetSeconds));
+function charged(row: KeyRow, rate: RateVerdict, cost: number, answer: AnswerHeaders): KeyRow {
+  sayRate(answer, rate, cost);
+  if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, Math.ceil(rate.resetMs / 1_000)));
   return row;
 }
 

@@ -10,7 +10,11 @@ const NOON = 1_700_000_000_000 - (1_700_000_000_000 % 86_400_000) + 43_200_000;
 function setup() {
   const time = { now: NOON };
   const limiter = createLocalRateLimiter({ now: () => time.now, sleep: async () => undefined });
-  return { time, take: (row: KeyRow) => limiter.take(row) as RateVerdict };
+  return {
+    time,
+    take: (row: KeyRow) => limiter.take(row) as RateVerdict,
+    left: (row: KeyRow) => limiter.left(row) as RateVerdict,
+  };
 }
 
 describe('the rate limiter of one gateway', () => {
@@ -41,6 +45,21 @@ describe('the rate limiter of one gateway', () => {
     for (let n = 0; n < 50; n++) take(key(1));
     time.now += 1_000;
     expect(take(key(1))).toMatchObject({ allowed: true, window: 'day', remaining: 1 });
+  });
+
+  it('says what is left, and counts nothing for it', () => {
+    const { time, take, left } = setup();
+    expect(left(key(1))).toMatchObject({ window: 'second', limit: 3, remaining: 3, resetMs: 1_000 });
+    take(key(1));
+    time.now += 400;
+    for (let n = 0; n < 5; n++) expect(left(key(1))).toMatchObject({ remaining: 2, resetMs: 600 });
+    time.now += 600;
+    for (let n = 0; n < 3; n++) take(key(1));
+    expect(left(key(1))).toMatchObject({ window: 'second', remaining: 0 });
+    time.now += 1_000;
+    expect(left(key(1))).toMatchObject({ window: 'day', remaining: 1 });
+    time.now += 86_400_000;
+    expect(left(key(1))).toMatchObject({ window: 'second', remaining: 3 });
   });
 
   it('goes by the plan that the key has now', () => {

@@ -67,6 +67,18 @@ export function createLocalRateLimiter(
       }
       return nearestEnd(second, inDay);
     },
+    left({ id, plan }) {
+      const now = clock.now();
+      const day = Math.floor(now / DAY_MS);
+      const count = day === today ? counts.get(id) : undefined;
+      const sinceMs = now - (count?.second ?? now);
+      const over = sinceMs < 0 || sinceMs >= SECOND_MS;
+      const inSecond = over ? 0 : (count?.inSecond ?? 0);
+      const second = verdict('second', plan.requestsPerSecond, inSecond, SECOND_MS - (over ? 0 : sinceMs));
+      if (plan.requestsPerDay === null) return second;
+      const untilMs = (day + 1) * DAY_MS - now;
+      return nearestEnd(second, verdict('day', plan.requestsPerDay, count?.inDay ?? 0, untilMs));
+    },
     close: async () => usage?.close(),
   };
 }

@@ -33,6 +33,9 @@ describe.skipIf(!redisInstalled())('the rate limiter on Redis (needs redis-serve
       false,
     ]);
     expect(await limiters[0]?.take(key(1, 3))).toMatchObject({ window: 'day', limit: 3, remaining: 0 });
+    expect(await limiters[1]?.left(key(1, 3))).toMatchObject({ window: 'day', limit: 3, remaining: 0 });
+    expect(await limiters[1]?.left(key(2, 3))).toMatchObject({ window: 'day', remaining: 3 });
+    expect(await limiters[0]?.take(key(2, 3))).toMatchObject({ remaining: 2 });
 
     await redis.stop();
     await vi.waitFor(() => expect(connections.map((each) => each.status)).not.toContain('ready'), WAIT);

@@ -46,6 +46,11 @@ export function createSharedRateLimiter(redis: Redis): RateLimiter {
       if (!second.allowed || limiters.day === null) return second;
       return nearestEnd(second, await consume('day', limiters.day, key, cost));
     },
+    async left(key) {
+      const { second, day } = limitersOf(key.plan);
+      const inSecond = await look('second', second, key);
+      return day === null ? inSecond : nearestEnd(inSecond, await look('day', day, key));
+    },
     async close() {
       redis.disconnect();
     },
@@ -67,11 +72,21 @@ async function consume(
   }
 }
 
+async function look(
+  window: RateVerdict['window'],
+  limiter: RateLimiterRedis,
+  { id }: KeyRow,
+): Promise<RateVerdict> {
+  const { points, duration } = limiter;
+  const state = (await limiter.get(id)) ?? { remainingPoints: points, msBeforeNext: duration * 1_000 };
+  return verdict(true, window, points, state);
+}
+
 function verdict(
   allowed: boolean,
   window: RateVerdict['window'],
   limit: number,
-  { remainingPoints, msBeforeNext }: RateLimiterRes,
+  { remainingPoints, msBeforeNext }: Pick<RateLimiterRes, 'remainingPoints' | 'msBeforeNext'>,
 ): RateVerdict {
   return {
     allowed,

@@ -1,7 +1,7 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import type { AnswerHeaders } from '../auth/admission.js';
 import { Problem } from '../http/problem.js';
 import { addressBlock } from './address-block.js';
+import { type AnswerHeaders, sayRate } from './rate-headers.js';
 
 /** Lets in who needs no key, so many requests a second from each address. */
 export interface OpenDoor {
@@ -27,9 +27,8 @@ export function createOpenDoor(perSecond = PER_SECOND): OpenDoor {
         allowed = false;
       }
       const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
-      answer.header('ratelimit-limit', perSecond);
-      answer.header('ratelimit-remaining', Math.max(0, state.remainingPoints));
-      answer.header('ratelimit-reset', resetSeconds);
+      const remaining = Math.max(0, state.remainingPoints);
+      sayRate(answer, { limit: perSecond, remaining, resetMs: resetSeconds * 1_000 }, cost);
       if (allowed) return;
       throw new Problem('rate-limited', {
         detail: `${perSecond} requests a second are answered without a key; try again in ${resetSeconds} s.`,

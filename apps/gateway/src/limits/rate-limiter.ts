@@ -19,6 +19,8 @@ export interface RateLimiter {
    * was, so that no request is refused for ever.
    */
   take(key: KeyRow, cost?: number): Soon<RateVerdict>;
+  /** What a key has left; nothing is counted. */
+  left(key: KeyRow): Soon<RateVerdict>;
   close(): Promise<void>;
 }
 

@@ -87,11 +87,14 @@ function expectRefusal(
   expect(Object.keys(body).sort()).toEqual(['error', 'id', 'jsonrpc']);
 }
 
-function expectRateHeaders(answer: Answer) {
+/** What the key has left, and what it cost: `/^0$/` where nothing was counted. */
+function expectRateHeaders(answer: Pick<Answer, 'headers'>, cost = /^[1-9]\d*$/) {
   for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']) {
     expect(answer.headers[name], name).toMatch(/^\d+$/);
   }
+  expect(answer.headers['ratelimit-cost']).toMatch(cost);
 }
+const NOT_COUNTED = /^0$/;
 
 /** Refusals of a whole request; `polite` answers them with 200. */
 describe.each([
@@ -105,6 +108,7 @@ describe.each([
     const answer = await ask(at.url, path(), { method });
     expectRefusal(answer, { status: status(405), code: -32600, reason: 'method-not-allowed' });
     expect(answer.headers.allow).toContain('POST');
+    expectRateHeaders(answer, NOT_COUNTED);
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
@@ -160,6 +164,7 @@ describe.each([
       const answer = await post(`/${network}/v1/${wrong}`, callText('eth_chainId'));
       expectRefusal(answer, { status: status(401), code: -32001, reason: 'unauthenticated' });
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+      expect(answer.headers['ratelimit-limit']).toBeUndefined();
       texts.add(errorOf(answer).message);
     }
     expect(texts.size).toBe(1);
@@ -173,6 +178,7 @@ describe.each([
     for (const { key: one } of [expired, elsewhere, revoked]) {
       const answer = await post(`/${network}/v1/${one}`, callText('eth_chainId'));
       expectRefusal(answer, { status: status(403), code: -32001, reason: 'forbidden' });
+      expectRateHeaders(answer, NOT_COUNTED);
     }
   });
 
@@ -204,9 +210,36 @@ describe.each([
   });
 });
 
+it('an answer says how many requests it counted as, and a refusal that was not counted what is left', async () => {
+  const { key: free } = await at.makeKey('free');
+  at.time.frozenAt = Date.now();
+  try {
+    const batch = await post(
+      `/main/v1/${free}`,
+      `[${callText('eth_chainId')},${callText('eth_getLogs', [{}])}]`,
+    );
+    expect(batch.headers).toMatchObject({ 'ratelimit-cost': '6', 'ratelimit-remaining': '19' });
+    const again = await post(`/main/v1/${free}`, callText('eth_chainId'));
+    expect(again.headers).toMatchObject({ 'ratelimit-cost': '1', 'ratelimit-remaining': '18' });
+    for (let n = 0; n < 2; n++) {
+      const verb = await ask(at.url, `/main/v1/${free}`, { method: 'PUT' });
+      expect(verb.headers).toMatchObject({ 'ratelimit-cost': '0', 'ratelimit-remaining': '18' });
+    }
+    // What only looks like a key that there is says nothing of that one.
+    const longer = await ask(at.url, `/main/v1/${free}x`, { method: 'PUT' });
+    expect(longer.headers['ratelimit-limit']).toBeUndefined();
+  } finally {
+    at.time.frozenAt = null;
+  }
+});
+
 it('an unknown network is refused in an envelope', async () => {
   const answer = await post(`/nowhere/v1/${key}`, callText('eth_chainId'));
   expectRefusal(answer, { status: 404, code: -32001, reason: 'network-unknown' });
+  expectRateHeaders(answer, NOT_COUNTED);
+  const nothing = await ask(at.url, '/main/files/nothing', { headers: { authorization: `Bearer ${key}` } });
+  expect(nothing.status).toBe(404);
+  expectRateHeaders(nothing, NOT_COUNTED);
 });
 
 /** Refusals of one call: 200, alone and in a batch. */

@@ -148,14 +148,15 @@ export async function refuseWhole(
   request: RpcExchange,
   reply: RpcReply,
   error: unknown,
-): Promise<void> {
+): Promise<unknown> {
   let refusal = error;
   try {
     await charge(parts, request, reply, 1);
   } catch (tooMany) {
     refusal = tooMany;
   }
-  refuse(parts, at, request, reply, refusal);
+  // Whoever waits for this waits until it is sent.
+  return refuse(parts, at, request, reply, refusal);
 }
 
 /** Nobody reads where it was made, and each would cost a look at the stack. */

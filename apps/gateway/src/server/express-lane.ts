@@ -86,6 +86,8 @@ export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
       String(rate.remaining),
       'ratelimit-reset',
       String(Math.ceil(rate.resetMs / 1_000)),
+      'ratelimit-cost',
+      '1',
       'cache-control',
       'no-store',
       'content-type',

@@ -5,6 +5,7 @@ import { createAllowedMethods } from './allowed-methods.js';
 import { answerPreflight, isForPages, isPreflight, openToPages } from './cors.js';
 import { noRoute } from './no-route.js';
 import type { RecordVisit } from './record-visit.js';
+import { sayRateLeft } from './say-rate-left.js';
 import { beginVisit, type Visit } from './visit.js';
 
 /** Characters of path and query. */
@@ -18,6 +19,7 @@ export function guardRequests(app: FastifyInstance, parts: GatewayParts, record:
   const allowed = createAllowedMethods();
   app.addHook('onRoute', (route) => allowed.add(route));
   app.decorateRequest('visit', null as unknown as Visit);
+  sayRateLeft(app, parts.admission);
   const { tracing } = parts.context;
   app.addHook('onRequest', (request, reply, done) => {
     const visit = beginVisit(request);
