@@ -130,7 +130,7 @@ describe('a gateway under hostile requests', () => {
     const lines = at.log.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines.filter((line) => line.msg === 'request')).toEqual([
       expect.objectContaining({
-        level: 'debug',
+        level: 'info',
         requestId: expect.any(String),
         route: 'download',
         network: 'ethereum',

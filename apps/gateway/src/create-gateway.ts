@@ -47,7 +47,7 @@ import { createServer } from './server/create-server.js';
 import { createExpressLane } from './server/express-lane.js';
 import { guardRequests } from './server/guard-requests.js';
 import { listenFailure } from './server/listen-failure.js';
-import { createVisitRecorder } from './server/record-visit.js';
+import { createVisitRecorder, type LoggedRequests } from './server/record-visit.js';
 import { createRequestIds } from './server/request-ids.js';
 import { createRpcLane } from './server/rpc-lane.js';
 import { forgetUpstreams } from './sites/forget-upstreams.js';
@@ -86,6 +86,8 @@ export interface GatewayOptions {
   networksFileOk?: () => boolean;
   /** How tokens of the core family are refreshed. */
   nft?: NftOptions | undefined;
+  /** What is logged of requests at level info. Default: all. */
+  logRequests?: LoggedRequests;
   /** Connections beyond this many are refused. Default 10,000. */
   maxConnections?: number;
 }
@@ -153,7 +155,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
 
   const nextRequestId = createRequestIds();
-  const record = createVisitRecorder(context);
+  const record = createVisitRecorder(context, options.logRequests);
   const callMetrics = createCallMetrics(context.metrics, () => filters.count());
   const tracing = context.tracing !== undefined;
   const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);

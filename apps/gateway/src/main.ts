@@ -58,6 +58,7 @@ await runProcess(process, {
       openRate: settings.OPEN_RATE,
       trustProxy: settings.TRUST_PROXY,
       nft: nftOptionsOf(settings),
+      logRequests: settings.LOG_REQUESTS,
       networksFileOk: () => (watch?.problem() ?? null) === null,
     });
     shutdown.add('gateway', () => gateway.close({ delayMs: settings.DRAIN_DELAY_MS, cut: shutdown.cut }));

@@ -8,6 +8,7 @@ import {
 import { z } from 'zod';
 import { trustProxySetting } from './limits/trust-proxy-setting.js';
 import { nftSettings } from './nft/nft-settings.js';
+import { LOGGED_REQUESTS } from './server/record-visit.js';
 
 /** The environment of a gateway. */
 export const gatewaySettings = z.object({
@@ -60,5 +61,11 @@ export const gatewaySettings = z.object({
     60_000,
   ).default(0),
   DRAIN_LIMIT_MS: drainLimitSetting(),
+  LOG_REQUESTS: z
+    .enum(LOGGED_REQUESTS)
+    .default('all')
+    .describe(
+      'all, or refused: which requests have a line in the log at level info (default all); the others have theirs at debug',
+    ),
   LOG_LEVEL: logLevelSetting(),
 });

@@ -1,6 +1,7 @@
 import type { Logger } from '@packhouse/runtime';
 import type { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
+import type { ProblemReason } from '../http/problem-reasons.js';
 import { refusalText } from './answer-text.js';
 
 /** How a refusal leaves. */
@@ -25,7 +26,7 @@ export function sendRefusal(
   error: unknown,
   request: {
     readonly id: string;
-    readonly visit?: { refusal: string } | null;
+    readonly visit?: { refusal: ProblemReason | '' } | null;
     readonly routeOptions?: { readonly bodyLimit?: number };
   },
   reply: RefusalReply,

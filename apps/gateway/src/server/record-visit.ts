@@ -1,18 +1,40 @@
 import type { ServerResponse } from 'node:http';
 import type { Context, Span } from '@packhouse/runtime';
+import { PROBLEM_REASONS } from '../http/problem-reasons.js';
 import type { CallNotes, Visit } from './visit.js';
 import { createVisitMetrics } from './visit-metrics.js';
 
 /** Writes a finished visit into the log and the metrics; the id is asked for where it is logged. */
 export type RecordVisit = (visit: Visit, response: ServerResponse, requestId: () => string) => void;
 
+/** What is logged of requests at level info: all of them, or those that were refused. */
+export const LOGGED_REQUESTS = ['all', 'refused'] as const;
+
+export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
+
 /** Answers that a client earned by going on too fast: not worth a line each at the usual level. */
 const TOO_MANY = 429;
+/** What machines look at every few seconds. */
+const PROBES = new Set(['healthz', 'readyz', 'metrics']);
 
-/** Makes the recorder; one structured line a request: debug for what went well, info for refusals, error for our faults. */
-export function createVisitRecorder(context: Pick<Context, 'logger' | 'metrics'>): RecordVisit {
+/**
+ * Makes the recorder; one structured line a request: error for our faults, info for refusals and what went well; debug
+ * for who goes too fast, probes that went well, and what went well where only refusals are wanted.
+ */
+export function createVisitRecorder(
+  context: Pick<Context, 'logger' | 'metrics'>,
+  logged: LoggedRequests = 'all',
+): RecordVisit {
   const { logger } = context;
   const count = createVisitMetrics(context.metrics);
+  const levelOf = ({ route, refusal }: Visit, status: number): 'error' | 'info' | 'debug' => {
+    // A network may answer refusals with 200.
+    const meant = refusal === '' ? status : PROBLEM_REASONS[refusal].status;
+    if (meant >= 500) return 'error';
+    if (meant === TOO_MANY) return 'debug';
+    if (meant >= 400 || refusal !== '') return 'info';
+    return logged === 'all' && !PROBES.has(route) ? 'info' : 'debug';
+  };
   return (visit, response, requestId) => {
     const { route, network, kind, prefix, calls, span } = visit;
     const status = response.statusCode;
@@ -21,7 +43,7 @@ export function createVisitRecorder(context: Pick<Context, 'logger' | 'metrics'>
     const bytes = response.req.method === 'HEAD' ? 0 : visit.bytes;
     count(visit, status, ms / 1_000, aborted ? 0 : bytes);
     if (span !== undefined) endSpan(span, visit, status);
-    const level = status >= 500 ? 'error' : status >= 400 && status !== TOO_MANY ? 'info' : 'debug';
+    const level = levelOf(visit, status);
     if (!logger.isLevelEnabled(level)) return;
     logger[level](
       {

@@ -1,5 +1,6 @@
 import type { Span } from '@packhouse/runtime';
 import type { Client } from '../auth/admission.js';
+import type { ProblemReason } from '../http/problem-reasons.js';
 
 /** What is remembered of a request for the log and the metrics: never the address, never the key. */
 export interface Visit {
@@ -15,7 +16,7 @@ export interface Visit {
   /** Length of the body that was promised, or of what was streamed. */
   bytes: number;
   /** Why it was refused: a reason of the table of problems; empty where it was not. */
-  refusal: string;
+  refusal: ProblemReason | '';
   /** What was called over JSON-RPC; absent on other routes. */
   calls: CallNotes | undefined;
   /** Who asks; absent where nothing depends on it. */
