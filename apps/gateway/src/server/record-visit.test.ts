@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { createLogger, createMetrics } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
 import { createVisitRecorder, type LoggedRequests } from './record-visit.js';
@@ -10,7 +10,7 @@ function levelOf(status: number, visit: Partial<Visit>, logged?: LoggedRequests)
   const destination = { write: (line: string) => void lines.push(line) };
   const logger = createLogger({ name: 'test', level: 'trace', destination });
   const record = createVisitRecorder({ logger, metrics: createMetrics() }, logged);
-  const response = new ServerResponse({ method: 'POST' } as ConstructorParameters<typeof ServerResponse>[0]);
+  const response = new ServerResponse({ method: 'POST', socket: {} } as IncomingMessage);
   response.statusCode = status;
   record({ ...beginVisit(), ...visit }, response, () => 'id');
   expect(lines).toHaveLength(1);

@@ -39,7 +39,9 @@ export function createVisitRecorder(
     const { route, network, kind, prefix, calls, span } = visit;
     const status = response.statusCode;
     const ms = performance.now() - visit.startedAt;
-    const aborted = !response.writableFinished;
+    const { socket } = response.req;
+    // What was still on its way when the connection was cut counts as finished for Node.
+    const aborted = !response.writableFinished || (socket.destroyed && !socket.writableEnded);
     const bytes = response.req.method === 'HEAD' ? 0 : visit.bytes;
     count(visit, status, ms / 1_000, aborted ? 0 : bytes);
     if (span !== undefined) endSpan(span, visit, status);
