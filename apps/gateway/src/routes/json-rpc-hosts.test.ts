@@ -13,7 +13,7 @@ let key: string;
 beforeAll(async () => {
   nodes = await Promise.all(NAMES.map(() => startScriptedNode()));
   const networks = NAMES.map((name, n) => {
-    nodes[n]?.answer(() => ({ result: name }));
+    nodes[n]?.answer(({ method }) => ({ result: method === 'eth_chainId' ? `0x${n + 1}` : name }));
     const host = name === 'plain' ? '' : `baseUrl: 'https://${name}.example.com/v1/', `;
     return `  - {id: ${name}, family: evm, chainId: ${n + 1}, ${host}upstreams: [{url: '${nodes[n]?.url}'}]}`;
   });

@@ -18,6 +18,7 @@ let slow = false;
 beforeAll(async () => {
   node = await startScriptedNode();
   node.answer(async ({ method, params }) => {
+    if (method === 'eth_chainId') return { result: '0x1' };
     if (slow) await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
     if (method === 'eth_getBlockByNumber') {
       const number = String(params[0]).startsWith('0x') ? Number(params[0]) : head;

@@ -370,6 +370,6 @@ it('is the answer of an unlimited node or a suggestion that succeeds, whatever t
       const part = await getLogs(suggested);
       expect(part.result).toEqual(logsOf(Number(suggested.fromBlock), Number(suggested.toBlock)));
     }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 100) },
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 100), endOnFailure: true },
   );
 });
