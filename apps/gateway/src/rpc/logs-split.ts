@@ -24,7 +24,8 @@ interface Piece extends LogRange {
 
 /** Logs as a node gave them; taken apart when that is asked for. */
 interface HadLogs {
-  readonly count: number;
+  /** Counted when that is asked for. */
+  count(): number;
   readonly body: ResultBody;
   readonly bytes: number;
   texts(): readonly string[];
@@ -35,6 +36,8 @@ const MAX_QUESTIONS = 512;
 /** What would need more is refused, after so many that show a range which does not. */
 const PROBING_QUESTIONS = 16;
 const CONCURRENCY = 4;
+/** The two hashes, the address and the names of a log's fields alone are more. */
+const LEAST_LOG_BYTES = 256;
 
 /**
  * The logs of a range as JSON texts in order, split where the nodes refuse. `sure` is false where a node may have had
@@ -50,10 +53,15 @@ export async function logsOfRange(
   const { maxLogs, maxAnswerBytes } = visit.at.site.network.rpc;
   const pieces: Piece[] = [{ ...range, asked: false }];
   let left = MAX_QUESTIONS;
-  let [count, bytes] = [0, 0];
+  let bytes = 0;
   let sure = true;
 
-  const tooMuch = (): boolean => count > maxLogs || bytes > maxAnswerBytes;
+  const tooMuch = (): boolean => {
+    if (bytes > maxAnswerBytes) return true;
+    // Few bytes cannot be many logs; to look at megabytes once more costs as much as to hand them on.
+    if (bytes <= maxLogs * LEAST_LOG_BYTES) return false;
+    return pieces.reduce((sum, { logs }) => sum + (logs?.count() ?? 0), 0) > maxLogs;
+  };
   const take = (): Piece | undefined => {
     // Where it is too much, the beginning alone is still of interest: it is what is suggested.
     const piece = left <= 0 || tooMuch() ? pieces[0] : pieces.find(({ asked }) => !asked);
@@ -74,7 +82,6 @@ export async function logsOfRange(
       return;
     }
     piece.logs = had.logs;
-    count += had.logs.count;
     bytes += had.logs.bytes;
     sure &&= had.sure;
   };
@@ -180,8 +187,12 @@ async function logsOfPiece(
     }
     const head = visit.at.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
     const texts = (): readonly string[] => elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
-    // Every node's logs have their index; what has none is taken apart to be counted.
-    const count = countOf(pieces, '"logIndex"') || texts().length;
+    let counted: number | undefined;
+    const count = (): number => {
+      // Every node's logs have their index; what has none is taken apart to be counted.
+      counted ??= countOf(pieces, '"logIndex"') || texts().length;
+      return counted;
+    };
     return { logs: { count, body, bytes: sizeOf(body), texts }, sure: head !== null && head >= to };
   }
   const refused = refusedRange(answer.code, answer.message);

@@ -8,13 +8,17 @@ import { startTestGateway, type TestGateway } from '../../testing/test-gateway.j
 const HEAD = 20_000;
 const SAFE = 15_000;
 const MAX_LOGS = 500;
-const MAX_BYTES = 100_000;
+const MAX_BYTES = 200_000;
+const HASH = `0x${'bb'.repeat(32)}`;
 const hex = (n: number): string => `0x${n.toString(16)}`;
 
 interface Log {
   blockNumber: string;
   logIndex: string;
   data: string;
+  address: string;
+  blockHash: string;
+  transactionHash: string;
 }
 interface Answered {
   result?: Log[];
@@ -51,6 +55,7 @@ function setLogs(counts: Iterable<[number, number]>, bytes = 4): void {
         blockNumber: hex(block),
         logIndex: hex(n),
         data: `0x${'00'.repeat(bytes)}`,
+        ...{ address: `0x${'aa'.repeat(20)}`, blockHash: HASH, transactionHash: HASH },
       })),
     ]),
   );
