@@ -1,5 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import type { KeyRow } from '@packhouse/database';
 import { CallController } from '@packhouse/runtime';
 import type { FastifyInstance } from 'fastify';
@@ -9,11 +8,10 @@ import { PROBLEM_REASONS } from '../http/problem-reasons.js';
 import { answerBatch } from '../rpc/answer-batch.js';
 import { findMethod } from '../rpc/answer-call.js';
 import { answerObserved } from '../rpc/answer-observed.js';
-import { AFTER_RESULT, beforeResult, nodeErrorText } from '../rpc/answer-text.js';
 import type { KnownCall } from '../rpc/known-texts.js';
-import { limitSending } from '../rpc/limit-sending.js';
 import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
+import { type RpcReply, sendAnswer } from '../rpc/send-answer.js';
 import { sendRefusal } from '../rpc/send-refusal.js';
 import { type Soon, whenHere } from '../server/soon.js';
 import { beginCalls, type Visit } from '../server/visit.js';
@@ -58,17 +56,6 @@ export interface RpcExchange {
   readonly routeOptions?: { readonly bodyLimit?: number };
   /** Who calls and was not counted yet; the key is absent on an open network. */
   rpcCaller?: { key: KeyRow | undefined } | undefined;
-}
-
-/** What of a reply this route uses. */
-export interface RpcReply {
-  readonly raw: ServerResponse;
-  code(status: number): RpcReply;
-  header(name: string, value: string | number): RpcReply;
-  type(contentType: string): RpcReply;
-  send(body?: Buffer | Readable): unknown;
-  /** Sends bytes between two texts of latin1 without joining them; absent where that is not possible. */
-  sendParts?(before: string, pieces: readonly Buffer[], after: string): unknown;
 }
 
 /** Answers a request whose key is known; at once where nobody has to be asked. Throws problems of the whole request. */
@@ -249,41 +236,4 @@ function costOf(at: RpcSite, item: RpcItem): number {
 /** Counts what was refused before it was a call. */
 function countRefusal({ metrics }: RpcSite, prefix: string, error: unknown): void {
   metrics?.refused(prefix, String(PROBLEM_REASONS[problemOfError(error).reason].code));
-}
-
-/** Smaller answers fit into what a connection buffers anyway. */
-const HELD_BYTES = 65_536;
-/** As many bytes as characters. */
-const PLAIN_ID = /^[ -~]*$/;
-
-function sendAnswer({ visit }: RpcExchange, reply: RpcReply, id: string, answer: RpcAnswer): unknown {
-  // Answers to POST are not stored unless they say so (RFC 9110, 9.3.3).
-  reply.type('application/json');
-  if (answer.kind === 'error') return reply.send(nodeErrorText(id, answer.error));
-  const { rest } = answer.body;
-  const pieces = answer.body.pieces ?? [answer.body.bytes];
-  if (pieces.length > 1 || (pieces[0] as Buffer).length > HELD_BYTES) limitSending(reply.raw);
-  if (rest === null && reply.sendParts !== undefined && PLAIN_ID.test(id)) {
-    return reply.sendParts(`{"jsonrpc":"2.0","id":${id},"result":`, pieces, '}');
-  }
-  const head = beforeResult(id);
-  if (rest === null) return reply.send(Buffer.concat([head, ...pieces, AFTER_RESULT]));
-  return reply.send(Readable.from(streamed(visit, head, answer.body.bytes, rest), { objectMode: false }));
-}
-
-/** Its length is known when it is sent. */
-async function* streamed(
-  visit: Visit,
-  head: Buffer,
-  bytes: Buffer,
-  rest: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer> {
-  visit.bytes = head.length + bytes.length + AFTER_RESULT.length;
-  yield head;
-  yield bytes;
-  for await (const piece of rest) {
-    visit.bytes += piece.length;
-    yield piece;
-  }
-  yield AFTER_RESULT;
 }
