@@ -71,7 +71,7 @@ describe('every command', () => {
     '`packhouse $name` refuses an option that it does not have in one line',
     async ({ name, needs }) => {
       const { code, out, err } = await run([...words(name), ...needs, '--frobnicate']);
-      expect(err).toMatch(/^packhouse: unknown option '--frobnicate'\. \[USAGE\]\n$/);
+      expect(err).toMatch(/^packhouse: unknown option '--frobnicate'\. See --help\. \[USAGE\]\n$/);
       expect({ code, out }).toEqual({ code: 64, out: '' });
     },
   );
@@ -82,9 +82,9 @@ describe('a command line that does not fit is refused in one line with exit code
     [['pack'], /unknown command 'pack'.* \(Did you mean packer\?\) \[USAGE\]\n$/],
     [['keys', 'make'], /unknown command 'make'.*\[USAGE\]\n$/],
     [['local', '--onec'], /unknown option '--onec' \(Did you mean --once\?\) \[USAGE\]\n$/],
-    [['keys', 'create'], /required option '--application <name>' not specified\. \[USAGE\]\n$/],
-    [['backfill', 'pause'], /missing required argument 'id'\. \[USAGE\]\n$/],
-    [['local', '--port'], /option '--port <port>' argument missing\. \[USAGE\]\n$/],
+    [['keys', 'create'], /required option '--application <name>' not specified\. See --help\. \[USAGE\]\n$/],
+    [['backfill', 'pause'], /missing required argument 'id'\. See --help\. \[USAGE\]\n$/],
+    [['local', '--port'], /option '--port <port>' argument missing\. See --help\. \[USAGE\]\n$/],
     [['status', 'now'], /too many arguments for 'status'.*\[USAGE\]\n$/],
   ])('%j', async (args, line) => {
     const { code, out, err } = await run(args as string[]);

@@ -60,11 +60,12 @@ export async function runCli(io: CliIo, args: readonly string[]): Promise<void> 
   }
 }
 
-/** Commander's words for a mistake, suggestion included, as one line of the form that all errors have. */
+/** Commander's words for a mistake, with its suggestion or the way to the help, as one line of the form that all errors have. */
 function usageLine(text: string): string {
   const words = text
     .trim()
     .replace(/^error: /, '')
     .replace(/\s*\n\s*/g, ' ');
-  return `packhouse: ${words.replace(/(?<=[^.?!)])$/, '.')} [USAGE]`;
+  const wayOut = words.includes('Did you mean') ? '' : ' See --help.';
+  return `packhouse: ${words.replace(/(?<=[^.?!)])$/, '.')}${wayOut} [USAGE]`;
 }

@@ -20,10 +20,6 @@ function question() {
   return { asked, answer };
 }
 const whole: RpcAnswer = { kind: 'result', body: { bytes: Buffer.from('[]'), rest: null } };
-const stream = (): RpcAnswer => ({
-  kind: 'result',
-  body: { bytes: Buffer.from('['), rest: (async function* () {})() },
-});
 
 it('answers once for all who ask at the same time, and anew for who comes later', async () => {
   const joint = createJointAnswers();
@@ -66,16 +62,4 @@ it('stops when nobody waits any more; who comes then begins anew', async () => {
   expect(asked[0]?.visit.signal.aborted).toBe(true);
   void joint.answer('a', visitOf(new CallController()), answer);
   expect(asked).toHaveLength(2);
-});
-
-it('gives a stream to one, and the others ask for themselves', async () => {
-  const joint = createJointAnswers();
-  const { asked, answer } = question();
-  const all = [1, 2].map(() => joint.answer('a', visitOf(new CallController()), answer));
-  const one = stream();
-  asked[0]?.give(one);
-  expect(await all[0]).toBe(one);
-  await expect.poll(() => asked.length).toBe(2);
-  asked[1]?.give(whole);
-  expect(await all[1]).toBe(whole);
 });

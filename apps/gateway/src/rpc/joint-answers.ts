@@ -2,7 +2,10 @@ import { CallController } from '@packhouse/runtime';
 import { beginCalls, type CallNotes, noteOnce } from '../server/visit.js';
 import type { RpcAnswer, RpcVisit } from './method.js';
 
-/** Answers once for all who ask the same at the same time, where a method does more than pass a question on. */
+/**
+ * Answers once for all who ask the same at the same time, where a method does more than pass a question on. Such answers
+ * are held whole: what is streamed could be read by one only.
+ */
 export interface JointAnswers {
   /** `answer` gets a visit whose signal is aborted when all who asked have their answer or went away. */
   answer(name: string, visit: RpcVisit, answer: (visit: RpcVisit) => Promise<RpcAnswer>): Promise<RpcAnswer>;
@@ -13,8 +16,6 @@ interface Flight {
   aboard: number;
   stop: CallController;
   notes: CallNotes;
-  /** Somebody has the stream; it can be read once. */
-  streamed: boolean;
 }
 
 /** Makes it; what is held for an answer is held once, until the last one has taken it. */
@@ -29,7 +30,7 @@ export function createJointAnswers(): JointAnswers {
     const { at, context, key, span } = visit;
     const [stop, notes] = [new CallController(), beginCalls()];
     const answering = answer({ at, context, key, span, notes, signal: stop });
-    const flight: Flight = { answer: answering, aboard: 0, stop, notes, streamed: false };
+    const flight: Flight = { answer: answering, aboard: 0, stop, notes };
     flights.set(name, flight);
     const land = (): void => forget(name, flight);
     flight.answer.then(land, land);
@@ -61,9 +62,6 @@ export function createJointAnswers(): JointAnswers {
       const flight = flights.get(name) ?? begin(name, visit, answer);
       const given = await board(name, flight, visit);
       for (const upstream of flight.notes.upstreams) noteOnce(visit.notes?.upstreams, upstream);
-      if (given.kind === 'error' || given.body.rest === null) return given;
-      if (flight.streamed) return answer(visit);
-      flight.streamed = true;
       return given;
     },
   };

@@ -29,7 +29,7 @@ async function coreLogs(
 ): Promise<RpcAnswer> {
   const answer = await askWhole(visit, { method: 'core_getLogs', params });
   if (answer.kind === 'error') return answer;
-  if (limit === null && offset === 0) return result(answer.text);
+  if (limit === null && offset === 0) return { kind: 'result', body: answer.body };
   // Today's nodes do not know limit and offset: the last `offset` are dropped, then the last `limit` kept.
   if (!answer.text.startsWith('[')) {
     throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
