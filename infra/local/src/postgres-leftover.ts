@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { link, readdir, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -19,7 +20,9 @@ export const FAST_SHUTDOWN_MS = 10_000;
 export async function clearLeftover(dataFolder: string, logger?: Logger): Promise<void> {
   const pidFile = path.join(dataFolder, 'postmaster.pid');
   const folder = await realpath(dataFolder);
-  const pid = await serverOf(folder, pidFile);
+  // Before anything is looked at: a pid file that appears later is another start's.
+  const named = await firstLine(pidFile);
+  const pid = await serverOf(folder, named);
   if (pid !== null) {
     const parent = await parentOf(pid);
     const owner = Number(await readFile(path.join(dataFolder, 'packhouse-owner'), 'utf8').catch(() => ''));
@@ -35,19 +38,53 @@ export async function clearLeftover(dataFolder: string, logger?: Logger): Promis
     await endProcess(pid);
   }
   // Processes of a server that died notice it by themselves; a new one may not start beside them.
-  if (!(await waitUntil(async () => (await processesIn(folder)).length === 0, FAST_SHUTDOWN_MS))) {
+  let another: number | null = null;
+  const settled = await waitUntil(async () => {
+    if ((await processesIn(folder)).length === 0) return true;
+    another = await serverOf(folder, await firstLine(pidFile));
+    return another !== null;
+  }, FAST_SHUTDOWN_MS);
+  // Somebody who started at the same moment was first.
+  if (another !== null) return clearLeftover(dataFolder, logger);
+  if (!settled) {
     for (const left of await processesIn(folder)) {
       logger?.warn({ pid: left }, 'ending a process of a Postgres that died');
       signal(left, 'SIGKILL');
     }
     await waitUntil(async () => (await processesIn(folder)).length === 0, FAST_SHUTDOWN_MS);
   }
-  await rm(pidFile, { force: true });
+  if (named !== null) await removePidFile(pidFile, named);
+}
+
+/**
+ * Removes a pid file if it is still the one whose first line is `named`. Without its pid file two servers would run on
+ * one data folder, so that of a server which somebody started meanwhile is put back.
+ */
+export async function removePidFile(pidFile: string, named: string): Promise<void> {
+  const aside = `${pidFile}.${randomBytes(4).toString('hex')}`;
+  try {
+    await rename(pidFile, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  if ((await firstLine(aside)) !== named) await link(aside, pidFile);
+  await rm(aside, { force: true });
+}
+
+/** Null where the file is not there. */
+async function firstLine(file: string): Promise<string | null> {
+  try {
+    return (await readFile(file, 'utf8')).split('\n')[0] ?? '';
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 /** The server that runs on a data folder: as its pid file says, or, where that was never finished, as is seen. */
-async function serverOf(folder: string, pidFile: string): Promise<number | null> {
-  const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+async function serverOf(folder: string, named: string | null): Promise<number | null> {
+  const pid = Number(named);
   if (Number.isInteger(pid) && pid > 0 && (await isPostgresOf(pid, folder))) return pid;
   const all = await processesIn(folder);
   for (const one of all) {

@@ -25,6 +25,7 @@ import { type LocalPostgres, startPostgres } from './postgres.js';
 import { installedPostgres, preparePostgresBinaries } from './postgres-binaries.js';
 import { PASSWORD_FILE } from './postgres-data.js';
 import { recordedHome } from './postgres-home.js';
+import { removePidFile } from './postgres-leftover.js';
 import { removePostgres } from './remove-postgres.js';
 
 const run = promisify(execFile);
@@ -194,6 +195,16 @@ describe('after a run that was killed', () => {
     const data = path.join(await recordedHome(directory), 'data');
     await writeFile(path.join(data, 'postmaster.pid'), `${process.pid}\n${data}\n`);
     expect(await rows((await start()).url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it('a pid file that another start wrote meanwhile stays', async () => {
+    const pidFile = path.join(folder, 'postmaster.pid');
+    await writeFile(pidFile, '17\n/data\n');
+    await removePidFile(pidFile, '16');
+    expect(await readFile(pidFile, 'utf8')).toBe('17\n/data\n');
+    await removePidFile(pidFile, '17');
+    await removePidFile(pidFile, '17');
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it('begins again where initdb was killed in the middle', async () => {
