@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { link, readdir, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -68,8 +68,8 @@ export async function removePidFile(pidFile: string, named: string): Promise<voi
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  if ((await firstLine(aside)) !== named) await link(aside, pidFile);
-  await rm(aside, { force: true });
+  if ((await firstLine(aside)) === named) await rm(aside, { force: true });
+  else await rename(aside, pidFile);
 }
 
 /** Null where the file is not there. */

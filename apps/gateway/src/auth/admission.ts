@@ -123,7 +123,8 @@ export function refuseAbovePlan(plan: Plan, requested: number): void {
 /** One text for a missing, a malformed and an unknown key, so that nobody learns which it was. */
 export function unauthenticated(): Problem {
   return new Problem('unauthenticated', {
-    detail: 'The API key is missing or not valid.',
+    detail:
+      'The API key is missing or not valid: it stands in the path behind /v1/, or for files in the header Authorization: Bearer.',
     headers: { 'www-authenticate': 'Bearer realm="packhouse"' },
   });
 }

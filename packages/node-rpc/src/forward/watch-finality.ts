@@ -10,7 +10,8 @@ const SAYS_UNKNOWN = /unknown|invalid|not (found|supported|available)|unsupporte
 /**
  * Keeps `finalized` of the nodes of one network, called after each look at a head (null: there was none). What a node
  * says by the tag counts. The depth counts where the tag is not to be used, and for a node that says it has none: but
- * only once all others were asked, and never above what one of them says. A question that failed changes nothing, since answers about final blocks are kept for good.
+ * only once all others were asked, and never above what one of them says. A question that failed changes nothing, since
+ * answers about final blocks are kept for good.
  */
 export function createFinalityWatch(
   network: Network,
