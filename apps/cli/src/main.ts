@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-import { describeError, PackhouseError, redact } from '@packhouse/runtime';
+import { captureWarnings, describeError, PackhouseError, redact } from '@packhouse/runtime';
 import { runCli } from './cli.js';
 import type { CliIo } from './io.js';
 
+// Nothing is printed here but what a command says.
+captureWarnings(process, () => undefined);
 const stop = new AbortController();
 const hurry = new AbortController();
 const io: CliIo = {

@@ -1,6 +1,6 @@
-import type { CallSignal } from './call-signal.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
+import type { CallSignal } from './signals.js';
 import type { Tracing } from './tracing.js';
 
 /** The time, so that tests can own it. */
@@ -10,6 +10,27 @@ export interface Clock {
   /** Resolves after `ms`, or rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: CallSignal): Promise<void>;
 }
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason as Error);
+        return;
+      }
+      const stop = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', stop, { once: true });
+    }),
+};
 
 /** What every part gets first: never a module-level client, never a singleton. */
 export interface Context {

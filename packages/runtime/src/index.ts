@@ -1,16 +1,13 @@
-export { CallController, type CallSignal } from './call-signal.js';
+export { captureWarnings } from './capture-warnings.js';
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
-export { systemClock } from './clock.js';
-export type { Clock, Context } from './context.js';
-export { durationSetting } from './duration-setting.js';
-export { describeError, isPackhouseError, PackhouseError, type PackhouseErrorOptions } from './errors.js';
-export { createLogger, LOG_LEVELS, type Logger, type LogLevel } from './logger.js';
+export { type Clock, type Context, systemClock } from './context.js';
+export { describeError, isPackhouseError, PackhouseError } from './errors.js';
+export { createLogger, type Logger } from './logger.js';
 export { createMetrics, type Metrics } from './metrics.js';
-export { serveMetrics } from './metrics-server.js';
-export { createOnceAWhile, type OnceAWhile } from './once-a-while.js';
+export { startMetrics } from './metrics-server.js';
+export { createOnceAWhile } from './once-a-while.js';
 export { redact } from './redact.js';
-export { type ProcessMessage, type ProcessParts, runProcess } from './run-process.js';
-export { openScope, type Scope, untilAborted } from './scope.js';
+export { type ProcessMessage, runProcess } from './run-process.js';
 export {
   databaseUrlSetting,
   drainLimitSetting,
@@ -22,14 +19,8 @@ export {
   s3EndpointSetting,
   signingKeyFileSetting,
 } from './service-settings.js';
-export {
-  bytesSetting,
-  integerSetting,
-  loadSettings,
-  logLevelSetting,
-  type SettingsSchema,
-} from './settings.js';
-export { createShutdown, type Shutdown } from './shutdown.js';
-export { startMetrics } from './start-metrics.js';
-export type { TallyCount, TallySeries, TallyTimes } from './tallies.js';
-export { openTracing, type Span, type SpanFacts, type Tracing } from './tracing.js';
+export { bytesSetting, durationSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
+export type { Shutdown } from './shutdown.js';
+export { CallController, type CallSignal, openScope, type Scope, untilAborted } from './signals.js';
+export type { TallyCount, TallyTimes } from './tallies.js';
+export { openTracing, type Span } from './tracing.js';

@@ -1,5 +1,35 @@
 import { createServer } from 'node:http';
+import type { Context } from './context.js';
+import { PackhouseError } from './errors.js';
 import type { Metrics } from './metrics.js';
+import type { ProcessMessage } from './run-process.js';
+import type { Shutdown } from './shutdown.js';
+
+/**
+ * Serves a process's metrics as its settings say: at a port, at `any` free one, of which the supervisor is told, or
+ * not at all (0). Throws PORT_IN_USE.
+ */
+export async function startMetrics(
+  parts: { context: Context; shutdown: Shutdown; notify(message: ProcessMessage): void },
+  settings: { METRICS_PORT: number | 'any'; METRICS_HOST: string },
+): Promise<void> {
+  const { METRICS_PORT: wanted, METRICS_HOST: host } = settings;
+  if (wanted === 0) return;
+  try {
+    const server = await serveMetrics(parts.context.metrics, wanted === 'any' ? 0 : wanted, host);
+    parts.shutdown.add('metrics', () => server.close());
+    parts.context.logger.info({ host, port: server.port }, 'serving metrics');
+    parts.notify({ type: 'metrics', port: server.port });
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
+    throw new PackhouseError({
+      code: 'PORT_IN_USE',
+      message: `Port ${wanted} of ${host}, which METRICS_PORT names, is in use.`,
+      hint: 'Set METRICS_PORT to another one, to any, or to 0 for no metrics.',
+      cause: error,
+    });
+  }
+}
 
 /** Serves /metrics and /healthz of a worker process. Resolves when it listens, port 0 being any; `close` ends it. */
 export async function serveMetrics(

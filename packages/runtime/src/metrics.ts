@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type TallyCount, type TallySeries, type TallyTimes, tallyCounts, tallyTimes } from './tallies.js';
 
 /** Names are `packhouse_<noun>_<unit>`; labels are few and bounded. Asking twice for a name gives the same metric. */
@@ -92,4 +92,12 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     registry,
   };
+}
+
+/**
+ * Adds what every process says of itself: `process_*` (memory, CPU, start time, open files) and `nodejs_*` (event-loop
+ * lag, heap, garbage collection), under the names that all programs on Node use.
+ */
+export function collectProcessMetrics(metrics: Metrics): void {
+  collectDefaultMetrics({ register: metrics.registry });
 }

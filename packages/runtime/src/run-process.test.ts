@@ -150,4 +150,33 @@ describe('runProcess', () => {
     expect(await closed).toEqual([0, null]);
     expect(output.err).not.toContain('packhouse test:');
   });
+
+  it('turns warnings of Node and of libraries into lines of its log, each of them once', async () => {
+    const { output, closed } = run(
+      `process.emitWarning('The SDK\\nwill require node >=22.', 'NodeVersionSupportWarning');
+       process.emitWarning('old', { type: 'DeprecationWarning', code: 'DEP0999' });
+       process.emitWarning('new', 'ExperimentalWarning');
+       process.emitWarning('new', 'ExperimentalWarning');
+       for (let at = 0; at < 30; at++) process.on('x', () => at);
+       for (let at = 0; at < 3; at++) console.warn('Eviction policy is %s', 'lru');
+       console.error(new Error('lost at http://u:hunter2@node.example').message);
+       setImmediate(() => process.exit(0));`,
+    );
+    expect(await closed).toEqual([0, null]);
+    const lines = output.err
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ level, source, code, msg }) => [level, source, code, msg])).toEqual(
+      expect.arrayContaining([
+        ['warn', 'NodeVersionSupportWarning', undefined, 'The SDK\nwill require node >=22.'],
+        ['warn', 'DeprecationWarning', 'DEP0999', 'old'],
+        ['warn', 'ExperimentalWarning', undefined, 'new'],
+        ['warn', 'MaxListenersExceededWarning', undefined, expect.stringContaining('x listeners added')],
+        ['warn', 'console.warn', undefined, 'Eviction policy is lru'],
+        ['warn', 'console.error', undefined, 'lost at http://***@node.example'],
+      ]),
+    );
+    expect(lines.map(({ msg }) => msg).filter((msg) => /^(new|Eviction.*)$/.test(msg))).toHaveLength(2);
+  });
 });

@@ -1,16 +1,15 @@
 import type { z } from 'zod';
-import { systemClock } from './clock.js';
-import type { Context } from './context.js';
+import { captureWarnings } from './capture-warnings.js';
+import { type Context, systemClock } from './context.js';
 import { describeError, PackhouseError } from './errors.js';
 import { createLogger, type LogLevel } from './logger.js';
-import { createMetrics } from './metrics.js';
-import { collectProcessMetrics } from './process-metrics.js';
+import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { redact } from './redact.js';
 import { loadSettings, type SettingsSchema } from './settings.js';
 import { createShutdown, type Shutdown } from './shutdown.js';
 import { openTracing } from './tracing.js';
 
-/** What a supervised process tells its supervisor. Whoever reads it ignores types and fields that it does not know. */
+/** From a supervised process to its supervisor, which ignores types and fields that it does not know. */
 export type ProcessMessage =
   | { type: 'listening'; port: number }
   | { type: 'metrics'; port: number }
@@ -22,13 +21,13 @@ export interface ProcessParts<S extends SettingsSchema> {
   settings: Readonly<z.infer<S>>;
   context: Context;
   shutdown: Shutdown;
-  /** Tells the supervisor, where there is one. */
+  /** Tells the supervisor, if there is one. */
   notify(message: ProcessMessage): void;
 }
 
 /** Exit code of a process that could not drain in time: start it again. */
 const NOT_DRAINED = 75;
-/** Exit codes of a process that was told twice, as a shell gives them. */
+/** Exit codes after a second signal, as a shell reports them. */
 const TOLD_TWICE = { SIGINT: 130, SIGTERM: 143 } as const;
 /** The same words are logged once in this time, in milliseconds. */
 const REPEAT_MS = 60_000;
@@ -49,7 +48,8 @@ const REPEAT_MS = 60_000;
  * A supervised process (one with an IPC channel) leaves SIGINT to its supervisor, which gets it too. An error is one
  * line on stderr and the exit code of the catalogue. An error that nobody caught ends the process, because nobody
  * knows what state it left: all that was under way is done again by others. While it drains it is only logged, so
- * that what is closed and what fails by that does not keep jobs and locks from being given back.
+ * that what is closed and what fails by that does not keep jobs and locks from being given back. Warnings of Node and of
+ * libraries are lines of the log.
  */
 export async function runProcess<S extends SettingsSchema>(
   host: NodeJS.Process,
@@ -79,13 +79,17 @@ export async function runProcess<S extends SettingsSchema>(
       repeatMs: REPEAT_MS,
       ...(level === undefined ? {} : { level }),
     });
+    captureWarnings(host, ({ message, ...fields }) => logger.warn(fields, message));
     const parts = createShutdown({ logger, limitMs });
     shutdown = parts;
     const metrics = createMetrics();
     collectProcessMetrics(metrics);
     const tracing = await openTracing();
     const context: Context = {
-      ...{ logger, metrics, clock: systemClock, signal: parts.signal },
+      logger,
+      metrics,
+      clock: systemClock,
+      signal: parts.signal,
       ...(tracing === undefined ? {} : { tracing }),
     };
     const drain = async (reason: string): Promise<void> => {
@@ -102,12 +106,12 @@ export async function runProcess<S extends SettingsSchema>(
       });
     }
     host.on('disconnect', () => void drain('the supervisor is gone'));
-    const uncaught = (error: unknown, what: string): void => {
+    const uncaught = (error: unknown, message: string): void => {
       if (parts.signal.aborted) {
-        logger.error({ err: error }, `${what} while draining`);
+        logger.error({ err: error }, `${message} while draining`);
         return;
       }
-      logger.fatal({ err: error }, what);
+      logger.fatal({ err: error }, message);
       fail(error);
     };
     host.on('unhandledRejection', (error) => uncaught(error, 'unhandled rejection'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PackhouseError } from './errors.js';
-import { bytesSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
+import { bytesSetting, durationSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
 
 const schema = z.object({
   PORT: integerSetting('a port from 1 to 65535 (default 8080)', 1, 65_535).default(8_080),
@@ -73,4 +73,25 @@ it.each<[string, number]>([
 
 it.each(['-1', '1e3', '1.5', '0x10', '', ' 1'])('takes no whole number from "%s"', (text) => {
   expect(integerSetting('', 0, 100).safeParse(text).success).toBe(false);
+});
+
+it('reads times with their unit as milliseconds', () => {
+  const setting = durationSetting('how often');
+  for (const [text, ms] of [
+    ['250ms', 250],
+    ['90s', 90_000],
+    ['1.5 min', 90_000],
+    ['1h', 3_600_000],
+    ['2D', 172_800_000],
+    ['0s', 0],
+  ] as const) {
+    expect(setting.parse(text)).toBe(ms);
+  }
+});
+
+it('refuses numbers without a unit, other units, what is too short and what no timer can wait for', () => {
+  const setting = durationSetting('how often', 1_000);
+  for (const text of ['', '5', '-1s', '1w', 'soon', '999ms', '25d']) {
+    expect(setting.safeParse(text).success, text).toBe(false);
+  }
 });

@@ -11,7 +11,7 @@ export interface TallyTimes {
   observe(seconds: number): void;
 }
 
-/** Gives the series of these labels, the same one each time: for its user to hold on to. */
+/** Returns the series of these labels, the same one each time: its user keeps it. */
 export type TallySeries<L extends string, T> = (labels: Record<L, string>) => T;
 
 /**
@@ -20,7 +20,8 @@ export type TallySeries<L extends string, T> = (labels: Record<L, string>) => T;
  */
 export function tallyCounts<L extends string>(counter: Counter<L>): TallySeries<L, TallyCount> {
   const series = createSeries((labels: Record<L, string>) => ({
-    ...{ labels, count: 0 },
+    labels,
+    count: 0,
     add(count: number) {
       this.count += count;
     },
@@ -44,8 +45,10 @@ export function tallyTimes<L extends string>(
   bounds: readonly number[],
 ): TallySeries<L, TallyTimes> {
   const series = createSeries((labels: Record<L, string>) => ({
+    labels,
+    seconds: 0,
     // The last one has no bound.
-    ...{ labels, seconds: 0, buckets: new Array<number>(bounds.length + 1).fill(0) },
+    buckets: new Array<number>(bounds.length + 1).fill(0),
     observe(seconds: number) {
       this.seconds += seconds;
       let bucket = 0;

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { systemClock } from './clock.js';
+import { systemClock } from './context.js';
 
 it('tells the time in milliseconds', () => {
   vi.useFakeTimers({ now: 1_700_000_000_123 });

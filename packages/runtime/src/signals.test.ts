@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { openScope, untilAborted } from './scope.js';
+import { CallController, openScope, untilAborted } from './signals.js';
 
 describe('openScope', () => {
   it('is aborted with the reason of whichever signal comes first', () => {
@@ -38,5 +38,32 @@ describe('untilAborted', () => {
     controller.abort(reason);
     await expect(waiting).rejects.toBe(reason);
     await expect(untilAborted(Promise.reject(new Error('unheard')), controller.signal)).rejects.toBe(reason);
+  });
+});
+
+describe('CallController', () => {
+  it('tells each listener once, with the reason, and those that left not at all', () => {
+    const call = new CallController();
+    const told: string[] = [];
+    const left = (): void => void told.push('left');
+    call.addEventListener('abort', () => told.push(`one: ${call.reason}`));
+    call.addEventListener('abort', left);
+    call.addEventListener('abort', () => told.push('two'));
+    call.removeEventListener('abort', left);
+    expect(call.aborted).toBe(false);
+    call.abort('gone');
+    call.abort('again');
+    expect(told).toEqual(['one: gone', 'two']);
+    expect([call.aborted, call.reason]).toEqual([true, 'gone']);
+  });
+
+  it('lets listeners leave while it tells', () => {
+    const call = new CallController();
+    const told: string[] = [];
+    const second = (): void => void told.push('second');
+    call.addEventListener('abort', () => call.removeEventListener('abort', second));
+    call.addEventListener('abort', second);
+    call.abort(new Error('gone'));
+    expect(told).toEqual(['second']);
   });
 });
