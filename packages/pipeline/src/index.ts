@@ -11,22 +11,22 @@ export type { Finding, FindingCause } from './audit/finding.js';
 export type { OpenRepair, Repair } from './audit/repair-network.js';
 export { type AuditOutcome, type RunAuditOptions, runAudit } from './audit/run-audit.js';
 export { type ScheduledAuditRequest, scheduledAudit } from './audit/scheduled-audit.js';
-export { type BackPressure, createBackPressure, type PressureState } from './back-pressure.js';
+export { type BackPressure, createBackPressure, type PressureState } from './ingest/back-pressure.js';
 export {
-  type CoveragePage,
-  type CoverageParts,
-  type CoverageRequest,
-  coverage,
-  holeAt,
-  type KindCoverage,
-} from './coverage.js';
-export { HOLE_NEEDS, holeNeeds } from './coverage-reasons.js';
-export { type CoverageSummary, coverageSummary } from './coverage-summary.js';
-export { type Extracted, type ExtractFailure, type ExtractParts, extract, fetchWish } from './extract.js';
-export { type FollowReport, follow } from './follow.js';
-export { ingest } from './ingest.js';
-export type { IngestParts } from './ingest-piece.js';
-export { createObserver, type ObserveParts, type Observer } from './observe.js';
+  type Extracted,
+  type ExtractFailure,
+  type ExtractParts,
+  extract,
+  fetchWish,
+} from './ingest/extract.js';
+export { type FollowReport, follow } from './ingest/follow.js';
+export { ingest } from './ingest/ingest.js';
+export type { IngestParts } from './ingest/ingest-piece.js';
+export { type PlanParts, type PlanReport, plan } from './ingest/plan.js';
+export { type PackParts, pack } from './publish/pack.js';
+export { FORMAT_VERSION, type PublishParts, publish } from './publish/publish.js';
+export { type Rotation, rotateSigningKey } from './publish/rotate-signing-key.js';
+export { sealPending } from './publish/seal-pending.js';
 export {
   currentKey,
   makeKeyFile,
@@ -34,13 +34,19 @@ export {
   PRODUCER,
   readKeyFile,
   type SignerParts,
-} from './open-signers.js';
-export { type PackParts, pack } from './pack.js';
-export { type PlanParts, type PlanReport, plan } from './plan.js';
-export { FORMAT_VERSION, type PublishParts, publish } from './publish.js';
+} from './publish/sign.js';
+export { type SignerSource, withSigner } from './publish/signer-source.js';
 export { countBlocks, intersectRanges, rangesInclude, subtractRanges, unionRanges } from './ranges.js';
 export { reclaim } from './reclaim.js';
-export { type Rotation, rotateSigningKey } from './rotate-signing-key.js';
-export { sealPending } from './seal-pending.js';
-export { type SignerSource, withSigner } from './signer-source.js';
-export { type KindStatus, type NetworkStatus, networkStatus } from './status.js';
+export {
+  type CoveragePage,
+  type CoverageParts,
+  type CoverageRequest,
+  coverage,
+  holeAt,
+  type KindCoverage,
+} from './report/coverage.js';
+export { HOLE_NEEDS, holeNeeds } from './report/coverage-reasons.js';
+export { type CoverageSummary, coverageSummary } from './report/coverage-summary.js';
+export { type KindStatus, type NetworkStatus, networkStatus } from './report/network-report.js';
+export { createObserver, type ObserveParts, type Observer } from './report/observe.js';

@@ -5,10 +5,10 @@ import { createQueues, type Queues, type Worker } from '@packhouse/queue';
 import { type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { isPackhouseError, systemClock } from '@packhouse/runtime';
 import { afterEach, expect, inject, test, vi } from 'vitest';
-import { ingest } from './ingest.js';
-import { pack } from './pack.js';
-import { plan } from './plan.js';
-import { publish } from './publish.js';
+import { ingest } from './ingest/ingest.js';
+import { plan } from './ingest/plan.js';
+import { pack } from './publish/pack.js';
+import { publish } from './publish/publish.js';
 import { chainFrom } from './testing/chains.js';
 import { makeWorld, type World } from './testing/world.js';
 

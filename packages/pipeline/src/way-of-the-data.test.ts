@@ -3,8 +3,8 @@ import { canonicalRecord, KINDS } from '@packhouse/chain';
 import type { ObjectStore } from '@packhouse/object-store';
 import { generateChain, type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
-import { follow } from './follow.js';
-import { plan } from './plan.js';
+import { follow } from './ingest/follow.js';
+import { plan } from './ingest/plan.js';
 import { reclaim } from './reclaim.js';
 import { makeWorld, type World } from './testing/world.js';
 
@@ -206,7 +206,7 @@ test('a node that is gone quarantines nothing: the job fails and is tried again'
   await world.want(FIRST, FIRST + 7);
   await world.noteHead();
   await world.nodes[0]?.close();
-  const { ingest } = await import('./ingest.js');
+  const { ingest } = await import('./ingest/ingest.js');
   const window = { start: FIRST, end: FIRST + 7, kinds: KINDS };
   await expect(ingest(world.parts, window, world.context.signal)).rejects.toMatchObject({
     code: 'NODE_UNREACHABLE',

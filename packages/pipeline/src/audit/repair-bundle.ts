@@ -5,10 +5,10 @@ import type { BundleRow, Database, NewBundle, StagedBlock, StageRequest } from '
 import type { BlockSource } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, openScope, PackhouseError } from '@packhouse/runtime';
-import { extract } from '../extract.js';
-import { putVerified } from '../put-verified.js';
-import { relevantProofs } from '../relevant-proofs.js';
-import { type SignerSource, withSigner } from '../signer-source.js';
+import { extract } from '../ingest/extract.js';
+import { putVerified } from '../publish/put-verified.js';
+import { relevantProofs } from '../publish/relevant-proofs.js';
+import { type SignerSource, withSigner } from '../publish/signer-source.js';
 
 export interface RepairParts {
   context: Context;

@@ -11,12 +11,12 @@ import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
 import { createQueues, type Queues } from '@packhouse/queue';
 import { createReplayNode, type ReplayNode, type ReplayNodeOptions } from '@packhouse/replay-node';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
-import { ingest } from '../ingest.js';
-import type { IngestParts } from '../ingest-piece.js';
-import { openSigners } from '../open-signers.js';
-import { pack } from '../pack.js';
-import { plan } from '../plan.js';
-import { publish } from '../publish.js';
+import { ingest } from '../ingest/ingest.js';
+import type { IngestParts } from '../ingest/ingest-piece.js';
+import { plan } from '../ingest/plan.js';
+import { pack } from '../publish/pack.js';
+import { publish } from '../publish/publish.js';
+import { openSigners } from '../publish/sign.js';
 
 /** Everything a pipeline test needs, all of it real but the node. */
 export interface World {

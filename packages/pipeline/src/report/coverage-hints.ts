@@ -2,7 +2,7 @@ import { KINDS } from '@packhouse/chain';
 import type { QueueHints } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { isPackhouseError } from '@packhouse/runtime';
-import { parseIngestJobId, parsePackJobId } from './job-names.js';
+import { parseIngestJobId, parsePackJobId } from '../job-names.js';
 
 /** Jobs of all networks that are looked at, of each sort; a planner keeps far fewer. */
 const MAX_JOBS = 1_000;

@@ -1,10 +1,10 @@
 import { KINDS } from '@packhouse/chain';
 import type { FaultRule } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
+import { branchOf, chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
 import { ingest } from './ingest.js';
 import { plan } from './plan.js';
-import { branchOf, chainFrom } from './testing/chains.js';
-import { makeWorld, type World } from './testing/world.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;

@@ -1,11 +1,11 @@
 import { KINDS } from '@packhouse/chain';
 import { afterEach, expect, inject, test } from 'vitest';
-import { ingest } from './ingest.js';
+import { ingest } from '../ingest/ingest.js';
+import { plan } from '../ingest/plan.js';
+import { chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
 import { pack } from './pack.js';
-import { plan } from './plan.js';
 import { publish } from './publish.js';
-import { chainFrom } from './testing/chains.js';
-import { makeWorld, type World } from './testing/world.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;

@@ -1,9 +1,9 @@
 import { KINDS } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
+import { chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
 import { ingest } from './ingest.js';
-import { chainFrom } from './testing/chains.js';
-import { makeWorld, type World } from './testing/world.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;

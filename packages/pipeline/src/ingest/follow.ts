@@ -2,14 +2,14 @@ import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import { type HeadRow, SEGMENT_BLOCKS, type WantedRange } from '@packhouse/database';
 import type { BlockAnchor, ChainHead } from '@packhouse/node-rpc';
 import { isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import { lookAtHead } from '../head/look-at-head.js';
+import { compareStaged, dropAbandoned } from '../head/reorganise.js';
+import { intendedRanges } from '../publish/wanted-blocks.js';
+import { intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
+import { isNodeFault } from './blame.js';
 import { type ExtractFailure, extract } from './extract.js';
 import type { IngestParts } from './ingest-piece.js';
-import { lookAtHead } from './look-at-head.js';
-import { isNodeFault } from './node-faults.js';
-import { intersectRanges, subtractRanges, unionRanges } from './ranges.js';
-import { compareStaged, dropAbandoned } from './reorganise.js';
 import { stage } from './stage.js';
-import { intendedRanges } from './wanted-blocks.js';
 
 /** Blocks that are fetched and staged together at the head; each is a fragment of its own. */
 const HEAD_CHUNK = 4;

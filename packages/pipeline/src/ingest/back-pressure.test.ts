@@ -1,15 +1,15 @@
 import { KINDS } from '@packhouse/chain';
 import { type Context, createLogger, createMetrics } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
+import { pack } from '../publish/pack.js';
+import { publish } from '../publish/publish.js';
+import { reclaim } from '../reclaim.js';
+import { chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
 import { type BackPressure, createBackPressure } from './back-pressure.js';
 import { follow } from './follow.js';
 import { ingest } from './ingest.js';
-import { pack } from './pack.js';
 import { type PlanReport, plan } from './plan.js';
-import { publish } from './publish.js';
-import { reclaim } from './reclaim.js';
-import { chainFrom } from './testing/chains.js';
-import { makeWorld, type World } from './testing/world.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;

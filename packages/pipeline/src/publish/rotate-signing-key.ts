@@ -1,5 +1,5 @@
 import { rename } from 'node:fs/promises';
-import { currentKey, makeKeyFile, readKeyFile, type SignerParts } from './open-signers.js';
+import { currentKey, makeKeyFile, readKeyFile, type SignerParts } from './sign.js';
 
 /** What a rotation did. */
 export interface Rotation {

@@ -1,11 +1,11 @@
 import { KINDS } from '@packhouse/chain';
 import { afterEach, expect, inject, test } from 'vitest';
+import { pack } from '../publish/pack.js';
+import { publish } from '../publish/publish.js';
+import { branchOf, chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
 import { follow } from './follow.js';
 import type { IngestParts } from './ingest-piece.js';
-import { pack } from './pack.js';
-import { publish } from './publish.js';
-import { branchOf, chainFrom } from './testing/chains.js';
-import { makeWorld, type World } from './testing/world.js';
 
 const FIRST = 1_000;
 let world: World;

@@ -1,12 +1,12 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import { isBelowFinality, openFinalityAlarm } from '../head/finality-alarm.js';
+import { subtractRanges, unionRanges } from '../ranges.js';
+import { isNodeFault, mayBlameBlock } from './blame.js';
 import { dropTraces } from './drop-traces.js';
 import { fetchWish } from './extract.js';
-import { isBelowFinality, openFinalityAlarm } from './finality-alarm.js';
 import { holdFailed } from './hold-failed.js';
 import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
 import { missingPieces, type Piece } from './missing-pieces.js';
-import { isNodeFault, mayBlameBlock } from './node-faults.js';
-import { subtractRanges, unionRanges } from './ranges.js';
 
 /** From this try of a job on, blocks that a living node cannot give are asked for one by one. */
 const PATIENT_ATTEMPTS = 3;

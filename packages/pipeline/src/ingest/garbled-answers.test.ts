@@ -4,11 +4,11 @@ import { type BlockSource, createBlockSource } from '@packhouse/node-rpc';
 import { type Clock, isPackhouseError, systemClock } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { chainFrom } from '../testing/chains.js';
+import { createGarblingNode, type GarblingNode, type Script, scripts } from '../testing/garbling-node.js';
+import { makeWorld, type World } from '../testing/world.js';
 import { extract } from './extract.js';
 import { ingest } from './ingest.js';
-import { chainFrom } from './testing/chains.js';
-import { createGarblingNode, type GarblingNode, type Script, scripts } from './testing/garbling-node.js';
-import { makeWorld, type World } from './testing/world.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;

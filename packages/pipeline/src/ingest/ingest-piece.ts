@@ -1,9 +1,9 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { StageRequest } from '@packhouse/database';
+import { intersectRanges } from '../ranges.js';
+import { isDatabaseFault } from './blame.js';
 import { type ExtractFailure, type ExtractParts, extract } from './extract.js';
 import type { Piece } from './missing-pieces.js';
-import { isDatabaseFault } from './node-faults.js';
-import { intersectRanges } from './ranges.js';
 import type { StageParts } from './stage.js';
 import { stagePatiently } from './stage-patiently.js';
 

@@ -3,12 +3,12 @@ import { type Coverage, type Database, SEGMENT_BLOCKS } from '@packhouse/databas
 import type { Network } from '@packhouse/networks';
 import type { JobRequest, Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
+import { openFinalityAlarm } from '../head/finality-alarm.js';
+import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from '../job-names.js';
+import { cutRun } from '../publish/cut-run.js';
+import { packableNow } from '../publish/wanted-blocks.js';
+import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
 import type { BackPressure } from './back-pressure.js';
-import { cutRun } from './cut-run.js';
-import { openFinalityAlarm } from './finality-alarm.js';
-import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from './job-names.js';
-import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from './ranges.js';
-import { packableNow } from './wanted-blocks.js';
 
 export interface PlanParts {
   context: Context;

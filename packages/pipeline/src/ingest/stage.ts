@@ -1,8 +1,8 @@
 import type { Database, StageRequest } from '@packhouse/database';
 import type { BlockSource } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
-import { isAccepted, isBelowFinality, raiseFinalityAlarm } from './finality-alarm.js';
-import { dropConflicting } from './reorganise.js';
+import { isAccepted, isBelowFinality, raiseFinalityAlarm } from '../head/finality-alarm.js';
+import { dropConflicting } from '../head/reorganise.js';
 
 export interface StageParts {
   context: Context;

@@ -1,7 +1,7 @@
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { makeWorld, type World } from '../testing/world.js';
 import { createObserver, type Observer } from './observe.js';
-import { makeWorld, type World } from './testing/world.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 const blocks = generateChain({ length: 40, txsPerBlock: 2, startNumber: 100 });

@@ -1,10 +1,10 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { isNotKept } from './blame.js';
 import { dropTraces } from './drop-traces.js';
 import { fetchWish } from './extract.js';
 import { findUnkeptEnd } from './find-unkept-end.js';
 import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
-import { isNotKept } from './node-faults.js';
 
 /** From this many blocks in a row that fail alike, they are one row: it is the range that fails, not each block. */
 const RANGE_BLOCKS = 8;

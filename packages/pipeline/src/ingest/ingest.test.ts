@@ -2,10 +2,10 @@ import { KINDS, type Kind } from '@packhouse/chain';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
+import { chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
 import { ingest } from './ingest.js';
 import { plan } from './plan.js';
-import { chainFrom } from './testing/chains.js';
-import { makeWorld, type World } from './testing/world.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;

@@ -1,8 +1,8 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { rangesInclude, unionRanges } from '../ranges.js';
 import { missingPieces } from './missing-pieces.js';
-import { rangesInclude, unionRanges } from './ranges.js';
 
 test('kinds that miss different blocks are cut where one of them begins or ends', () => {
   const missing = new Map<Kind, BlockRange[]>([

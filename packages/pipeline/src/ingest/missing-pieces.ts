@@ -1,5 +1,5 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import { rangesInclude } from './ranges.js';
+import { rangesInclude } from '../ranges.js';
 
 /** A range, and kinds that are all missing from its first block to its last. */
 export interface Piece {

@@ -3,8 +3,8 @@ import { KINDS } from '@packhouse/chain';
 import { createVerifier, publicKeyOf, type SealedEntry } from '@packhouse/manifest';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
-import { PRODUCER } from './open-signers.js';
-import { makeWorld, type World } from './testing/world.js';
+import { makeWorld, type World } from '../testing/world.js';
+import { PRODUCER } from './sign.js';
 
 let world: World;
 afterEach(() => world.close());

@@ -1,9 +1,9 @@
 import { KINDS } from '@packhouse/chain';
 import type { RecordedBlock } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
-import { follow } from './follow.js';
-import { branchOf, chainFrom } from './testing/chains.js';
-import { makeWorld, type World } from './testing/world.js';
+import { follow } from '../ingest/follow.js';
+import { branchOf, chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
 
 const FIRST = 1_000;
 let world: World;

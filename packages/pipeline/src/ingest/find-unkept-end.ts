@@ -1,9 +1,9 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
+import { intendedRanges } from '../publish/wanted-blocks.js';
+import { isNotKept } from './blame.js';
 import { dropTraces } from './drop-traces.js';
 import { fetchWish } from './extract.js';
 import type { IngestParts } from './ingest-piece.js';
-import { isNotKept } from './node-faults.js';
-import { intendedRanges } from './wanted-blocks.js';
 
 /**
  * How far a part of the chain reaches that no upstream keeps, from a range on of which none could be had.

@@ -1,7 +1,7 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import type { AlarmRow, Database, WantedRange } from '@packhouse/database';
-import { countBlocks, intersectRanges, subtractRanges, unionRanges } from './ranges.js';
-import { intendedRanges } from './wanted-blocks.js';
+import { intendedRanges } from '../publish/wanted-blocks.js';
+import { countBlocks, intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
 
 /** Where one kind of one network stands. Counts are blocks. */
 export interface KindStatus {
