@@ -7,6 +7,7 @@ import {
   checkCodes,
   checkDependencies,
   checkInvariants,
+  checkNpx,
   checkPlaces,
   checkVariables,
 } from './check-documents.js';
@@ -75,6 +76,12 @@ describe('this repository', () => {
     );
     expect(texts.length).toBeGreaterThan(100);
     expect(texts.flatMap((path) => checkPlaces(path, read(path)))).toEqual([]);
+  });
+
+  it('never tells anybody to run a package of a stranger', () => {
+    const texts = filesUnder('').filter((path) => !/\.(gz|png|tgz)$/.test(path));
+    expect(texts.length).toBeGreaterThan(100);
+    expect(texts.flatMap((path) => checkNpx(path, read(path)))).toEqual([]);
   });
 
   it('explains every variable that it reads', () => {

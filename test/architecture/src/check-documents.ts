@@ -91,6 +91,16 @@ export function checkPlaces(path: string, text: string): string[] {
   });
 }
 
+/**
+ * Commands that make npm install `packhouse` where it is not installed: the package of that name belongs to somebody
+ * else. The form is `--no -- packhouse`: without the `--`, npm takes `--help` and `--version` for its own.
+ */
+export function checkNpx(path: string, text: string): string[] {
+  return [...text.matchAll(/\bnpx (?!--no -- )(?:-\S+ )*packhouse\b/g)].map(
+    ([found]) => `${path} says "${found}", which may run a stranger's package: write npx --no -- packhouse`,
+  );
+}
+
 /** Variables that the sources read and `.env.example` does not explain, and those that it explains twice. */
 export function checkVariables(example: string, sources: readonly string[]): string[] {
   const read = new Set<string>();

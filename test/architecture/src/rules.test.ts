@@ -5,6 +5,7 @@ import {
   checkCodes,
   checkDependencies,
   checkInvariants,
+  checkNpx,
   checkPlaces,
   checkVariables,
 } from './check-documents.js';
@@ -220,6 +221,11 @@ describe('the rules catch', () => {
       expect(checkPlaces('a.md', text)).toEqual([]);
     },
   );
+
+  it('a command that may install the package of a stranger', () => {
+    const commands = ['', '--yes ', '--no ', '--no -- '].map((flags) => `\`npx ${flags}packhouse status\``);
+    expect(commands.map((command) => checkNpx('a.md', command).length)).toEqual([1, 1, 1, 0]);
+  });
 
   it('variables that nobody explains, and one that is explained twice', () => {
     const source =
