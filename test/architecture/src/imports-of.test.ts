@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeOnly, importsOf } from './imports-of.js';
+import { codeOnly, exportsOf, importsOf } from './imports-of.js';
 
 it('finds imports of every form, and which of them are erased', () => {
   const source = `import a from 'a';
@@ -47,4 +47,35 @@ import g from 'g';
 
 it('blanks comments and strings, line by line', () => {
   expect(codeOnly("a('x'); // b\n`c` + d")).toBe('a(   );     \n    + d');
+});
+
+it('reads which names are imported, by the names that the other file gives them', () => {
+  const source = `import a, { type B as C, d } from 'x';
+import * as e from 'x';
+import 'x';
+export { f as g, type H } from 'x';
+const i = await import('x');
+`;
+  expect(importsOf(source).map(({ names }) => names)).toEqual([
+    ['default', 'B', 'd'],
+    ['*'],
+    [],
+    ['f', 'H'],
+    ['*'],
+  ]);
+});
+
+it('reads which names are exported', () => {
+  const source = `export const a = 1;
+export async function b() {}
+export function* c() {}
+export abstract class D {}
+export interface E {}
+export type F = string;
+export { g as h, type I };
+export type { J } from './j.js';
+// export const k = 1;
+const l = 'export const m = 1';
+`;
+  expect(exportsOf(source)).toEqual(['a', 'b', 'c', 'D', 'E', 'F', 'h', 'I', 'J']);
 });

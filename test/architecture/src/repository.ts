@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Import, importsOf } from './imports-of.js';
+import { exportsOf, type Import, importsOf } from './imports-of.js';
 
 /** A source file of a workspace. */
 export interface SourceFile {
@@ -11,6 +11,8 @@ export interface SourceFile {
   /** May use what tests may use. */
   isTest: boolean;
   imports: Import[];
+  /** Names, re-exports included. */
+  exports: string[];
 }
 
 /** A package.json with its sources. */
@@ -101,7 +103,18 @@ const TEST = /\.test\.tsx?$|\/testing\/|^(apps|packages|infra)\/[^/]+\/test\/|^t
 
 /** A source file from its path and text. */
 export function sourceFile(path: string, text: string): SourceFile {
-  return { path, text, isTest: TEST.test(path), imports: importsOf(text) };
+  return { path, text, isTest: TEST.test(path), imports: importsOf(text), exports: exportsOf(text) };
+}
+
+/** The path from the root that a relative import leads to; undefined for packages. */
+export function importedPath(file: SourceFile, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  return posix.join(posix.dirname(file.path), specifier).replace(/\.js$/, '.ts');
+}
+
+/** Whether a file is where a package is entered or a process starts. */
+export function isDoor(path: string): boolean {
+  return /^[^/]+\/[^/]+\/src\/(index|main)\.ts$/.test(path);
 }
 
 function referencesIn(path: string, folder: string): string[] {

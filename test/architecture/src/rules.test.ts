@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkCycles } from './check-cycles.js';
+import { checkFileCircles, checkFolderCircles } from './check-circles.js';
 import {
   checkArchitecture,
   checkCodes,
@@ -12,6 +12,7 @@ import {
 import { checkImports } from './check-imports.js';
 import { checkReferences } from './check-references.js';
 import { checkShape } from './check-shape.js';
+import { checkExports, checkShortFiles } from './check-uses.js';
 import { type Repository, sourceFile } from './repository.js';
 
 /** A repository of one workspace with these files. */
@@ -110,14 +111,113 @@ describe('the rules catch', () => {
     expect(checkImports(holding('cli', 'apps/cli', starts))).toEqual([]);
   });
 
-  it('circles of files, but not of types', () => {
+  it('circles of files, also of types alone', () => {
     const files = { 'a.ts': "import { b } from './b.js';", 'b.ts': "export { c } from './c.js';" };
-    expect(checkCycles(chain({ ...files, 'c.ts': "import type { a } from './a.js';" }))).toEqual([]);
-    expect(checkCycles(chain({ ...files, 'c.ts': "import { a } from './a.js';" }))).toEqual([
-      expect.stringContaining(
-        'a.ts → packages/chain/src/b.ts → packages/chain/src/c.ts → packages/chain/src/a.ts',
-      ),
+    const way = (...names: string[]) => names.map((name) => `packages/chain/src/${name}.ts`).join(' → ');
+    expect(checkFileCircles(chain({ ...files, 'c.ts': "import type { d } from './d.js';" }))).toEqual([]);
+    expect(checkFileCircles(chain({ ...files, 'c.ts': "import type { a } from './a.js';" }))).toEqual([
+      `packages/chain: a.ts imports b.ts, which leads back to it — ${way('a', 'b', 'c', 'a')}`,
+      `packages/chain: b.ts imports c.ts, which leads back to it — ${way('b', 'c', 'a', 'b')}`,
+      `packages/chain: c.ts imports a.ts, which leads back to it — ${way('c', 'a', 'b', 'c')}`,
     ]);
+  });
+
+  it('circles of folders, also over a third one, and imports from a folder back up', () => {
+    const folder = (name: string) => `packages/chain/src${name}`;
+    const arrows = (files: Record<string, string>) =>
+      checkFolderCircles(chain(files)).map((breach) => breach.split(',')[0]);
+    expect(
+      checkFolderCircles(
+        chain({
+          'a/x.ts': "import '../b/x.js';",
+          'a/y.ts': '',
+          'b/x.ts': "import type { y } from '../a/y.js';",
+        }),
+      ),
+    ).toEqual([
+      `${folder('/a')} imports from ${folder('/b')}, which leads back to it — ${folder('/a/x.ts')} imports ../b/x.js; src/a → src/b → src/a`,
+      `${folder('/b')} imports from ${folder('/a')}, which leads back to it — ${folder('/b/x.ts')} imports ../a/y.js; src/b → src/a → src/b`,
+    ]);
+    expect(
+      arrows({
+        'a/x.ts': "import '../b/x.js';",
+        'b/x.ts': "import '../c/x.js';",
+        'c/x.ts': "import '../a/y.js';",
+        'a/y.ts': '',
+      }),
+    ).toEqual([
+      `${folder('/a')} imports from ${folder('/b')}`,
+      `${folder('/b')} imports from ${folder('/c')}`,
+      `${folder('/c')} imports from ${folder('/a')}`,
+    ]);
+    const backUp = {
+      'top.ts': "import './a/x.js';",
+      'a/x.ts': "import '../settings.js';",
+      'settings.ts': '',
+    };
+    expect(arrows(backUp)).toEqual([
+      `${folder('')} imports from ${folder('/a')}`,
+      `${folder('/a')} imports from ${folder('')}`,
+    ]);
+    expect(arrows({ ...backUp, 'top.ts': '', 'main.ts': "import './a/x.js';" })).toEqual([]);
+    expect(arrows({ ...backUp, 'top.ts': '', 'settings.test.ts': "import './a/x.js';" })).toEqual([]);
+  });
+
+  it('exports that nobody else uses, or only tests', () => {
+    const exporting = (others: Record<string, string>) =>
+      checkExports(chain({ 'a.ts': 'export const one = 1;\nexport interface Two {}', ...others }));
+    const both = "import { one as uno, type Two } from './a.js';";
+    expect(exporting({ 'b.ts': both })).toEqual([]);
+    expect(exporting({ 'b.ts': "const a = await import('./a.js');" })).toEqual([]);
+    expect(exporting({ 'b.ts': "import type { Two } from './a.js';", 'a.test.ts': both })).toEqual([
+      'packages/chain: only tests use the export one — packages/chain/src/a.ts',
+    ]);
+    expect(exporting({})).toEqual([
+      'packages/chain: nobody else uses the export one — packages/chain/src/a.ts',
+      'packages/chain: nobody else uses the export Two — packages/chain/src/a.ts',
+    ]);
+    expect(
+      checkExports(
+        chain({
+          'testing/a.ts': 'export const one = 1;',
+          'a.test.ts': "import { one } from './testing/a.js';",
+        }),
+      ),
+    ).toEqual([]);
+  });
+
+  it('names in an index that no other workspace imports, or only its tests', () => {
+    const exported = { 'index.ts': "export { a, type B, c } from './a.js';", 'a.ts': 'export { a, B, c };' };
+    const using = (name: string, folder: string, files: Record<string, string>) => {
+      const one = chain(exported);
+      one.workspaces.push(...holding(name, folder, files).workspaces);
+      return checkExports(one);
+    };
+    const all = "import { a, type B, c } from '@packhouse/chain';";
+    expect(using('bundle', 'packages/bundle', { 'x.ts': all })).toEqual([]);
+    expect(
+      using('bundle', 'packages/bundle', {
+        'x.ts': "import type { B } from '@packhouse/chain';",
+        'x.test.ts': "import { c } from '@packhouse/chain';",
+      }),
+    ).toEqual([
+      'packages/chain: its index exports a, which nobody imports',
+      'packages/chain: its index exports c, which only tests import',
+    ]);
+    expect(using('e2e', 'test/e2e', { 'x.ts': all })).toHaveLength(3);
+  });
+
+  it('short files with one importer', () => {
+    const short = (others: Record<string, string>) =>
+      checkShortFiles(chain({ 'a.ts': 'export const one = 1;\n', ...others }));
+    const using = "import { one } from './a.js';\n".padEnd(50, '\n');
+    expect(short({ 'b.ts': using, 'a.test.ts': using })).toEqual([
+      'packages/chain: a.ts has fewer than 15 lines and one importer — packages/chain/src/a.ts belongs into packages/chain/src/b.ts',
+    ]);
+    expect(short({ 'b.ts': using, 'c.ts': using })).toEqual([]);
+    expect(short({ 'b.ts': using, 'index.ts': "export { one } from './a.js';" })).toEqual([]);
+    expect(short({ 'index.ts': "export { one } from './a.js';" })).toEqual([]);
+    expect(short({ 'b.ts': using, 'a.ts': '\n'.repeat(15) })).toEqual([]);
   });
 
   it('references and dependencies that differ', () => {
@@ -146,7 +246,7 @@ describe('the rules catch', () => {
     ['the environment in a library', { 'a.ts': 'const x = process.env.HOME;' }, /process\.env/],
     ['an exit in a library', { 'a.ts': 'process.exit(1);' }, /process\.exit/],
     ['a signal handler in a library', { 'a.ts': "process.on('SIGINT', stop);" }, /process\.on/],
-    ['a long file', { 'a.ts': 'x;\n'.repeat(301) }, /301 lines/],
+    ['a long file', { 'a.ts': 'x;\n'.repeat(401) }, /401 lines/],
     ['a long test', { 'a.test.ts': 'x;\n'.repeat(501) }, /501 lines/],
   ])('%s', (_, files, breach) => {
     expect(checkShape(chain(files as Record<string, string>))).toEqual([expect.stringMatching(breach)]);
