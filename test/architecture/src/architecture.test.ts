@@ -125,6 +125,7 @@ describe('this repository', () => {
     expect(
       checkVariables(
         read('.env.example'),
+        read('docs/settings.md'),
         apps.map((file) => file.text),
       ),
     ).toEqual([]);

@@ -101,8 +101,8 @@ export function checkNpx(path: string, text: string): string[] {
   );
 }
 
-/** Variables that the sources read and `.env.example` does not explain, and those that it explains twice. */
-export function checkVariables(example: string, sources: readonly string[]): string[] {
+/** Variables that the sources read and `.env.example` or docs/settings.md does not explain, and those explained twice. */
+export function checkVariables(example: string, settings: string, sources: readonly string[]): string[] {
   const read = new Set<string>();
   for (const source of sources) {
     for (const [, name] of source.matchAll(/^\s+([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*): (?:z\b|\w+Setting\()/gm)) {
@@ -115,6 +115,9 @@ export function checkVariables(example: string, sources: readonly string[]): str
     ...[...read]
       .filter((name) => !explained.includes(name))
       .map((name) => `.env.example does not explain ${name}`),
+    ...[...read]
+      .filter((name) => !settings.includes(`\`${name}\``))
+      .map((name) => `docs/settings.md does not explain ${name}`),
     ...explained
       .filter((name, at) => explained.indexOf(name) !== at)
       .map((name) => `.env.example explains ${name} twice`),

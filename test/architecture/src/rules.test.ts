@@ -330,9 +330,10 @@ describe('the rules catch', () => {
   it('variables that nobody explains, and one that is explained twice', () => {
     const source =
       '  PORT: integerSetting("a port"),\n  OTHER_THING: z.string(),\n if (io.env.DATA_DIR) a.INSIDE: 1';
-    expect(checkVariables('# PORT=8080\n# HOST=a\n# PORT=80\n', [source])).toEqual([
+    expect(checkVariables('# PORT=8080\n# HOST=a\n# PORT=80\n', '`PORT` and `DATA_DIR`', [source])).toEqual([
       '.env.example does not explain OTHER_THING',
       '.env.example does not explain DATA_DIR',
+      'docs/settings.md does not explain OTHER_THING',
       '.env.example explains PORT twice',
     ]);
   });
