@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
+import { createNftWorker, type NftOptions, nftPolicy } from '@packhouse/nft';
 import { createForwarder } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { QueueReader } from '@packhouse/queue';
@@ -17,8 +18,6 @@ import { createPendingWatch } from './filters/pending-watch.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createOpenDoor } from './limits/open-door.js';
 import type { RateLimiter } from './limits/rate-limiter.js';
-import { type NftOptions, nftPolicy } from './nft/nft-policy.js';
-import { createNftWorker } from './nft/nft-worker.js';
 import { createPointerFinder } from './pointers/find-pointer.js';
 import { createRangeCache } from './ranges/range-cache.js';
 import { bundlePointerRoute } from './routes/bundle-pointer.js';

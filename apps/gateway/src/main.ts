@@ -1,5 +1,6 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, type NetworksWatch, watchNetworks } from '@packhouse/networks';
+import { nftOptionsOf } from '@packhouse/nft';
 import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
 import { runProcess } from '@packhouse/runtime';
@@ -8,7 +9,6 @@ import { createRedisFilterStore } from './filters/create-redis-filter-store.js';
 import { connectRedis } from './limits/connect-redis.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createSharedRateLimiter } from './limits/create-shared-rate-limiter.js';
-import { nftOptionsOf } from './nft/nft-settings.js';
 import { createSharedAnswers } from './rpc/shared-answers.js';
 import { gatewaySettings } from './settings.js';
 

@@ -1,3 +1,4 @@
+import { nftSettings } from '@packhouse/nft';
 import {
   bytesSetting,
   drainLimitSetting,
@@ -7,7 +8,6 @@ import {
 } from '@packhouse/runtime';
 import { z } from 'zod';
 import { trustProxySetting } from './limits/trust-proxy-setting.js';
-import { nftSettings } from './nft/nft-settings.js';
 import { LOGGED_REQUESTS } from './server/record-visit.js';
 
 /** The environment of a gateway. */

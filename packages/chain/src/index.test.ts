@@ -5,8 +5,11 @@ it('the door has these names and no others', () => {
   expect(Object.keys(door).sort()).toEqual([
     'KINDS',
     'PROOFS',
+    'canonicalCoreAddress',
     'canonicalRecord',
+    'checkCoreAddress',
     'checkParentLink',
+    'coreAddressHex',
     'createProver',
     'isKind',
   ]);

@@ -3,7 +3,13 @@ import * as door from './index.js';
 
 test('the package offers these names', () => {
   expect(Object.keys(door).sort()).toEqual([
+    'TRANSFER_TOPICS',
+    'abiString',
+    'abiUints',
+    'abiWords',
+    'base32Of',
     'chainDataDirectory',
+    'contractAt',
     'createReplayNode',
     'extendChain',
     'generateChain',
@@ -15,5 +21,6 @@ test('the package offers these names', () => {
     'readValue',
     'recordedChain',
     'sentBy',
+    'userAt',
   ]);
 });

@@ -1,5 +1,14 @@
 export type { ObservedCall } from './answer-request.js';
 export { chainDataDirectory } from './chain-data-directory.js';
+export {
+  abiString,
+  abiUints,
+  abiWords,
+  base32Of,
+  contractAt,
+  TRANSFER_TOPICS,
+  userAt,
+} from './core-contracts.js';
 export { createReplayNode, type ReplayNode, type ReplayNodeOptions } from './create-replay-node.js';
 export { type ExtendChainOptions, extendChain } from './extend-chain.js';
 export type { FaultKind, FaultRule, FaultScript, RandomFaults } from './faults.js';

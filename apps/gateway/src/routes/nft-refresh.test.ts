@@ -1,7 +1,6 @@
+import { abiString, contractAt, userAt } from '@packhouse/replay-node';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { abiString } from '../testing/abi-encode.js';
 import { ask } from '../testing/ask.js';
-import { contractAt, userAt } from '../testing/base32-of.js';
 import { type NftPlace, type NftScene, useNftStage } from '../testing/nft-stage.js';
 
 const stage = useNftStage();

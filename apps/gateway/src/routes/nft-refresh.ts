@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { KeyRow } from '@packhouse/database';
+import { JOB_TOKENS, REFRESH_EVERY_MS } from '@packhouse/nft';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../http/problem.js';
-import { JOB_TOKENS } from '../nft/find-tokens.js';
-import { readRefresh } from '../nft/read-refresh.js';
-import { REFRESH_EVERY_MS } from '../nft/run-job.js';
 import { constraintsOf } from '../sites/host-constraint.js';
 import type { Site } from '../sites/site.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { NFT_REFUSALS, nftJobSchema } from './nft-schemas.js';
+import { readRefresh } from './read-refresh.js';
 import { refusals } from './schemas.js';
 
 /** Bytes of a body: three short strings. */

@@ -1,7 +1,7 @@
+import { contractAt, userAt } from '@packhouse/replay-node';
 import fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
-import { contractAt, userAt } from '../testing/base32-of.js';
 import { type NftPlace, type NftScene, useNftStage } from '../testing/nft-stage.js';
 
 const stage = useNftStage();

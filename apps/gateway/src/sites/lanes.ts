@@ -1,7 +1,7 @@
 import type { Network } from '@packhouse/networks';
+import type { NftWorker } from '@packhouse/nft';
 import type { Forwarder } from '@packhouse/node-rpc';
 import type { PendingWatch } from '../filters/pending-watch.js';
-import type { NftWorker } from '../nft/nft-worker.js';
 import type { KnownTexts } from '../rpc/known-texts.js';
 import type { RpcMethod } from '../rpc/method.js';
 import type { SharedCalls } from '../rpc/share-calls.js';

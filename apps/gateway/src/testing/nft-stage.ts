@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Database, Nft, NftTokenRow } from '@packhouse/database';
 import { parseNetworks } from '@packhouse/networks';
+import type { NftOptions } from '@packhouse/nft';
+import { contractAt } from '@packhouse/replay-node';
 import { createMetrics } from '@packhouse/runtime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { createGateway, type Gateway } from '../create-gateway.js';
-import type { NftOptions } from '../nft/nft-policy.js';
 import { type Answer, ask } from './ask.js';
-import { contractAt } from './base32-of.js';
 import { type ScriptedContracts, scriptedContracts } from './scripted-contracts.js';
 import { type ScriptedNode, startScriptedNode } from './scripted-node.js';
 import { startTestGateway, type TestGateway } from './test-gateway.js';

@@ -1,6 +1,5 @@
-import { base32Hex } from '../nft/base32-bytes.js';
-import { TRANSFER_TOPIC } from '../nft/transfers.js';
-import { abiString, abiWords } from './abi-encode.js';
+import { coreAddressHex } from '@packhouse/chain';
+import { abiString, abiWords, TRANSFER_TOPICS } from '@packhouse/replay-node';
 import type { ScriptedAnswer, ScriptedCall } from './scripted-node.js';
 
 /** Contracts of tokens as a node of the core family knows them. */
@@ -40,7 +39,7 @@ export function scriptedContracts(): ScriptedContracts {
     if (selector === '0x6352211e') {
       return token?.owner === undefined
         ? reverted
-        : { result: abiWords(BigInt(`0x${base32Hex(token.owner)}`)) };
+        : { result: abiWords(BigInt(`0x${coreAddressHex(token.owner)}`)) };
     }
     if (selector !== '0xc87b56dd' && selector !== '0x0e89341c') return reverted;
     asked += 1;
@@ -62,9 +61,9 @@ export function scriptedContracts(): ScriptedContracts {
         .map(({ contract, id, owner, epoch = 1 }) => ({
           ...{ address: contract, data: '0x', epochNumber: `0x${epoch.toString(16)}` },
           topics: [
-            TRANSFER_TOPIC,
+            TRANSFER_TOPICS.erc721,
             word(0n),
-            word(BigInt(`0x${owner === undefined ? '1' : base32Hex(owner)}`)),
+            word(BigInt(`0x${owner === undefined ? '1' : coreAddressHex(owner)}`)),
             word(id),
           ],
         }))

@@ -1,5 +1,5 @@
+import { checkCoreAddress } from '@packhouse/chain';
 import type { Network } from '@packhouse/networks';
-import { base32Address } from './base32-address.js';
 import { hash, invalidParams, kindOf, quantity } from './check-params.js';
 
 /** What of a filter of the core family goes to the node, and what is done here. */
@@ -37,7 +37,7 @@ export function readCoreFilter(value: unknown, network: Network): CoreFilter {
   }
   if (address !== null) {
     const list = typeof address === 'string' ? [address] : address;
-    sent.address = listOf('address', list, MAX_ADDRESSES, base32Address(network.chainId));
+    sent.address = listOf('address', list, MAX_ADDRESSES, checkCoreAddress(network.chainId));
   }
   if (topics !== null) {
     sent.topics = listOf('topics', topics, MAX_TOPICS, (topic) => {

@@ -3,20 +3,17 @@ import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import { isPublicAddress } from './public-address.js';
 
-/** Names to addresses; all that there are. */
+/** All addresses of a name. */
 export type Resolve = (host: string) => Promise<string[]>;
 
-/** How tests put a server on this machine in the place of a public one: after the address was checked, never before. */
+/** Lets tests replace a public server by one on this machine: after the address was checked, never before. */
 export type Dial = (target: { address: string; port: number }) => { address: string; port: number };
 
 /** Ports that a stranger may have us connect to. */
 const PORTS = new Set([80, 443]);
 const DNS_TIMEOUT_MS = 3_000;
 
-/** Why there is no connection: the address is none that strangers may name. */
-export class AddressRefusedError extends Error {}
-
-/** Asks DNS, at `servers` or those of this machine; its /etc/hosts and search domains are no business of strangers. */
+/** Asks DNS, at `servers` or those of this machine; never its /etc/hosts or search domains, which are private. */
 export function createResolve(servers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
   if (servers !== undefined) resolver.setServers(servers);
@@ -67,12 +64,12 @@ async function checkedAddress(
   resolve: Resolve,
 ): Promise<{ address: string; port: number }> {
   const port = target.port === '' ? (target.protocol === 'https:' ? 443 : 80) : Number(target.port);
-  if (!PORTS.has(port)) throw new AddressRefusedError('the port is not 80 or 443');
+  if (!PORTS.has(port)) throw new Error('the port is not 80 or 443');
   const host = bare(target.hostname);
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
   const [address] = addresses;
-  if (address === undefined) throw new AddressRefusedError('the name has no address');
-  if (!addresses.every(isPublicAddress)) throw new AddressRefusedError('the address is not public');
+  if (address === undefined) throw new Error('the name has no address');
+  if (!addresses.every(isPublicAddress)) throw new Error('the address is not public');
   return { address, port };
 }
 

@@ -1,6 +1,6 @@
+import { abiString, abiUints } from '@packhouse/replay-node';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { abiString, abiUints } from '../testing/abi-encode.js';
 import { decodeBool, decodeString, decodeUint, decodeUints, wordOf } from './abi.js';
 
 it('reads any string back that was written', () => {

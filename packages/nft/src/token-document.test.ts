@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DOCUMENT_BYTES } from './fetch-document.js';
-import { placeOfDocument } from './token-document.js';
+import { DOCUMENT_BYTES, placeOfDocument } from './token-document.js';
 
 const CID = 'bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi';
 const AR = 'abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';

@@ -1,23 +1,18 @@
+import { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from '@packhouse/chain';
 import type { NftTokenRef } from '@packhouse/database';
+import { decodeUint, decodeUints } from './abi.js';
 import { isOwnedBy, standardOf } from './ask-contract.js';
-import { base32Hex } from './base32-bytes.js';
 import { type CoreNode, NodeTroubleError } from './core-node.js';
-import {
-  BATCH_TOPIC,
-  SINGLE_TOPIC,
-  TRANSFER_TOPIC,
-  type TransferredToken,
-  transfersOf,
-} from './transfers.js';
 
 /** Tokens of one job at most. */
 export const JOB_TOKENS = 200;
 
-export interface FoundTokens {
-  tokens: NftTokenRef[];
-  /** All that there are: the whole chain was seen, and there were no more than fit. */
-  complete: boolean;
-}
+/** keccak256("Transfer(address,address,uint256)"): ERC-721, and ERC-20 with one topic less. */
+const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+/** keccak256("TransferSingle(address,address,address,uint256,uint256)"): ERC-1155. */
+const SINGLE_TOPIC = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+/** keccak256("TransferBatch(address,address,address,uint256[],uint256[])"): ERC-1155. */
+const BATCH_TOPIC = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
 
 /** Epochs of the first question; twice as many after every answer, a quarter after every refusal. */
 const FIRST_WIDTH = 100_000;
@@ -25,22 +20,29 @@ const GROWTH = 2;
 const SHRINKING = 4;
 /** Log questions of one search at most. */
 const MAX_QUESTIONS = 256;
-/** Tokens that were an owner's once, of which it is asked whether they still are, at most. */
+/** Tokens once an owner's that are checked to be the owner's still, at most. */
 const MAX_CANDIDATES = 1_000;
-/** Contracts of one owner's tokens that no node can call; more are the nodes' own trouble. */
+/** Contracts of one owner's tokens that no node can call; more than these mean that the nodes fail. */
 const MAX_DEAD = 8;
+/** Ids of one TransferBatch that are looked at. */
+const MAX_BATCH = 1_000;
+
+/** A token that was transferred. */
+interface TransferredToken extends NftTokenRef {
+  epoch: number;
+}
 
 /**
  * Finds the tokens of a contract or an owner by their transfers, newest first: what moved last is what people look at.
- * Throws NodeTroubleError.
+ * `complete`: the whole chain was searched, and there were no more tokens than fit. Throws NodeTroubleError.
  */
 export async function findTokens(
   node: CoreNode,
   target: { contract: string } | { owner: string },
   networkId: number,
   signal: AbortSignal,
-): Promise<FoundTokens> {
-  const keeps = 'owner' in target ? createOwnership(node, base32Hex(target.owner), signal) : null;
+): Promise<{ tokens: NftTokenRef[]; complete: boolean }> {
+  const keeps = 'owner' in target ? createOwnership(node, coreAddressHex(target.owner), signal) : null;
   const seen = new Set<string>();
   const tokens: NftTokenRef[] = [];
   let candidates = 0;
@@ -57,19 +59,19 @@ export async function findTokens(
   return { tokens, complete: true };
 }
 
-/** Filters for transfers of a contract, or to an owner; ERC-721 and ERC-1155 have the receiver in different places. */
+/** Filters for transfers of a contract, or to an owner; the receiver is topic 2 in ERC-721 and topic 3 in ERC-1155. */
 function filtersOf(target: { contract: string } | { owner: string }): object[] {
   if ('contract' in target) {
     return [{ address: [target.contract], topics: [[TRANSFER_TOPIC, SINGLE_TOPIC, BATCH_TOPIC]] }];
   }
-  const owner = `0x${base32Hex(target.owner).padStart(64, '0')}`;
+  const owner = `0x${coreAddressHex(target.owner).padStart(64, '0')}`;
   return [
     { topics: [TRANSFER_TOPIC, null, owner] },
     { topics: [[SINGLE_TOPIC, BATCH_TOPIC], null, null, owner] },
   ];
 }
 
-/** Transfers from the newest epoch down; `more` where the questions are used up before the chain is. */
+/** Transfers from the newest epoch down; `more` if the questions are used up before the chain is. */
 async function* newestTransfers(
   node: CoreNode,
   filters: readonly object[],
@@ -111,7 +113,7 @@ async function* newestTransfers(
 
 /**
  * Asks contracts whether a token still is an owner's; each contract is asked for its standard once. A token of a contract
- * that no node can call stays: whoever sends an owner such a token does not hide the others.
+ * that no node can call stays: such a token, sent by anybody, must not hide the others.
  */
 function createOwnership(
   node: CoreNode,
@@ -133,4 +135,24 @@ function createOwnership(
       return true;
     }
   };
+}
+
+/** The tokens that a log of a node says were transferred; none if it is another event or not well formed. */
+function transfersOf(log: unknown, networkId: number): TransferredToken[] {
+  const { address, topics, data, epochNumber } = (log ?? {}) as Record<string, unknown>;
+  if (typeof address !== 'string' || checkCoreAddress(networkId)(address) !== null) return [];
+  if (!Array.isArray(topics) || topics.length !== 4 || typeof data !== 'string') return [];
+  const contract = canonicalCoreAddress(address);
+  const epoch = typeof epochNumber === 'string' ? Number(epochNumber) || 0 : 0;
+  return idsOf(topics, data).map((id) => ({ contract, tokenId: `0x${id.toString(16)}`, epoch }));
+}
+
+function idsOf(topics: readonly unknown[], data: string): bigint[] {
+  const [event, , , last] = topics;
+  if (event === TRANSFER_TOPIC) {
+    return typeof last === 'string' && /^0x[0-9a-f]{64}$/i.test(last) ? [BigInt(last)] : [];
+  }
+  if (event === BATCH_TOPIC) return decodeUints(data, 0, MAX_BATCH);
+  const id = event === SINGLE_TOPIC ? decodeUint(data) : null;
+  return id === null ? [] : [id];
 }

@@ -6,34 +6,19 @@ export function wordOf(value: bigint): string {
   return value.toString(16).padStart(WORD, '0');
 }
 
-/** The words of hex data, `0x` in front. */
-function wordAt(data: string, at: number): bigint | null {
+/** The `at`th word of hex data as a number; null if the data end before it. */
+export function decodeUint(data: string, at = 0): bigint | null {
   const from = 2 + at * WORD;
   const text = data.slice(from, from + WORD);
   return text.length === WORD && /^[0-9a-f]+$/i.test(text) ? BigInt(`0x${text}`) : null;
 }
 
-/** Where the tail of a dynamic value begins, in words, and its length; null where the data do not hold that. */
-function tailOf(data: string, head: number): { at: number; length: number } | null {
-  const offset = wordAt(data, head);
-  if (offset === null || offset % 32n !== 0n || offset > BigInt(data.length)) return null;
-  const at = Number(offset / 32n);
-  const length = wordAt(data, at);
-  if (length === null || length > BigInt(data.length)) return null;
-  return { at: at + 1, length: Number(length) };
-}
-
-/** A word of the result as a number; null where there is none. */
-export function decodeUint(data: string, at = 0): bigint | null {
-  return wordAt(data, at);
-}
-
-/** A bool; anything but the word 1 is false, as solidity's own callers would revert at it. */
+/** A bool; anything but the word 1 is false: Solidity's own callers revert at it. */
 export function decodeBool(data: string): boolean {
-  return wordAt(data, 0) === 1n;
+  return decodeUint(data) === 1n;
 }
 
-/** The only result, a string; null where it is not well formed or not UTF-8. */
+/** The only result, a string; null if it is not well formed or not UTF-8. */
 export function decodeString(data: string): string | null {
   const tail = tailOf(data, 0);
   if (tail === null) return null;
@@ -47,15 +32,25 @@ export function decodeString(data: string): string | null {
   }
 }
 
-/** The `head`th value, an array of uint256, of at most `most` elements; empty where it is not well formed. */
+/** The `head`th value, an array of uint256, of at most `most` elements; empty if it is not well formed. */
 export function decodeUints(data: string, head: number, most: number): bigint[] {
   const tail = tailOf(data, head);
   if (tail === null) return [];
   const values: bigint[] = [];
   for (let n = 0; n < Math.min(tail.length, most); n++) {
-    const value = wordAt(data, tail.at + n);
+    const value = decodeUint(data, tail.at + n);
     if (value === null) return [];
     values.push(value);
   }
   return values;
+}
+
+/** The word at which a dynamic value begins, and its length; null if the data do not hold that. */
+function tailOf(data: string, head: number): { at: number; length: number } | null {
+  const offset = decodeUint(data, head);
+  if (offset === null || offset % 32n !== 0n || offset > BigInt(data.length)) return null;
+  const at = Number(offset / 32n);
+  const length = decodeUint(data, at);
+  if (length === null || length > BigInt(data.length)) return null;
+  return { at: at + 1, length: Number(length) };
 }

@@ -1,11 +1,14 @@
 import { decodeBool, decodeString, decodeUint, wordOf } from './abi.js';
 import type { CoreNode } from './core-node.js';
 
-/** The standard of a contract's tokens. */
 export type TokenStandard = 'erc721' | 'erc1155';
 
-/** What a contract says about a token. */
-export type UriAnswer = { uri: string } | { outcome: 'missing_token' | 'invalid_uri' | 'too_large' };
+/** A token whose contract is known to have a standard. */
+interface StandardToken {
+  contract: string;
+  tokenId: string;
+  standard: TokenStandard;
+}
 
 /** ERC-165 identifiers, in the order in which they are asked for. */
 const INTERFACES: readonly [TokenStandard, string][] = [
@@ -19,7 +22,7 @@ const URI = '0x0e89341c';
 const OWNER_OF = '0x6352211e';
 const BALANCE_OF = '0x00fdd58e';
 
-/** Which standard a contract says it has (ERC-165); null where it has neither. Throws NodeTroubleError. */
+/** The standard that a contract says it has (ERC-165); null if neither. Throws NodeTroubleError. */
 export async function standardOf(
   node: CoreNode,
   contract: string,
@@ -32,12 +35,12 @@ export async function standardOf(
   return null;
 }
 
-/** Where a contract says a token's document is: `tokenURI`, or `uri` with its `{id}` filled in. Throws NodeTroubleError. */
+/** The address of a token's document: `tokenURI`, or `uri` with its `{id}` filled in. Throws NodeTroubleError. */
 export async function uriOf(
   node: CoreNode,
-  token: { contract: string; tokenId: string; standard: TokenStandard },
+  token: StandardToken,
   signal: AbortSignal,
-): Promise<UriAnswer> {
+): Promise<{ uri: string } | { outcome: 'missing_token' | 'invalid_uri' | 'too_large' }> {
   const word = wordOf(BigInt(token.tokenId));
   const selector = token.standard === 'erc721' ? TOKEN_URI : URI;
   const answer = await node.call(token.contract, selector + word, signal);
@@ -45,14 +48,14 @@ export async function uriOf(
   if ('reverted' in answer || answer.data === '0x') return { outcome: 'missing_token' };
   const uri = decodeString(answer.data);
   if (uri === null || uri.trim() === '') return { outcome: 'invalid_uri' };
-  // ERC-1155: 64 lower-case hex digits, no 0x, wherever the string stands.
+  // ERC-1155: 64 lower-case hex digits without 0x, anywhere in the text.
   return { uri: token.standard === 'erc1155' ? uri.replaceAll('{id}', word) : uri };
 }
 
 /** Whether a token is an owner's now. Throws NodeTroubleError. */
 export async function isOwnedBy(
   node: CoreNode,
-  token: { contract: string; tokenId: string; standard: TokenStandard },
+  token: StandardToken,
   ownerHex: string,
   signal: AbortSignal,
 ): Promise<boolean> {

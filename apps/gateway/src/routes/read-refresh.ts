@@ -1,8 +1,7 @@
+import { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from '@packhouse/chain';
 import type { NftTarget } from '@packhouse/database';
 import { Problem } from '../http/problem.js';
-import { base32Address } from '../rpc/params/base32-address.js';
 import { kindOf } from '../rpc/params/check-params.js';
-import { canonicalBase32, isContract } from './base32-bytes.js';
 
 const FIELDS = ['contractAddress', 'ownerAddress', 'tokenId'];
 const PATTERNS =
@@ -45,14 +44,15 @@ export function readRefresh(body: Buffer | undefined, networkId: number): NftTar
     return { contract: null, owner, tokenId: null };
   }
   const contract = address('contractAddress', contractAddress, networkId);
-  if (!isContract(contract)) throw wrong('contractAddress', 'the address is not of a contract');
+  if (!coreAddressHex(contract).startsWith('8'))
+    throw wrong('contractAddress', 'the address is not of a contract');
   return { contract, owner: null, tokenId: pattern === 'contractAddress' ? null : token(tokenId) };
 }
 
 function address(name: string, value: unknown, networkId: number): string {
-  const bad = base32Address(networkId)(value);
+  const bad = checkCoreAddress(networkId)(value);
   if (bad !== null) throw wrong(name, bad);
-  return canonicalBase32(value as string);
+  return canonicalCoreAddress(value as string);
 }
 
 /** Leading zeros are fine: many write a token id as a whole word. */

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** IPv4 that is not somebody's on the public internet: IANA's special-purpose registry (RFC 6890), multicast, reserved. */
+/** IPv4 outside of the public internet: IANA's special-purpose registry (RFC 6890), multicast, reserved. */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

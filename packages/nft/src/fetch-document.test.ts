@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createFetchDocument, DOCUMENT_BYTES, type FetchPolicy } from './fetch-document.js';
+import { createFetchDocument, type FetchPolicy } from './fetch-document.js';
+import { DOCUMENT_BYTES } from './token-document.js';
 
 const PUBLIC = '93.184.216.34';
 let server: Server;

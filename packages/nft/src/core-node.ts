@@ -1,19 +1,20 @@
 import { type Network, nodeMethod } from '@packhouse/networks';
 import type { Forwarder } from '@packhouse/node-rpc';
 
-/** No node could be asked, or none knew: it is nobody's fault who asked, and tried again later. */
+/** No node could be asked, or none knew: not the caller's fault, and tried again later. */
 export class NodeTroubleError extends Error {}
-
-/** What a contract answered: data, or nothing where it reverted. */
-export type CallResult = { data: string } | { reverted: true } | { tooLarge: true };
 
 /** The questions that refreshing asks of the nodes of a core network. */
 export interface CoreNode {
   /** The newest epoch that has been executed. */
   epoch(signal: AbortSignal): Promise<number>;
   /** A call of a contract at the newest state; throws NodeTroubleError. */
-  call(to: string, data: string, signal: AbortSignal): Promise<CallResult>;
-  /** Logs, oldest first; null where the nodes refuse so many. Throws NodeTroubleError. */
+  call(
+    to: string,
+    data: string,
+    signal: AbortSignal,
+  ): Promise<{ data: string } | { reverted: true } | { tooLarge: true }>;
+  /** Logs, oldest first; null if the nodes refuse so many. Throws NodeTroubleError. */
   logs(filter: object, signal: AbortSignal): Promise<unknown[] | null>;
 }
 
@@ -24,7 +25,7 @@ const LOG_BYTES = 16_777_216;
 /** Codes by which a node says that the call itself failed (conflux-rust, client/src/rpc/error_codes.rs), and geth's. */
 const REVERTS = new Set([-32015, -32016, 3]);
 
-/** Asks through the pool of a network. */
+/** Asks through the forwarder of a network. */
 export function createCoreNode(network: Network, forwarder: Forwarder): CoreNode {
   const ask = (
     method: string,
@@ -33,13 +34,12 @@ export function createCoreNode(network: Network, forwarder: Forwarder): CoreNode
     limits: { timeoutMs: number; maxBytes: number },
   ) =>
     forwarder.call({
-      ...{
-        method: nodeMethod(method, network.rpc.aliases),
-        params: JSON.stringify(params),
-        signal,
-        ...limits,
-      },
-      ...{ idempotent: true, whole: true },
+      method: nodeMethod(method, network.rpc.aliases),
+      params: JSON.stringify(params),
+      idempotent: true,
+      whole: true,
+      signal,
+      ...limits,
     });
   const { timeoutMs, callTimeoutMs } = network.rpc;
   return {
@@ -48,7 +48,7 @@ export function createCoreNode(network: Network, forwarder: Forwarder): CoreNode
       const answer = await ask('core_epochNumber', ['latest_state'], signal, limits);
       const value = answer.kind === 'result' ? parsed(answer.body.bytes) : undefined;
       if (typeof value !== 'string' || !/^0x[0-9a-f]{1,12}$/i.test(value)) {
-        throw new NodeTroubleError('no node told its epoch');
+        throw new NodeTroubleError('no node returned its epoch');
       }
       return Number(value);
     },

@@ -1,19 +1,17 @@
+import { coreAddressHex } from '@packhouse/chain';
+import { abiUints, abiWords, base32Of, contractAt, TRANSFER_TOPICS, userAt } from '@packhouse/replay-node';
 import { expect, it } from 'vitest';
-import { abiUints, abiWords } from '../testing/abi-encode.js';
-import { base32Of, contractAt, userAt } from '../testing/base32-of.js';
-import { base32Hex } from './base32-bytes.js';
 import type { CoreNode } from './core-node.js';
 import { findTokens, JOB_TOKENS } from './find-tokens.js';
-import { BATCH_TOPIC, SINGLE_TOPIC, TRANSFER_TOPIC } from './transfers.js';
 
 const signal = new AbortController().signal;
 const word = (hex: string) => `0x${hex.padStart(64, '0')}`;
-const topic = (address: string) => word(base32Hex(address));
+const topic = (address: string) => word(coreAddressHex(address));
 const [from, me] = [userAt(1), userAt(2)];
 
 const transfer = (epoch: number, contract: string, id: number, to = me) => ({
   ...{ address: contract, data: '0x', epochNumber: `0x${epoch.toString(16)}` },
-  topics: [TRANSFER_TOPIC, topic(from), topic(to), word(id.toString(16))],
+  topics: [TRANSFER_TOPICS.erc721, topic(from), topic(to), word(id.toString(16))],
 });
 const multi = (epoch: number, contract: string, ids: number[], to = me) => ({
   ...{ address: contract, epochNumber: `0x${epoch.toString(16)}` },
@@ -24,7 +22,12 @@ const multi = (epoch: number, contract: string, ids: number[], to = me) => ({
           ids.map(BigInt),
           ids.map(() => 1n),
         ),
-  topics: [ids.length === 1 ? SINGLE_TOPIC : BATCH_TOPIC, topic(from), topic(from), topic(to)],
+  topics: [
+    ids.length === 1 ? TRANSFER_TOPICS.single : TRANSFER_TOPICS.batch,
+    topic(from),
+    topic(from),
+    topic(to),
+  ],
 });
 
 /** A node with these logs that takes ranges of so many epochs and answers contracts by `call`. */
@@ -149,5 +152,5 @@ it('finds what an owner has now: not what went on, not what is no token', async 
     { contract: nfts, tokenId: '0x1' },
   ]);
   expect(complete).toBe(true);
-  expect(base32Of(base32Hex(me))).toBe(me);
+  expect(base32Of(coreAddressHex(me))).toBe(me);
 });

@@ -1,41 +1,42 @@
-import type { LeasedNftJob, Nft, NftTokenRef } from '@packhouse/database';
+import type { LeasedNftJob, Nft, NftOutcome, NftTokenRef } from '@packhouse/database';
 import type { Context } from '@packhouse/runtime';
-import { standardOf, type TokenStandard } from './ask-contract.js';
+import { standardOf, type TokenStandard, uriOf } from './ask-contract.js';
 import { type CoreNode, NodeTroubleError } from './core-node.js';
 import type { FetchDocument } from './fetch-document.js';
 import { findTokens } from './find-tokens.js';
-import { type RefreshedToken, refreshToken } from './refresh-token.js';
-import type { UriPolicy } from './token-document.js';
+import { placeOfDocument, type UriPolicy } from './token-document.js';
 
-/** What a job is worked on with. */
 export interface JobParts {
   context: Context;
   nft: Nft;
   node: CoreNode;
-  /** The network's number in its addresses. */
+  /** As in addresses. */
   networkId: number;
   fetchDocument: FetchDocument;
   uris: UriPolicy;
 }
 
-/** A token is asked for once in this time, whoever asks. */
+/** A token is refreshed at most once in this time, for all applications together. */
 export const REFRESH_EVERY_MS = 900_000;
 
 /** Tokens of one job under way. */
 const CONCURRENCY = 4;
-/** When a job is taken up again that waits for tokens which another job is at. */
+/** Until a job is taken up again that waits for tokens of another job. */
 const BUSY_MS = 1_000;
-/** No node answered: how long until the next try, twice as long after each, and how often. */
+/** No node answered: time to the next try, doubled after each, and the number of tries. */
 const TROUBLE_MS = 5_000;
 const MAX_FAILURES = 5;
-/** A contract that no node can call holds up nobody else’s tokens; so many are the nodes’ own trouble. */
+/** Tokens that no node could be asked for, before the job is put off: one dead contract must not hold up the others. */
 const MAX_TROUBLES = 8;
-/** A job whose holder is gone so often is not what others should try as well. */
+/** A job whose holders died this often ends: it may be what kills them. */
 const MAX_TAKEOVERS = 5;
+/** Of a URI that is kept, characters. */
+const KEPT_URI = 2_048;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Works on a job to its end, or until it has to be put off. Rejects where the signal is aborted and where Postgres
- * fails; then nothing is lost, and whoever takes the job goes on with the tokens that have no outcome.
+ * Works on a job to its end, or until it has to be put off. Rejects if the signal is aborted or Postgres fails; then
+ * nothing is lost: the next holder goes on with the tokens that have no outcome.
  */
 export async function runJob(parts: JobParts, job: LeasedNftJob, signal: AbortSignal): Promise<void> {
   const { nft, context } = parts;
@@ -61,11 +62,11 @@ export async function runJob(parts: JobParts, job: LeasedNftJob, signal: AbortSi
   }
 }
 
-/** Refreshes what has no outcome yet; true where some of it is with another job. */
+/** Refreshes the tokens without an outcome; true if some of them are with another job. */
 async function refreshAll(parts: JobParts, job: LeasedNftJob, outer: AbortSignal): Promise<boolean> {
   const { nft, context } = parts;
   const waiting = await nft.waiting(job);
-  // The first failure ends the others: nobody works on for a job that was given back.
+  // The first failure ends the others: the job is given back.
   const stop = new AbortController();
   const signal = AbortSignal.any([outer, stop.signal]);
   const standards = createStandards(parts.node, signal);
@@ -84,7 +85,7 @@ async function refreshAll(parts: JobParts, job: LeasedNftJob, outer: AbortSignal
       const now = context.clock.now();
       const time = { now: new Date(now), recentAfter: new Date(now - REFRESH_EVERY_MS) };
       const leave = await nft.begin(job, token.position, time);
-      if (leave === 'lost') throw new Error('the job is somebody else’s');
+      if (leave === 'lost') throw new Error('another gateway has the job');
       if (leave === 'busy') busy = true;
       if (leave !== 'mine') continue;
       let result: RefreshedToken;
@@ -124,4 +125,59 @@ function createStandards(
     known.set(contract, asked);
     return asked;
   };
+}
+
+interface RefreshedToken {
+  outcome: NftOutcome;
+  standard?: TokenStandard;
+  uri?: string;
+  /** JSON text, as it was fetched. */
+  metadata?: string;
+}
+
+/** Asks a contract where a token's document is, and fetches it. Throws NodeTroubleError, and the signal's reason. */
+async function refreshToken(
+  parts: JobParts,
+  token: NftTokenRef & { standard: TokenStandard | null },
+  signal: AbortSignal,
+): Promise<RefreshedToken> {
+  const { standard } = token;
+  if (standard === null) return { outcome: 'missing_token' };
+  const said = await uriOf(parts.node, { ...token, standard }, signal);
+  if ('outcome' in said) return { outcome: said.outcome, standard };
+  // Postgres text cannot hold a zero character.
+  const known = { standard, uri: said.uri.slice(0, KEPT_URI).replaceAll('\0', '') };
+  const document = await documentOf(parts, said.uri, signal);
+  if ('outcome' in document) return { ...known, outcome: document.outcome };
+  const metadata = objectText(document.bytes);
+  return metadata === null
+    ? { ...known, outcome: 'invalid_json' }
+    : { ...known, outcome: 'indexed', metadata };
+}
+
+async function documentOf(
+  parts: JobParts,
+  uri: string,
+  signal: AbortSignal,
+): Promise<{ bytes: Buffer } | { outcome: Exclude<NftOutcome, 'indexed'> }> {
+  const place = placeOfDocument(uri, parts.uris);
+  if (!('urls' in place)) return place;
+  let last: Awaited<ReturnType<FetchDocument>> = { outcome: 'unreachable' };
+  for (const url of place.urls) {
+    last = await parts.fetchDocument(url, signal);
+    // Another gateway may have it.
+    if (!('outcome' in last) || (last.outcome !== 'unreachable' && last.outcome !== 'throttled')) break;
+  }
+  return last;
+}
+
+/** The text of a JSON object in UTF-8, as it came; null if it is none. */
+function objectText(bytes: Buffer): string | null {
+  try {
+    const text = utf8.decode(bytes);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : null;
+  } catch {
+    return null;
+  }
 }

@@ -7,15 +7,15 @@ import { type JobParts, runJob } from './run-job.js';
 
 /** Works on the jobs of one network as long as the gateway serves it. */
 export interface NftWorker {
-  /** There may be a new job: it is looked for at once. */
+  /** Looks for a new job at once. */
   wake(): void;
-  /** Stops; what it was at is given back to others. */
+  /** Stops; unfinished jobs are released to other gateways. */
   close(): Promise<void>;
 }
 
-/** How long a job stays a gateway's own after the last sign of life. */
+/** How long a job stays a gateway's own after the last renewal. */
 const LEASE_MS = 30_000;
-/** How often jobs of others are looked for: those of gateways that are gone, those that were put off. */
+/** How often jobs are looked for that died with their gateway, or were put off. */
 const LOOK_EVERY_MS = 1_000;
 /** Jobs of one network under way in one gateway. */
 const CONCURRENCY = 2;
@@ -23,9 +23,9 @@ const CONCURRENCY = 2;
 const SWEEP_EVERY_MS = 600_000;
 
 /**
- * Makes the worker of a network; none where its family has no such tokens. Every gateway has one, so that there is no
- * process more to run, and asks through the pool of nodes that it has anyway; which of them has a job is decided in
- * Postgres.
+ * Makes the worker of a network; undefined if its family has no such tokens. Every gateway has one, so that there is
+ * no process more to run, and asks nodes through the forwarder that it has anyway; Postgres decides which gateway has a
+ * job.
  */
 export function createNftWorker(
   parts: Pick<JobParts, 'context' | 'fetchDocument' | 'uris'> & {
@@ -57,7 +57,7 @@ export function createNftWorker(
     naps.delete(nap);
   };
 
-  /** Runs a job; its lease is kept meanwhile, and work ends where it was lost. */
+  /** Runs a job and renews its lease; work ends if the lease is lost. */
   const hold = async (job: LeasedNftJob): Promise<void> => {
     const stop = new AbortController();
     const leave = (): void => stop.abort(signal.reason);
@@ -66,7 +66,7 @@ export function createNftWorker(
     let lost = false;
     const lose = (): void => {
       lost = true;
-      stop.abort(new Error('the job is somebody else’s'));
+      stop.abort(new Error('another gateway has the job'));
     };
     let keptAt = performance.now();
     const beat = setInterval(() => {

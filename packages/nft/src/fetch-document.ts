@@ -3,12 +3,12 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { NftOutcome } from '@packhouse/database';
 import { Agent, type Dispatcher, request } from 'undici';
 import { connectPublic, createResolve, type Dial, type Resolve } from './connect-public.js';
-import { readWebAddress } from './web-address.js';
+import { DOCUMENT_BYTES, readWebAddress } from './token-document.js';
 
 /** A document, or why there is none; never what a server or a socket said. */
-export type FetchedDocument = { bytes: Buffer } | { outcome: Exclude<NftOutcome, 'indexed'> };
+type FetchedDocument = { bytes: Buffer } | { outcome: Exclude<NftOutcome, 'indexed'> };
 
-/** Fetches what a stranger's address leads to. Rejects only when the signal is aborted. */
+/** Fetches from an address that a stranger chose. Rejects only when the signal is aborted. */
 export type FetchDocument = (url: URL, signal: AbortSignal) => Promise<FetchedDocument>;
 
 export interface FetchPolicy {
@@ -22,8 +22,6 @@ export interface FetchPolicy {
   dial?: Dial | undefined;
 }
 
-/** Bytes of a document at most, as it comes and after decompression. */
-export const DOCUMENT_BYTES = 1_048_576;
 const TIMEOUT_MS = 10_000;
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -34,8 +32,8 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
 };
 
 /**
- * Makes it. Each hop is checked like the first and has a connection of its own, which ends with it; requests carry no
- * header but those that HTTP needs and what kind of answer is wanted.
+ * Makes it. Each hop is checked like the first and has a connection of its own, which ends with it; requests carry only
+ * the headers that HTTP needs, and Accept.
  */
 export function createFetchDocument(policy: FetchPolicy): FetchDocument {
   const timeoutMs = policy.timeoutMs ?? TIMEOUT_MS;
@@ -71,7 +69,7 @@ async function hopTo(
       reset: true,
       headers: { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' },
     });
-    // What is left of a body that nobody reads ends with its agent.
+    // The rest of an unread body ends with its agent.
     answer.body.on('error', () => undefined);
     return await readAnswer(answer);
   } finally {
@@ -114,7 +112,7 @@ async function decoded(bytes: Buffer, encoding: string | string[] | undefined): 
   }
 }
 
-/** What is asked of DNS cannot be called back, only not be waited for. */
+/** A question to DNS cannot be cancelled, only abandoned. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);

@@ -1,7 +1,7 @@
 import { loadSettings } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { nftOptionsOf, nftSettings } from './nft-settings.js';
+import { nftOptionsOf, nftSettings } from './options.js';
 
 const read = (env: Record<string, string>) => nftOptionsOf(loadSettings(z.object(nftSettings), env));
 
