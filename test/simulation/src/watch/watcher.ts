@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { HonestChain } from '../chain/honest-chain.js';
@@ -12,11 +13,11 @@ export interface Sighting {
   finalized: number;
 }
 
-/** Final blocks of the chain that were staged at one look and not at the next. */
+/** Blocks of the chain, final for the system, that were staged at one look and not at the next. */
 export interface Vanished {
   kind: Kind;
   blocks: number;
-  /** Why one of them is in no readable object with the right sha256; null: all was well. */
+  /** Why one of them is in no readable object with the right sha256; null: all of them are. */
   problem: string | null;
 }
 
@@ -48,7 +49,7 @@ export function startWatcher(options: {
   let hashes = new Map<number, string>();
   let finalizedBefore = -1;
   let looks = 0;
-  let stopped = false;
+  const stopped = new AbortController();
 
   const sha256Of = (key: string): string | null => {
     const body = readObject(key);
@@ -67,7 +68,6 @@ export function startWatcher(options: {
     const now = numbersOf(ranges);
     const before = staged.get(kind);
     staged.set(kind, now);
-    // A reorganisation drops what the chain has left, and with it what stands above.
     const gone = [...(before ?? [])].filter(
       (number) =>
         !now.has(number) &&
@@ -86,18 +86,28 @@ export function startWatcher(options: {
     return `block ${number} left staging while ${row.objectKey} was ${sha256 === null ? 'absent' : `of sha256 ${sha256}`}, expected ${row.sha256}`;
   };
   const look = async (): Promise<void> => {
-    const finalized = chain.finalized();
+    const finalized = await finalForAll();
     for (const kind of KINDS) await lookAt(kind);
     finalizedBefore = finalized;
     const blocks = await database.staging.blocks(network, EVERYTHING);
     hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
     looks += 1;
   };
+  /**
+   * The newest block that is final for the chain and for the system. What the system has noted as final leaves staging
+   * by reclaim only. Above that a reorganisation drops the lowest block that the chain has left and everything above
+   * it, also blocks that are on the chain by now: they are fetched again, nothing is lost. The chain alone does not
+   * tell which blocks these are, because it may be ahead: a system that is slow still has an abandoned block 1045 to
+   * drop when the chain has made 1048 final. This has to be asked before staging: the follower notes finality after it
+   * has dropped, so that what is staged below noted finality stays.
+   */
+  const finalForAll = async (): Promise<number> =>
+    Math.min(chain.finalized(), (await database.head.get(network))?.finalized ?? -1);
   const watching = (async () => {
-    while (!stopped) {
+    while (!stopped.signal.aborted) {
       // Postgres is being restarted now and then: the next look sees what this one could not.
       await look().catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+      await sleep(EVERY_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   })();
   return {
@@ -106,7 +116,7 @@ export function startWatcher(options: {
     looks: () => looks,
     look,
     async stop() {
-      stopped = true;
+      stopped.abort();
       await watching;
     },
   };
