@@ -4,19 +4,11 @@ import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Context, systemClock } from '@packhouse/runtime';
-import { checkKey, checkPrefix } from './check-key.js';
-import { checkPut } from './check-put.js';
-import { checkRange, rangeBeyondEnd } from './check-range.js';
-import { cleanLeftovers } from './clean-leftovers.js';
+import { checkKey, checkPrefix, checkPut, checkRange, objectMissing, rangeBeyondEnd } from './checks.js';
 import { type DiskDeed, diskError } from './disk-errors.js';
-import { factsOf, readFacts } from './disk-facts.js';
-import { diskLayout, putOnDisk } from './disk-put.js';
-import { makeFolder } from './durable-folder.js';
-import { hashFile } from './hash-file.js';
-import { objectMissing } from './object-missing.js';
+import { cleanLeftovers, hashFile, makeFolder, walkFolder } from './disk-files.js';
+import { diskLayout, factsOf, putOnDisk, readFacts } from './disk-put.js';
 import type { ObjectStore } from './object-store.js';
-import { oneAtATime } from './one-at-a-time.js';
-import { walkFolder } from './walk-folder.js';
 
 /** The callback form: a fifth faster than that of fs/promises, which reads in pieces. */
 const readWhole = promisify<string, { signal: AbortSignal | undefined }, Buffer>(readFile);
@@ -26,7 +18,7 @@ const LEFTOVER_AGE_MS = 3_600_000;
 const STREAM_CHUNK_BYTES = 262_144;
 
 export interface DiskStoreOptions {
-  /** The folder; made where it is missing. */
+  /** The folder; made if it is missing. */
   directory: string;
   context?: Pick<Context, 'logger' | 'clock'> | undefined;
 }
@@ -35,13 +27,12 @@ export interface DiskStoreOptions {
  * Opens a store in a folder: an object is the file `<directory>/<key>`, its facts are `<directory>/.meta/<key>.json`.
  *
  * `put` reads back what it wrote before the object takes its name, so it always answers `verified: true`. Throws
- * OBJECT_STORE_INVALID, OBJECT_STORE_UNAVAILABLE or DISK_FULL where the folder cannot be used.
+ * OBJECT_STORE_INVALID, OBJECT_STORE_UNAVAILABLE or DISK_FULL if the folder cannot be used.
  */
 export async function createDiskStore(options: DiskStoreOptions): Promise<ObjectStore> {
   const root = resolve(options.directory);
   const description = `disk:${root}`;
   const layout = diskLayout(root);
-  const alone = oneAtATime();
 
   const guarded = async <T>(
     key: string,
@@ -72,9 +63,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
 
     put: async (key, body, putOptions) => {
       checkPut(key, putOptions);
-      await guarded(key, 'written to', putOptions.signal, () =>
-        putOnDisk(layout, key, body, putOptions, alone),
-      );
+      await guarded(key, 'written to', putOptions.signal, () => putOnDisk(layout, key, body, putOptions));
       return { verified: true };
     },
 
@@ -162,7 +151,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     delete: async (key) => {
       checkKey(key);
       await guarded(key, 'deleted from', undefined, () =>
-        alone(key, async () => {
+        layout.alone(key, async () => {
           for (const path of [layout.object(key), layout.facts(key)]) {
             await unlink(path).catch((error: NodeJS.ErrnoException) => {
               if (!['ENOENT', 'ENOTDIR', 'EISDIR'].includes(error.code ?? '')) throw error;

@@ -9,7 +9,7 @@ import { coded, objectStoreConformance, optionsFor } from './testing/conformance
 
 const SECRET = 'a-secret-that-appears-nowhere';
 
-function connect(server: ScriptedS3, more: Partial<S3StoreOptions> = {}): Promise<ObjectStore> {
+async function connect(server: ScriptedS3, more: Partial<S3StoreOptions> = {}): Promise<ObjectStore> {
   return createS3Store({
     bucket: server.bucket,
     endpoint: server.endpoint,
@@ -175,13 +175,6 @@ describe('S3 that misbehaves', () => {
       metadata: {},
       modifiedAt: expect.any(Date),
     });
-  });
-
-  it('gives addresses that work without credentials', async () => {
-    const address = (await store.presign?.(key, { expiresSeconds: 60 })) as string;
-    const answer = await fetch(address);
-    expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
-    expect(address).not.toContain(SECRET);
   });
 });
 

@@ -1,10 +1,10 @@
 import { PackhouseError } from '@packhouse/runtime';
-import { objectMissing } from './object-missing.js';
+import { objectMissing } from './checks.js';
 
-/** What was tried with an object, or with the store's folder itself. */
+/** How a message names an operation on an object, or on the store's folder itself. */
 export type DiskDeed = 'read from' | 'written to' | 'deleted from' | 'listed in' | 'opened in';
 
-/** What an error of the file system means for the store; anything else is given back as it is. */
+/** The error of the store for an error of the file system; any other is returned as it is. */
 export function diskError(error: unknown, key: string, deed: DiskDeed, where: string): unknown {
   const errno = (error as NodeJS.ErrnoException).code;
   if (error instanceof PackhouseError || typeof errno !== 'string' || !/^E[A-Z0-9]+$/.test(errno))

@@ -1,13 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PackhouseError } from '@packhouse/runtime';
-import { type DiskFacts, readFacts, withFacts } from './disk-facts.js';
-import { makeFolder, syncFolder } from './durable-folder.js';
-import { hashFile } from './hash-file.js';
+import { hashFile, makeFolder, syncFolder } from './disk-files.js';
 import type { PutOptions } from './object-store.js';
 
-/** Where a store in a folder keeps what; keys never start with a dot, so that these names are free. */
+/*
+ * Facts about an object that its file cannot hold are kept in `.meta/<key>.json`: a list of facts, each marked with the
+ * size and the time of the file it is about. It is written before the object takes its name, and keeps the facts of
+ * the file that was there: whichever of the two files a crash leaves under the name, its facts are in the list.
+ */
+
+/** Facts of one version of an object. */
+interface DiskFacts {
+  size: number;
+  /** Modification time of the file in nanoseconds, decimal. */
+  mtimeNs: string;
+  sha256: string;
+  contentType: string;
+  metadata: Record<string, string>;
+}
+
+/** How many versions a list keeps: the new one and those that writers at the same moment may be about to replace. */
+const VERSIONS = 4;
+
+/** The paths of a store in a folder; keys never start with a dot, so that these names are free. */
 export interface DiskLayout {
   root: string;
   /** Files that have no name yet; on the same file system as the objects. */
@@ -16,6 +34,8 @@ export interface DiskLayout {
   object(key: string): string;
   /** The path of its facts. */
   facts(key: string): string;
+  /** Runs work on the same key one after the other, and on different keys at once. */
+  alone(key: string, work: () => Promise<void>): Promise<void>;
 }
 
 /** The layout of a store in this folder. */
@@ -25,7 +45,67 @@ export function diskLayout(root: string): DiskLayout {
     temporary: join(root, '.tmp'),
     object: (key) => join(root, key),
     facts: (key) => join(root, '.meta', `${key}.json`),
+    alone: oneAtATime(),
   };
+}
+
+function oneAtATime(): DiskLayout['alone'] {
+  const last = new Map<string, Promise<void>>();
+  return (key, work) => {
+    const mine = (last.get(key) ?? Promise.resolve()).then(work);
+    const settled = mine.then(
+      () => {},
+      () => {},
+    );
+    last.set(key, settled);
+    void settled.then(() => {
+      if (last.get(key) === settled) last.delete(key);
+    });
+    return mine;
+  };
+}
+
+/**
+ * Writes an object and its facts so that a crash at any instant leaves the old object with its facts or the new one:
+ *
+ *   write file, fsync, read back and hash ─▶ facts (new and old), fsync, rename ─▶ rename file ─▶ fsync folder
+ *
+ * Throws OBJECT_MISMATCH when the disk returns bytes of another SHA-256 than `options` says, and what the file system
+ * throws.
+ */
+export async function putOnDisk(
+  layout: DiskLayout,
+  key: string,
+  body: Buffer,
+  options: PutOptions,
+): Promise<void> {
+  const { sha256, contentType, metadata, signal } = options;
+  const { path, checked: facts } = await writeTemporary(layout, body, async (file): Promise<DiskFacts> => {
+    const back = await hashFile(file, signal);
+    if (back.sha256 !== sha256 || back.size !== body.length) {
+      throw new PackhouseError({
+        code: 'OBJECT_MISMATCH',
+        message: `Object ${key} was written to disk:${layout.root} with SHA-256 ${sha256} announced, but ${back.sha256} (${back.size} of ${body.length} bytes) was read back.`,
+        hint: 'If it happens again, check the disk and the memory of this machine.',
+        data: { key, expected: sha256, got: back.sha256 },
+      });
+    }
+    const { mtimeNs } = await file.stat({ bigint: true });
+    return { size: back.size, mtimeNs: String(mtimeNs), sha256, contentType, metadata: { ...metadata } };
+  });
+  try {
+    await layout.alone(key, async () => {
+      signal?.throwIfAborted();
+      const list = [facts, ...(await readFacts(layout.facts(key)))].slice(0, VERSIONS);
+      const text = Buffer.from(JSON.stringify(list));
+      const written = await writeTemporary(layout, text, async () => {});
+      await take(written.path, layout.facts(key));
+      await take(path, layout.object(key));
+    });
+  } catch (error) {
+    await unlink(path).catch(() => {});
+    throw error;
+  }
 }
 
 /** Does something that needs a folder, once more where the folder is not there yet. */
@@ -65,46 +145,38 @@ async function take(path: string, name: string): Promise<void> {
   await syncFolder(folder);
 }
 
-/**
- * Writes an object and its facts so that a crash at any instant leaves the old object with its facts or the new one:
- *
- *   write file, fsync, read back and hash ─▶ facts (new and old), fsync, rename ─▶ rename file ─▶ fsync folder
- *
- * `alone` runs the renames of one key one after the other. Throws OBJECT_MISMATCH when what the disk gives back has
- * another SHA-256 than `options` says, and what the file system throws.
- */
-export async function putOnDisk(
-  layout: DiskLayout,
-  key: string,
-  body: Buffer,
-  options: PutOptions,
-  alone: (key: string, work: () => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const { sha256, contentType, metadata, signal } = options;
-  const { path, checked: facts } = await writeTemporary(layout, body, async (file): Promise<DiskFacts> => {
-    const back = await hashFile(file, signal);
-    if (back.sha256 !== sha256 || back.size !== body.length) {
-      throw new PackhouseError({
-        code: 'OBJECT_MISMATCH',
-        message: `Object ${key} was written to disk:${layout.root} with SHA-256 ${sha256} announced, but ${back.sha256} (${back.size} of ${body.length} bytes) was read back.`,
-        hint: 'If it happens again, check the disk and the memory of this machine.',
-        data: { key, expected: sha256, got: back.sha256 },
-      });
-    }
-    const { mtimeNs } = await file.stat({ bigint: true });
-    return { size: back.size, mtimeNs: String(mtimeNs), sha256, contentType, metadata: { ...metadata } };
-  });
+/** The list in this file, newest first; empty if there is none or it cannot be read. */
+export async function readFacts(path: string): Promise<DiskFacts[]> {
+  let text: string;
   try {
-    await alone(key, async () => {
-      signal?.throwIfAborted();
-      const list = withFacts(await readFacts(layout.facts(key)), facts);
-      const text = Buffer.from(JSON.stringify(list));
-      const written = await writeTemporary(layout, text, async () => {});
-      await take(written.path, layout.facts(key));
-      await take(path, layout.object(key));
-    });
+    text = await readFile(path, 'utf8');
   } catch (error) {
-    await unlink(path).catch(() => {});
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list)
+      ? list.filter((item) => typeof item === 'object' && item !== null && isFacts(item))
+      : [];
+  } catch {
+    return [];
+  }
+}
+
+function isFacts(value: unknown): value is DiskFacts {
+  const { size, mtimeNs, sha256, contentType, metadata } = value as Record<string, unknown>;
+  return (
+    typeof size === 'number' &&
+    typeof mtimeNs === 'string' &&
+    typeof sha256 === 'string' &&
+    typeof contentType === 'string' &&
+    typeof metadata === 'object' &&
+    metadata !== null
+  );
+}
+
+/** The facts in the list that are about the file with this size and time, if there are any. */
+export function factsOf(list: readonly DiskFacts[], stats: BigIntStats): DiskFacts | undefined {
+  return list.find(({ size, mtimeNs }) => BigInt(size) === stats.size && mtimeNs === String(stats.mtimeNs));
 }

@@ -1,4 +1,3 @@
-export { createDiskStore, type DiskStoreOptions } from './create-disk-store.js';
-export { createS3Store, type S3StoreOptions } from './create-s3-store.js';
-export type { ByteRange, ListedObject, ObjectInfo, ObjectStore, PutOptions } from './object-store.js';
-export { type OpenObjectStoreOptions, openObjectStore } from './open-object-store.js';
+export { createDiskStore } from './create-disk-store.js';
+export type { ListedObject, ObjectStore } from './object-store.js';
+export { openObjectStore } from './open-object-store.js';

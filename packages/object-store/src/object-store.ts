@@ -7,7 +7,7 @@ export interface ByteRange {
 }
 
 export interface PutOptions {
-  /** Hex SHA-256 of the body; the store verifies it where it can. */
+  /** Hex SHA-256 of the body; the store verifies it if it can. */
   sha256: string;
   contentType: string;
   /** Small ASCII facts kept beside the object. */
@@ -19,19 +19,19 @@ export interface ObjectInfo {
   key: string;
   /** Bytes. */
   size: number;
-  /** Hex SHA-256 where the store keeps one. */
+  /** Hex SHA-256, if the store keeps one. */
   sha256?: string;
   metadata: Readonly<Record<string, string>>;
-  /** When it was last written, where the store says. */
+  /** When it was last written, if the store says so. */
   modifiedAt?: Date;
 }
 
-/** An object as a listing gives it. */
+/** An object in a listing. */
 export interface ListedObject {
   key: string;
   /** Bytes. */
   size: number;
-  /** When it was last written, where the store says. */
+  /** When it was last written, if the store says so. */
   modifiedAt?: Date;
 }
 
@@ -48,13 +48,11 @@ export interface ObjectStore {
   read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Buffer>;
   /** The same as a stream; resolves when the first bytes can be read, so that a missing object throws here. */
   stream(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Readable>;
-  /** Facts, or null where there is no such object. */
+  /** Facts, or null if there is no such object. */
   head(key: string, options?: { signal?: AbortSignal }): Promise<ObjectInfo | null>;
   /** Keys with this prefix in ascending order, beginning after `after`. */
   list(prefix: string, options?: { after?: string; signal?: AbortSignal }): AsyncIterable<ListedObject>;
   /** Deletes; an absent object is no error. */
   delete(key: string): Promise<void>;
-  /** An address that gives the object for a while, where the store can make one. */
-  presign?(key: string, options: { expiresSeconds: number }): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,10 +1,9 @@
 import { type Context, PackhouseError, redact } from '@packhouse/runtime';
 import { createDiskStore } from './create-disk-store.js';
-import { createS3Store } from './create-s3-store.js';
 import type { ObjectStore } from './object-store.js';
 import type { S3Connection } from './s3-client.js';
 
-export interface OpenObjectStoreOptions extends S3Connection {
+interface OpenObjectStoreOptions extends S3Connection {
   context?: Pick<Context, 'logger' | 'clock'> | undefined;
 }
 
@@ -38,6 +37,8 @@ export async function openObjectStore(
     const prefix = segments.join('/').replace(/\/$/, '');
     if (!BUCKET.test(bucket)) throw invalid(uri, 'does not name a bucket of 3 to 63 characters a-z 0-9 . -');
     if (prefix !== '' && !PREFIX.test(prefix)) throw invalid(uri, 'has a prefix that no key can begin with');
+    // Loading the SDK takes a third of a second, which those who keep bundles on disk need not spend.
+    const { createS3Store } = await import('./create-s3-store.js');
     return createS3Store({ bucket, prefix, ...connection });
   }
   if (scheme !== undefined && scheme !== 'disk')

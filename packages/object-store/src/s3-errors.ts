@@ -1,14 +1,8 @@
 import { PackhouseError, redact } from '@packhouse/runtime';
-import { objectMissing } from './object-missing.js';
+import { objectMissing } from './checks.js';
 
-/** What was tried with an object, or with the store itself. */
-export type S3Deed =
-  | 'read from'
-  | 'written to'
-  | 'deleted from'
-  | 'listed in'
-  | 'looked up in'
-  | 'signed for';
+/** How a message names an operation on an object, or on the store itself. */
+export type S3Deed = 'read from' | 'written to' | 'deleted from' | 'listed in' | 'looked up in';
 
 const MISSING = new Set(['NoSuchKey', 'NotFound']);
 const MISMATCH = new Set([
@@ -61,7 +55,7 @@ function nameOf(error: { name?: unknown; code?: unknown; Code?: unknown; message
 }
 
 /**
- * What an error of the SDK or of the network means for the store; a PackhouseError is given back as it is.
+ * The error of the store for an error of the SDK or of the network; a PackhouseError is returned as it is.
  *
  * The SDK's own error is not kept as the cause: it carries the request, with its signature and the access key.
  */

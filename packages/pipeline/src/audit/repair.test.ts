@@ -1,6 +1,6 @@
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
-import { createS3Store, type ObjectStore } from '@packhouse/object-store';
+import { type ObjectStore, openObjectStore } from '@packhouse/object-store';
 import { startScriptedS3 } from '@packhouse/scripted-s3';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -23,7 +23,7 @@ const stores: Record<string, () => Promise<{ store?: ObjectStore; close(): Promi
     const server = await startScriptedS3();
     const { bucket, endpoint, accessKeyId } = server;
     const credentials = { accessKeyId, secretAccessKey: 'secret' };
-    const store = await createS3Store({ bucket, endpoint, region: 'us-east-1', credentials });
+    const store = await openObjectStore(`s3://${bucket}`, { endpoint, region: 'us-east-1', credentials });
     return {
       store,
       close: async () => {

@@ -1,0 +1,87 @@
+import { PackhouseError } from '@packhouse/runtime';
+import type { ByteRange, PutOptions } from './object-store.js';
+
+/* Every store refuses the same things in the same way: an object that one store takes, all take. */
+
+const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+/** S3's own limit, in bytes; keys are ASCII. */
+const MAX_KEY_BYTES = 1_024;
+
+/** Throws NAME_INVALID unless the key is segments of `[A-Za-z0-9._-]`, none with a dot in front, joined by `/`. */
+export function checkKey(key: string): void {
+  if (key.length > MAX_KEY_BYTES || !key.split('/').every((segment) => SEGMENT.test(segment))) {
+    throw invalid('a key', key, 'segments of A-Z a-z 0-9 . _ - joined by /, none starting with a dot');
+  }
+}
+
+/** Throws NAME_INVALID unless the prefix is what a key may begin with; it may be empty and may end anywhere. */
+export function checkPrefix(prefix: string): void {
+  const segments = prefix.split('/');
+  const last = segments.pop() as string;
+  const whole = segments.every((segment) => SEGMENT.test(segment)) && (last === '' || SEGMENT.test(last));
+  if (prefix.length > MAX_KEY_BYTES || !whole) {
+    throw invalid('a key prefix', prefix, 'the beginning of a key');
+  }
+}
+
+function invalid(what: string, text: string, expected: string): PackhouseError {
+  return new PackhouseError({
+    code: 'NAME_INVALID',
+    message: `${JSON.stringify(text.slice(0, 200))} is not ${what} of an object store, expected ${expected}.`,
+  });
+}
+
+const SHA256 = /^[0-9a-f]{64}$/;
+const NAME = /^[a-z0-9][a-z0-9-]*$/;
+const VALUE = /^[\x20-\x7e]*$/;
+/** S3's limit for all names and values together, less what the store adds itself. */
+const MAX_METADATA_BYTES = 1_900;
+
+/** Throws NAME_INVALID for the key, INTERNAL for options that only a fault of the program can produce. */
+export function checkPut(key: string, options: PutOptions): void {
+  checkKey(key);
+  let bytes = 0;
+  let wrong = SHA256.test(options.sha256) ? null : `a sha256 of 64 hex digits, got "${options.sha256}"`;
+  for (const [name, value] of Object.entries(options.metadata)) {
+    bytes += name.length + value.length;
+    if (!NAME.test(name) || name === 'sha256') {
+      wrong = `metadata names of a-z, 0-9 and -, other than sha256, got "${name}"`;
+    } else if (!VALUE.test(value) || value.trim() !== value) {
+      wrong = `metadata values of printable ASCII, got another for "${name}"`;
+    }
+  }
+  if (bytes > MAX_METADATA_BYTES) wrong = `metadata of at most ${MAX_METADATA_BYTES} bytes, got ${bytes}`;
+  if (wrong === null) return;
+  throw new PackhouseError({ code: 'INTERNAL', message: `Object ${key} cannot be put: expected ${wrong}.` });
+}
+
+/** Throws INTERNAL unless the range is one of an HTTP Range header: whole numbers, not reversed. */
+export function checkRange(key: string, range: ByteRange | undefined): void {
+  if (range === undefined) return;
+  const { start, end } = range;
+  if (Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end >= start) return;
+  throw new PackhouseError({
+    code: 'INTERNAL',
+    message: `Bytes ${start}-${end} of object ${key} cannot be read: expected whole numbers, the end not before the start.`,
+  });
+}
+
+/** The error for a range that starts beyond the object's end: the object is not the one that was written. */
+export function rangeBeyondEnd(key: string, range: ByteRange, where: string): PackhouseError {
+  return new PackhouseError({
+    code: 'OBJECT_MISMATCH',
+    message: `Bytes ${range.start}-${range.end} of object ${key} were asked of ${where}, but it ends before them.`,
+    hint: 'The object was replaced or cut off after it was published; restore it from a copy.',
+    data: { key, start: range.start, end: range.end },
+  });
+}
+
+/** The error for an object that is not there. */
+export function objectMissing(key: string, where: string, cause?: unknown): PackhouseError {
+  return new PackhouseError({
+    code: 'OBJECT_MISSING',
+    message: `There is no object ${key} in ${where}.`,
+    data: { key },
+    cause,
+  });
+}
