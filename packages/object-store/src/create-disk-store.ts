@@ -17,7 +17,7 @@ const readWhole = promisify<string, { signal: AbortSignal | undefined }, Buffer>
 const LEFTOVER_AGE_MS = 3_600_000;
 const STREAM_CHUNK_BYTES = 262_144;
 
-export interface DiskStoreOptions {
+interface DiskStoreOptions {
   /** The folder; made if it is missing. */
   directory: string;
   context?: Pick<Context, 'logger' | 'clock'> | undefined;

@@ -26,7 +26,7 @@ interface DiskFacts {
 const VERSIONS = 4;
 
 /** The paths of a store in a folder; keys never start with a dot, so that these names are free. */
-export interface DiskLayout {
+interface DiskLayout {
   root: string;
   /** Files that have no name yet; on the same file system as the objects. */
   temporary: string;

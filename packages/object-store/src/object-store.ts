@@ -15,7 +15,7 @@ export interface PutOptions {
   signal?: AbortSignal;
 }
 
-export interface ObjectInfo {
+interface ObjectInfo {
   key: string;
   /** Bytes. */
   size: number;

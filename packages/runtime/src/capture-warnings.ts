@@ -2,7 +2,7 @@ import { format } from 'node:util';
 import { createOnceAWhile } from './once-a-while.js';
 
 /** One thing that Node or a library would have printed on stderr. */
-export interface ForeignWarning {
+interface ForeignWarning {
   /** Node's name of it (`DeprecationWarning`), or `console.warn`, `console.error`. */
   source: string;
   /** Such as `DEP0040`. */

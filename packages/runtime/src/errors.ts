@@ -1,7 +1,7 @@
 import { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 
 /** What an error is made of; `message` is one sentence: what, where, expected, got. */
-export interface PackhouseErrorOptions {
+interface PackhouseErrorOptions {
   code: ErrorCode;
   message: string;
   /** What to do about it, as one sentence. */

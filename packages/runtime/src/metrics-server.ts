@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Context } from './context.js';
 import { PackhouseError } from './errors.js';
 import type { Metrics } from './metrics.js';
@@ -6,8 +7,8 @@ import type { ProcessMessage } from './run-process.js';
 import type { Shutdown } from './shutdown.js';
 
 /**
- * Serves a process's metrics as its settings say: at a port, at `any` free one, of which the supervisor is told, or
- * not at all (0). Throws PORT_IN_USE.
+ * Serves /metrics and /healthz of a process as its settings say: at a port, at `any` free one, of which the supervisor
+ * is told, or not at all (0). Throws PORT_IN_USE.
  */
 export async function startMetrics(
   parts: { context: Context; shutdown: Shutdown; notify(message: ProcessMessage): void },
@@ -16,7 +17,7 @@ export async function startMetrics(
   const { METRICS_PORT: wanted, METRICS_HOST: host } = settings;
   if (wanted === 0) return;
   try {
-    const server = await serveMetrics(parts.context.metrics, wanted === 'any' ? 0 : wanted, host);
+    const server = await serve(parts.context.metrics, wanted === 'any' ? 0 : wanted, host);
     parts.shutdown.add('metrics', () => server.close());
     parts.context.logger.info({ host, port: server.port }, 'serving metrics');
     parts.notify({ type: 'metrics', port: server.port });
@@ -31,12 +32,7 @@ export async function startMetrics(
   }
 }
 
-/** Serves /metrics and /healthz of a worker process. Resolves when it listens, port 0 being any; `close` ends it. */
-export async function serveMetrics(
-  metrics: Metrics,
-  port: number,
-  host = '0.0.0.0',
-): Promise<{ port: number; close(): Promise<void> }> {
+async function serve(metrics: Metrics, port: number, host: string) {
   const server = createServer((request, response) => {
     if (request.url === '/healthz') response.end('ok\n');
     else if (request.url === '/metrics') {
@@ -50,13 +46,12 @@ export async function serveMetrics(
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  const address = server.address();
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: (server.address() as AddressInfo).port,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
-        // Whoever reads metrics may stay connected: nothing of theirs is worth waiting for.
+        // A reader of metrics may stay connected: nothing of it is worth waiting for.
         server.closeAllConnections();
       }),
   };

@@ -1,5 +1,5 @@
 /** Says whether something may be said now, and how often it was kept back since it was said last. */
-export type OnceAWhile = (words: string) => { say: boolean; hidden: number };
+type OnceAWhile = (words: string) => { say: boolean; hidden: number };
 
 /** Different words that are remembered; beyond that the oldest are forgotten. */
 const MAX_WORDS = 1_000;

@@ -17,7 +17,7 @@ export type ProcessMessage =
   | { type: 'problem'; code: string; message: string }
   | { type: 'fatal'; code: string; message: string; exitCode: number };
 
-export interface ProcessParts<S extends SettingsSchema> {
+interface ProcessParts<S extends SettingsSchema> {
   settings: Readonly<z.infer<S>>;
   context: Context;
   shutdown: Shutdown;

@@ -1,7 +1,7 @@
 import type * as Api from '@opentelemetry/api';
 
 /** What is told of a span: numbers, words and flags, never a key, never an address. */
-export type SpanFacts = Readonly<Record<string, string | number | boolean>>;
+type SpanFacts = Readonly<Record<string, string | number | boolean>>;
 
 /** Something that takes time, as OpenTelemetry has it. */
 export interface Span {

@@ -80,4 +80,7 @@ export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What packages export for the tests of others alone, by package. */
-export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {};
+export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
+  'object-store': ['createDiskStore'],
+  runtime: ['openTracing'],
+};

@@ -96,13 +96,9 @@ function listing(objects: Map<string, Kept>, query: URLSearchParams): string {
   return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated><KeyCount>${page.length}</KeyCount>${contents.join('')}${next}</ListBucketResult>`;
 }
 
-/** Checks who asks. Gives the name of the refusal, or null. */
-function authenticate(request: IncomingMessage, query: URLSearchParams, accessKeyId: string): string | null {
-  const signed = query.get('X-Amz-Signature');
-  const id =
-    signed === null
-      ? AUTHORIZATION.exec(request.headers.authorization ?? '')?.[1]
-      : query.get('X-Amz-Credential')?.split('/')[0];
+/** The name of the refusal, or null for the right access key. */
+function authenticate(request: IncomingMessage, accessKeyId: string): string | null {
+  const id = AUTHORIZATION.exec(request.headers.authorization ?? '')?.[1];
   if (id === undefined) return 'AccessDenied';
   return id === accessKeyId ? null : 'InvalidAccessKeyId';
 }
@@ -186,7 +182,7 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
       response.writeHead(502, { 'content-type': 'text/html' });
       return void response.end('<html>Bad Gateway</html>');
     }
-    const refused = authenticate(request, url.searchParams, accessKeyId);
+    const refused = authenticate(request, accessKeyId);
     if (refused !== null) return refuse(response, 403, refused);
     if (named !== bucket) return refuse(response, 404, 'NoSuchBucket');
 
