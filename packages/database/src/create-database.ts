@@ -1,35 +1,34 @@
-import { type Context, PackhouseError } from '@packhouse/runtime';
-import { createAlarms } from './alarms/alarms.js';
-import { createAudit } from './audit/audit.js';
-import { createBundles } from './bundles/bundles.js';
-import { createConnections } from './connection/connections.js';
-import { databaseAddress } from './connection/database-error.js';
-import { statement } from './connection/statement.js';
+import type { Context } from '@packhouse/runtime';
+import { createConnections, statement } from './connection/connections.js';
+import { createTryLock } from './connection/try-lock.js';
+import type { Database } from './contract/database.js';
 import { createCoverage } from './coverage/coverage.js';
-import { createHoles } from './coverage/create-holes.js';
+import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
-import type { Database } from './database.js';
-import { createFilters } from './filters/filters.js';
-import { createHead } from './head/head.js';
-import { createKeys } from './keys/keys.js';
-import { createTryLock } from './locks/try-lock.js';
-import { createManifest } from './manifest/manifest.js';
-import { createOriginIds } from './manifest/origins.js';
-import { createNetworkIds, createNetworks } from './networks/networks.js';
-import { createNft } from './nft/create-nft.js';
-import { createPressure } from './pressure/pressure.js';
-import { createQuarantine } from './quarantine/quarantine.js';
-import { missingMigrations } from './schema/compare-schema.js';
-import { migrationNames } from './schema/migration-files.js';
-import { selectApplied } from './schema/select-applied.js';
+import { createOriginIds } from './publish/origins.js';
+import { type PublishTools, publish } from './publish/publish.js';
+import { sealPending } from './publish/seal-pending.js';
+import { supersede } from './publish/supersede.js';
+import { checkSchema } from './schema/check-schema.js';
 import { createStaging } from './staging/staging.js';
-import { createWanted } from './wanted/wanted.js';
+import { createAlarms } from './tables/alarms.js';
+import { createAudit } from './tables/audit.js';
+import { createBundles } from './tables/bundles.js';
+import { createFilters } from './tables/filters.js';
+import { createHead } from './tables/head.js';
+import { createKeys } from './tables/keys.js';
+import { createManifest } from './tables/manifest.js';
+import { createNetworkIds, createNetworks } from './tables/networks.js';
+import { createNft } from './tables/nft.js';
+import { createPressure } from './tables/pressure.js';
+import { createQuarantine } from './tables/quarantine.js';
+import { createWanted } from './tables/wanted.js';
 
 const PING_MS = 2_000;
 const ping = statement('ping', 'SELECT 1');
 
 /**
- * Connects the database port to Postgres; the first connection is made by the first question.
+ * Connects to Postgres; the first statement makes the first connection.
  *
  * `poolSize` is the most connections that are open at once (default 10), locks not counted; `applicationName` is
  * what pg_stat_activity shows.
@@ -42,19 +41,15 @@ export function createDatabase(options: {
 }): Database {
   const connections = createConnections(options);
   const ids = createNetworkIds(connections);
-  const origins = createOriginIds(connections);
+  const bundles = createBundles(connections, ids);
+  const tools: PublishTools = {
+    connections,
+    origins: createOriginIds(connections),
+    tips: new Map(),
+    published: (bundle) => bundles.ranges(bundle.network, bundle.kind, bundle),
+  };
   return {
-    checkSchema: async () => {
-      const applied = await connections.session(({ client }) => selectApplied(client));
-      const missing = missingMigrations(applied, await migrationNames());
-      if (missing.length === 0) return;
-      throw new PackhouseError({
-        code: 'DATABASE_NOT_MIGRATED',
-        message: `The schema in ${databaseAddress(options.connectionString)} is older than this program: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing.`,
-        hint: 'Run `packhouse migrate`.',
-        data: { missing },
-      });
-    },
+    checkSchema: () => checkSchema(connections),
     ping: async () => {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<boolean>((resolve) => {
@@ -73,9 +68,17 @@ export function createDatabase(options: {
     head: createHead(connections, ids),
     alarms: createAlarms(connections, ids, options.context.metrics),
     staging: createStaging(connections, ids),
-    bundles: createBundles(connections, ids, origins),
-    manifest: createManifest(connections, ids, origins),
-    locate: createLocate(connections, ids),
+    bundles: {
+      ...bundles,
+      publish: async (bundle, sealing) => publish(tools, await ids.get(bundle.network), bundle, sealing),
+      supersede: async (bundle, how) => supersede(tools, await ids.get(bundle.network), bundle, how),
+    },
+    manifest: {
+      ...createManifest(connections, ids),
+      sealPending: async (network, kind, signer, limit) =>
+        sealPending(tools, { networkId: await ids.find(network), network, kind }, signer, limit),
+    },
+    locate: createLocate(connections, ids, bundles),
     coverage: createCoverage(connections, ids),
     holes: createHoles(connections, ids),
     quarantine: createQuarantine(connections, ids),

@@ -1,3 +1,4 @@
+export type { Database } from './contract/database.js';
 export {
   HOLE_REASONS,
   type Hole,
@@ -10,15 +11,25 @@ export {
   type OldestQuarantine,
   type QueueHints,
   type Standing,
-} from './coverage/holes.js';
-export { createDatabase } from './create-database.js';
+} from './contract/holes.js';
+export {
+  type LeasedNftJob,
+  NFT_OUTCOMES,
+  type Nft,
+  type NftJobStatus,
+  type NftJobToken,
+  type NftJobView,
+  type NftOutcome,
+  type NftTarget,
+  type NftTokenRef,
+  type NftTokenRow,
+} from './contract/nft.js';
 export {
   type AlarmRow,
   type AuditRun,
   type BlockLocation,
   type BundleRow,
   type Coverage,
-  type Database,
   type HeadRow,
   type KeyRow,
   type NewBundle,
@@ -31,21 +42,9 @@ export {
   type StagedBlock,
   type StagedKind,
   type StageRequest,
-  type SupersededBundle,
   type WantedRange,
-} from './database.js';
-export {
-  type LeasedNftJob,
-  NFT_OUTCOMES,
-  type Nft,
-  type NftJobStatus,
-  type NftJobToken,
-  type NftJobView,
-  type NftOutcome,
-  type NftTarget,
-  type NftTokenRef,
-  type NftTokenRow,
-} from './nft/nft.js';
+} from './contract/rows.js';
+export { createDatabase } from './create-database.js';
+export { waitForSchema } from './schema/check-schema.js';
 export { migrate } from './schema/migrate.js';
-export { migrationsDigest } from './schema/migration-files.js';
-export { waitForSchema } from './schema/wait-for-schema.js';
+export { migrationsDigest } from './schema/migrations.js';

@@ -1,12 +1,23 @@
 import { type Context, isPackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
 import { databaseAddress, databaseError } from './database-error.js';
-import type { Statement } from './statement.js';
 
 const DEFAULT_POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Ends a transaction whose process hangs, so that it does not hold a segment's lock for ever. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
+
+/** One SQL statement; it is prepared under its name, once a connection. */
+export interface Statement {
+  /** Room and purpose, unlike any other's. */
+  name: string;
+  text: string;
+}
+
+/** Makes a statement. */
+export function statement(name: string, text: string): Statement {
+  return { name, text };
+}
 
 /** How statements get to Postgres. Every method throws PackhouseErrors only (see databaseError). */
 export interface Connections {

@@ -1,9 +1,9 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Hole, HoleReason, QueueHints } from '../contract/holes.js';
 import { hashAt, makeBundle, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
-import type { Hole, HoleReason, QueueHints } from './holes.js';
 
 let open: OpenDatabase;
 beforeAll(async () => {

@@ -1,31 +1,41 @@
-import { bundleOf, type StoredBundle } from '../bundles/bundle-row.js';
-import { selectCovering } from '../bundles/select-covering.js';
 import { kindCode } from '../connection/codes.js';
-import type { Connections } from '../connection/connections.js';
-import type { Database } from '../database.js';
-import type { NetworkIds } from '../networks/networks.js';
-import { fragmentInfo } from '../staging/fragment-info.js';
+import { type Connections, statement } from '../connection/connections.js';
+import type { Database } from '../contract/database.js';
+import { type FragmentRow, fragmentInfo } from '../staging/rows.js';
 import { segmentStart } from '../staging/segments.js';
-import type { FragmentRow } from '../staging/select-fragments.js';
-import { selectFragmentAt } from './select-fragment-at.js';
+import type { NetworkIds } from '../tables/networks.js';
+
+/** $1 network id, $2 kind, $3 block, $4 first block of its segment: the staged fragment that holds the block. */
+const selectFragmentAt = statement(
+  'coverage/select-fragment-at',
+  `SELECT * FROM (
+     SELECT block, end_block, octet_length(body) AS byte_length, raw_length, crc32
+     FROM packhouse.fragment
+     WHERE network_id = $1 AND kind = $2 AND block BETWEEN $4 AND $3
+     ORDER BY block DESC
+     LIMIT 1
+   ) AS last
+   WHERE end_block >= $3`,
+);
 
 /**
- * Says where one block is, published first.
+ * Finds a block, published first.
  *
- * A block may be published and reclaimed between the two questions, so a block that is nowhere is looked for in the
- * bundles once more.
+ * A block may be published and reclaimed between the two questions, so a block that is in neither is looked for in
+ * the bundles once more.
  */
-export function createLocate(connections: Connections, ids: NetworkIds): Database['locate'] {
+export function createLocate(
+  connections: Connections,
+  ids: NetworkIds,
+  { covering }: Pick<Database['bundles'], 'covering'>,
+): Database['locate'] {
   return async (network, kind, number) => {
-    const id = await ids.find(network);
-    if (id === undefined) return { state: 'absent' };
-    const values = [id, kindCode(kind), number];
-    const published = () => connections.query<StoredBundle>(selectCovering, values);
-    const [bundle] = await published();
-    if (bundle !== undefined) return { state: 'published', bundle: bundleOf(network, bundle) };
-    const rows = await connections.query<FragmentRow>(selectFragmentAt, [...values, segmentStart(number)]);
-    if (rows[0] !== undefined) return { state: 'staged', fragment: fragmentInfo(rows[0]) };
-    const [late] = await published();
-    return late === undefined ? { state: 'absent' } : { state: 'published', bundle: bundleOf(network, late) };
+    const bundle = await covering(network, kind, number);
+    if (bundle !== null) return { state: 'published', bundle };
+    const values = [await ids.find(network), kindCode(kind), number, segmentStart(number)];
+    const [fragment] = await connections.query<FragmentRow>(selectFragmentAt, values);
+    if (fragment !== undefined) return { state: 'staged', fragment: fragmentInfo(fragment) };
+    const late = await covering(network, kind, number);
+    return late === null ? { state: 'absent' } : { state: 'published', bundle: late };
   };
 }

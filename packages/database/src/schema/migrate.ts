@@ -3,10 +3,10 @@ import { type Logger, PackhouseError } from '@packhouse/runtime';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { databaseAddress, databaseError } from '../connection/database-error.js';
-import { checkServer } from './check-server.js';
-import { missingMigrations } from './compare-schema.js';
-import { MIGRATIONS_FOLDER, migrationNames } from './migration-files.js';
-import { selectApplied } from './select-applied.js';
+import { MIGRATIONS_FOLDER, migrationNames, missingMigrations, readApplied } from './migrations.js';
+
+/** Multiranges and DETACH CONCURRENTLY came with it. */
+const OLDEST_MAJOR = 14;
 
 /** Of the whole database, so that any number of processes may migrate at once. */
 const LOCK = "SELECT pg_advisory_lock(hashtextextended('packhouse:migrate', 0))";
@@ -47,7 +47,7 @@ export async function migrate(options: {
     );
     checkServer(Number(server.rows[0]?.version), databaseAddress(options.connectionString));
     await client.query(LOCK);
-    const missing = missingMigrations(await selectApplied(client), await migrationNames(folder));
+    const missing = missingMigrations(await readApplied(client), await migrationNames(folder));
     if (missing.length === 0) return [];
     // Not `CREATE SCHEMA IF NOT EXISTS`: that needs the right to create schemas even where there is one.
     const schema = await client.query("SELECT to_regnamespace('packhouse') IS NOT NULL AS there");
@@ -77,6 +77,19 @@ export async function migrate(options: {
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+/** Refuses a server that is too old. `version` is its setting server_version_num. Throws DATABASE_UNAVAILABLE. */
+export function checkServer(version: number, address: string): void {
+  const major = Math.floor(version / 10_000);
+  if (major >= OLDEST_MAJOR) return;
+  throw new PackhouseError({
+    code: 'DATABASE_UNAVAILABLE',
+    message: `Postgres at ${address} has version ${major}, expected ${OLDEST_MAJOR} or newer.`,
+    hint: 'Set DATABASE_URL to a newer server.',
+    data: { expected: OLDEST_MAJOR, got: major },
+    retryable: false,
+  });
 }
 
 async function applyMissing(client: pg.Client, folder: string): Promise<void> {

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { freshDatabase } from '@packhouse/local';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
-import { dumpSchema } from './dump-schema.js';
+import { dumpSchema } from '../testing/dump-schema.js';
 import { migrate } from './migrate.js';
-import { MIGRATIONS_FOLDER } from './migration-files.js';
+import { MIGRATIONS_FOLDER } from './migrations.js';
 
 const HEAD = `-- What the migrations leave behind. Written by \`npm run schema -w packages/database\`; a test compares it.\n\n`;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { SEGMENT_BLOCKS } from '../database.js';
+import { SEGMENT_BLOCKS } from '../contract/rows.js';
 import { hashAt, makeBundle, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
 

@@ -1,12 +1,36 @@
 import { PackhouseError } from '@packhouse/runtime';
-import type { Connections } from '../connection/connections.js';
-import { deleteBlocks } from './delete-blocks.js';
-import { deleteFragments } from './delete-fragments.js';
-import { deleteOldAbandoned } from './delete-old-abandoned.js';
-import { insertAbandoned } from './insert-abandoned.js';
-import { lockNetwork } from './lock-network.js';
+import { type Connections, statement } from '../connection/connections.js';
+import { deleteOldAbandoned } from './reclaim.js';
 import { networkLock, segmentStart } from './segments.js';
-import { selectPublishedEnd } from './select-published-end.js';
+
+/** $1, $2 keys: waits until nobody stages in the network, until the end of the transaction. */
+const lockNetwork = statement('staging/lock-network', 'SELECT pg_advisory_xact_lock($1, $2)');
+
+/** $1 network id: the highest published block of any kind, or null. */
+const selectPublishedEnd = statement(
+  'staging/select-published-end',
+  'SELECT max(upper(ranges) - 1) AS block FROM packhouse.published WHERE network_id = $1',
+);
+
+/** $1 network id, $2 start: remembers the hashes of what is about to be deleted. */
+const insertAbandoned = statement(
+  'staging/insert-abandoned',
+  `INSERT INTO packhouse.abandoned_block (network_id, block, hash)
+   SELECT network_id, block, hash FROM packhouse.staged_block WHERE network_id = $1 AND block >= $2
+   ON CONFLICT (network_id, block, hash) DO UPDATE SET abandoned_at = excluded.abandoned_at`,
+);
+
+/** $1 network id, $2 start, $3 first block of its segment: deletes every fragment that holds `start` or a later block. */
+const deleteFragments = statement(
+  'staging/delete-fragments',
+  'DELETE FROM packhouse.fragment WHERE network_id = $1 AND block >= $3 AND end_block >= $2',
+);
+
+/** $1 network id, $2 start. Returns a row a block. */
+const deleteBlocks = statement(
+  'staging/delete-blocks',
+  'DELETE FROM packhouse.staged_block WHERE network_id = $1 AND block >= $2 RETURNING block',
+);
 
 /**
  * Drops what is staged from `start` up (see Database.staging.abandon), while nobody stages in the network.

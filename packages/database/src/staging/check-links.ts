@@ -1,8 +1,42 @@
+import { PackhouseError } from '@packhouse/runtime';
 import { hashText } from '../connection/codes.js';
-import type { StagedBlock, StageRequest } from '../database.js';
-import type { StagedBlockRow } from './select-blocks.js';
-import type { BundleEndsRow } from './select-bundle-ends.js';
-import { stageConflict } from './stage-conflict.js';
+import { statement } from '../connection/connections.js';
+import type { StagedBlock, StageRequest } from '../contract/rows.js';
+import type { StagedBlockRow } from './rows.js';
+
+/**
+ * $1 network id, $2 start, $3 end: the bundles of all kinds that touch start..end.
+ *
+ * For each kind two walks along the primary key: the last bundle that starts at or before `start`, and those that
+ * start behind it.
+ */
+export const selectBundleEnds = statement(
+  'staging/select-bundle-ends',
+  `SELECT kinds.kind, b.start, b."end", b.first_hash, b.first_parent_hash, b.last_hash
+   FROM generate_series(0, 4) AS kinds (kind),
+   LATERAL (
+     (SELECT start_block AS start, end_block AS "end", first_hash, first_parent_hash, last_hash
+      FROM packhouse.bundle
+      WHERE network_id = $1 AND kind = kinds.kind AND start_block <= $2
+      ORDER BY start_block DESC
+      LIMIT 1)
+     UNION ALL
+     SELECT start_block, end_block, first_hash, first_parent_hash, last_hash
+     FROM packhouse.bundle
+     WHERE network_id = $1 AND kind = kinds.kind AND start_block > $2 AND start_block <= $3
+   ) AS b
+   WHERE b."end" >= $2`,
+);
+
+/** Both ends of a bundle. */
+export interface BundleEndsRow {
+  kind: number;
+  start: number;
+  end: number;
+  first_hash: Buffer;
+  first_parent_hash: Buffer;
+  last_hash: Buffer;
+}
 
 /**
  * Compares the hashes of a request with themselves, with what is staged from start-1 to end+1, and with the ends
@@ -71,4 +105,26 @@ function compare(network: string, known: Map<number, KnownHash>, number: number,
   if (entry === undefined || entry.hash === got) return;
   const { by, hash, published, where } = entry;
   throw stageConflict({ network, number, expected: hash, got, where, by, published });
+}
+
+/**
+ * A hash is not what its neighbours, or an earlier job, say it is. `number` is the block whose hash differs, `by` the
+ * block that says what it should be, `published` whether a bundle does.
+ */
+function stageConflict(options: {
+  network: string;
+  number: number;
+  expected: string;
+  got: string;
+  where: string;
+  by: number;
+  published: boolean;
+}): PackhouseError {
+  const { network, number, expected, got, where, by, published } = options;
+  return new PackhouseError({
+    code: 'STAGE_CONFLICT',
+    message: `Block ${number} of ${network} has hash ${expected} ${where}, and what is to be staged says ${got}.`,
+    hint: 'The chain was reorganised, or a node follows another branch: it is fetched again.',
+    data: { network, number, expected, got, by, published },
+  });
 }

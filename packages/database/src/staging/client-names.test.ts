@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hashBytes } from '../connection/codes.js';
-import { copyIn } from '../copy/copy-in.js';
-import { createCopyEncoder } from '../copy/encode-copy.js';
+import { copyIn, createCopyEncoder } from '../connection/copy.js';
 import { makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
 

@@ -1,7 +1,28 @@
-import type { Connections } from '../connection/connections.js';
-import { insertClient } from './insert-client.js';
-import { selectClient } from './select-client.js';
-import { selectClientNames } from './select-client-names.js';
+import { type Connections, statement } from '../connection/connections.js';
+
+/** $1 name. */
+const selectClient = statement(
+  'staging/select-client',
+  'SELECT id FROM packhouse.node_client WHERE name = $1',
+);
+
+/**
+ * $1 name. A node that says another name at each request must not use up the ids: beyond 10,000 names no new one is
+ * remembered.
+ */
+const insertClient = statement(
+  'staging/insert-client',
+  `INSERT INTO packhouse.node_client (name)
+   SELECT $1::text
+   WHERE (SELECT count(*) FROM packhouse.node_client) < 10000
+   ON CONFLICT (name) DO NOTHING`,
+);
+
+/** $1 ids (int4[]). */
+const selectClientNames = statement(
+  'staging/select-client-names',
+  'SELECT id, name FROM packhouse.node_client WHERE id = ANY($1::int4[])',
+);
 
 /** Characters of a name that are kept. */
 const MAX_LENGTH = 100;

@@ -1,7 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { to } from 'pg-copy-streams';
 import type { Connections } from '../connection/connections.js';
-import { decodeCopy } from '../copy/decode-copy.js';
+import { decodeCopy } from '../connection/copy.js';
 
 /**
  * The bodies of fragments, in the order of `startBlocks`; with `crcs` only of the very fragments that have these

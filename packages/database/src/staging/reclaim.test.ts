@@ -1,7 +1,7 @@
 import { KINDS } from '@packhouse/chain';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { SEGMENT_BLOCKS } from '../database.js';
+import { SEGMENT_BLOCKS } from '../contract/rows.js';
 import { makeBundle, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
 

@@ -1,9 +1,42 @@
-import type { Connections } from '../connection/connections.js';
-import { SEGMENT_BLOCKS } from '../database.js';
-import { deleteOldAbandoned } from './delete-old-abandoned.js';
-import { dropSegment } from './drop-segment.js';
-import { listPartitions } from './list-partitions.js';
-import { selectIsCovered } from './select-is-covered.js';
+import { type Connections, statement } from '../connection/connections.js';
+import { SEGMENT_BLOCKS } from '../contract/rows.js';
+import { dropSegment } from './segments.js';
+
+/**
+ * $1 network id or null for all: every staging table with its bytes, in whatever state.
+ *
+ * By name and not by inheritance, so that a table which was detached and not yet dropped is seen.
+ */
+export const listPartitions = statement(
+  'staging/list-partitions',
+  `SELECT name, segment, pg_total_relation_size(oid) AS bytes
+   FROM (
+     SELECT c.oid, c.relname AS name, parts[1]::int4 AS network_id, parts[2]::int4 AS segment
+     FROM pg_class AS c,
+       regexp_match(c.relname, '^(?:fragment|staged_block)_(\\d+)_(\\d+)$') AS parts
+     WHERE c.relnamespace = to_regnamespace('packhouse') AND c.relkind = 'r' AND parts IS NOT NULL
+   ) AS partitions
+   WHERE $1::int4 IS NULL OR network_id = $1::int4
+   ORDER BY segment, name`,
+);
+
+/** $1 network id, $2 start, $3 end of a segment: whether every fragment in it is inside what is published. */
+const selectIsCovered = statement(
+  'staging/select-is-covered',
+  `SELECT NOT EXISTS (
+     SELECT 1
+     FROM packhouse.fragment AS f
+     LEFT JOIN packhouse.published AS p ON p.network_id = f.network_id AND p.kind = f.kind
+     WHERE f.network_id = $1 AND f.block BETWEEN $2 AND $3
+       AND NOT coalesce(p.ranges @> int8range(f.block, f.end_block, '[]'), false)
+   ) AS covered`,
+);
+
+/** Forgets abandoned hashes after their 24 hours. */
+export const deleteOldAbandoned = statement(
+  'staging/delete-old-abandoned',
+  "DELETE FROM packhouse.abandoned_block WHERE abandoned_at < now() - interval '24 hours'",
+);
 
 /** Drops the segments of a network of which everything is published (see Database.staging.reclaim). */
 export async function reclaim(connections: Connections, networkId: number): Promise<number[]> {

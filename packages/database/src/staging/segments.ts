@@ -1,4 +1,24 @@
-import { SEGMENT_BLOCKS } from '../database.js';
+import { type Connections, type Session, statement } from '../connection/connections.js';
+import { SEGMENT_BLOCKS } from '../contract/rows.js';
+
+/** $1 names (text[]). Tables that do not exist have no row. */
+const selectPartitions = statement(
+  'staging/select-partitions',
+  `SELECT c.relname AS name,
+     CASE WHEN i.inhrelid IS NULL THEN 'detached' WHEN i.inhdetachpending THEN 'detaching' ELSE 'attached' END
+       AS state
+   FROM pg_class AS c LEFT JOIN pg_inherits AS i ON i.inhrelid = c.oid
+   WHERE c.relnamespace = to_regnamespace('packhouse') AND c.relkind = 'r' AND c.relname = ANY($1::name[])`,
+);
+
+/** $1, $2 keys. Until the end of the transaction. */
+const lockSegment = statement('staging/lock-segment', 'SELECT pg_advisory_xact_lock($1, $2)');
+
+/** $1, $2 keys. For the session: DETACH CONCURRENTLY does not run inside a transaction. */
+const tryLockSegment = statement('staging/try-lock-segment', 'SELECT pg_try_advisory_lock($1, $2) AS locked');
+
+/** $1, $2 keys. */
+const unlockSegment = statement('staging/unlock-segment', 'SELECT pg_advisory_unlock($1, $2)');
 
 /** First keys of the advisory locks; the second key is the segment's number, the network's id. */
 const SEGMENT_LOCKS = 0x50_48_00_00;
@@ -35,4 +55,118 @@ export function networkLock(networkId: number): [number, number] {
 export function partitionNames({ networkId, number }: Segment): { blocks: string; fragments: string } {
   const suffix = `${networkId}_${number}`;
   return { blocks: `staged_block_${suffix}`, fragments: `fragment_${suffix}` };
+}
+
+/** A table that is, or was, a staging partition. */
+interface PartitionRow {
+  name: string;
+  /** `detaching`: a DETACH CONCURRENTLY did not come to its end; rows in it are not seen any more. */
+  state: 'attached' | 'detaching' | 'detached';
+}
+
+/** What is there of a segment: both partitions, nothing, or the remains of a drop that was cut short. */
+export async function segmentState(
+  session: Session,
+  segment: Segment,
+): Promise<'ready' | 'absent' | 'remains'> {
+  const { blocks, fragments } = partitionNames(segment);
+  const rows = await session.query<PartitionRow>(selectPartitions, [[blocks, fragments]]);
+  if (rows.length === 0) return 'absent';
+  return rows.length === 2 && rows.every((row) => row.state === 'attached') ? 'ready' : 'remains';
+}
+
+/**
+ * Makes a segment's partitions unless they are there, in a short transaction of its own.
+ *
+ * ATTACH locks the parent table against other DDL only, not against readers or writers; the tables are empty, so
+ * nothing is scanned.
+ */
+export async function ensureSegment(connections: Connections, segment: Segment): Promise<void> {
+  const state = await connections.transaction(async (session) => {
+    await session.query(lockSegment, segmentLock(segment));
+    const found = await segmentState(session, segment);
+    if (found === 'absent') await createPartitions(session, segment);
+    return found;
+  });
+  if (state !== 'remains') return;
+  // Asked again under the lock: somebody may have cleared, made and filled it since.
+  await dropSegment(
+    connections,
+    segment,
+    async (session) => (await segmentState(session, segment)) === 'remains',
+  );
+}
+
+async function createPartitions({ client }: Session, segment: Segment): Promise<void> {
+  const { blocks, fragments } = partitionNames(segment);
+  const start = segment.number * SEGMENT_BLOCKS;
+  const bounds = `FROM (${segment.networkId}, ${start}) TO (${segment.networkId}, ${start + SEGMENT_BLOCKS})`;
+  for (const [parent, partition] of [
+    ['staged_block', blocks],
+    ['fragment', fragments],
+  ]) {
+    // Rows are written once and the table is dropped whole: there is nothing to vacuum.
+    await client.query(
+      `CREATE TABLE packhouse.${partition} (LIKE packhouse.${parent} INCLUDING ALL)
+       WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)`,
+    );
+    await client.query(
+      `ALTER TABLE packhouse.${parent} ATTACH PARTITION packhouse.${partition} FOR VALUES ${bounds}`,
+    );
+  }
+}
+
+/** How long a drop waits for those who read the partition; it is tried again at the next reclaim. */
+const LOCK_TIMEOUT = '2s';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Drops a segment's partitions, whatever state an earlier drop left them in, under the segment's lock.
+ *
+ * False where somebody works in the segment, `condition` (asked under the lock) says no, or a reader is in the
+ * way. Plain DROP was rejected: it locks the parent exclusively, and everybody who looks for a block waits behind
+ * the longest running COPY; DETACH CONCURRENTLY only waits itself.
+ */
+export async function dropSegment(
+  connections: Connections,
+  segment: Segment,
+  condition: (session: Session) => Promise<boolean>,
+): Promise<boolean> {
+  const keys = segmentLock(segment);
+  return connections.session(async (session) => {
+    const [lock] = await session.query<{ locked: boolean }>(tryLockSegment, keys);
+    if (lock?.locked !== true) return false;
+    try {
+      return (await condition(session)) && (await detachAndDrop(session, segment));
+    } finally {
+      await session.query(unlockSegment, keys);
+    }
+  });
+}
+
+async function detachAndDrop(session: Session, segment: Segment): Promise<boolean> {
+  const { client } = session;
+  const { blocks, fragments } = partitionNames(segment);
+  await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
+  try {
+    // Fragments first: blocks without fragments are as good as reclaimed, fragments without blocks are not.
+    for (const [parent, partition] of [
+      ['fragment', fragments],
+      ['staged_block', blocks],
+    ]) {
+      const [row] = await session.query<PartitionRow>(selectPartitions, [[partition]]);
+      if (row === undefined) continue;
+      if (row.state !== 'detached') {
+        const how = row.state === 'detaching' ? 'FINALIZE' : 'CONCURRENTLY';
+        await client.query(`ALTER TABLE packhouse.${parent} DETACH PARTITION packhouse.${partition} ${how}`);
+      }
+      await client.query(`DROP TABLE packhouse.${partition}`);
+    }
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  } finally {
+    await client.query('RESET lock_timeout');
+  }
 }

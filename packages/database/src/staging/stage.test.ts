@@ -2,7 +2,7 @@ import { KINDS } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SEGMENT_BLOCKS } from '../database.js';
+import { SEGMENT_BLOCKS } from '../contract/rows.js';
 import { hashAt, makeBundle, makeFragment, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
 

@@ -1,25 +1,52 @@
+import type { BlockRange } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
 import { hashBytes, kindCode, proofsMask } from '../connection/codes.js';
-import type { Connections, Session } from '../connection/connections.js';
-import { copyIn } from '../copy/copy-in.js';
-import { createCopyEncoder } from '../copy/encode-copy.js';
-import { SEGMENT_BLOCKS, type StagedKind, type StageRequest } from '../database.js';
-import { checkLinks } from './check-links.js';
-import { checkRequest } from './check-request.js';
+import { type Connections, type Session, statement } from '../connection/connections.js';
+import { copyIn, createCopyEncoder } from '../connection/copy.js';
+import { SEGMENT_BLOCKS, type StagedKind, type StageRequest } from '../contract/rows.js';
+import { type BundleEndsRow, checkLinks, selectBundleEnds } from './check-links.js';
 import type { ClientNames } from './client-names.js';
-import { ensureSegment, segmentState } from './ensure-segment.js';
-import { lockStage } from './lock-stage.js';
+import { type StagedBlockRow, selectBlocks } from './rows.js';
 import {
+  ensureSegment,
   networkLock,
   partitionNames,
   type Segment,
   segmentLock,
   segmentOf,
   segmentStart,
+  segmentState,
 } from './segments.js';
-import { type StagedBlockRow, selectBlocks } from './select-blocks.js';
-import { type BundleEndsRow, selectBundleEnds } from './select-bundle-ends.js';
-import { selectStagedRanges } from './select-staged-ranges.js';
-import { updateProofs } from './update-proofs.js';
+
+/**
+ * $1, $2 keys of the network's lock (shared); $3 first key, $4 second keys (int4[], ascending) of segments' locks.
+ *
+ * A statement of its own: the next one has a snapshot from after the locks were had. Two sessions take them in
+ * the same order, so they cannot wait for each other.
+ */
+const lockStage = statement(
+  'staging/lock-stage',
+  `WITH network AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared($1, $2))
+   SELECT pg_advisory_xact_lock($3, segment) FROM network, unnest($4::int4[]) AS segment`,
+);
+
+/** $1 network id, $2 kinds (int2[]), $3 start, $4 end, $5 first block of their segment: what is staged of each kind. */
+const selectStagedRanges = statement(
+  'staging/select-staged-ranges',
+  `SELECT kind, block AS start, end_block AS "end"
+   FROM packhouse.fragment
+   WHERE network_id = $1 AND kind = ANY($2::int2[]) AND block BETWEEN $5 AND $4 AND end_block >= $3`,
+);
+
+/** $1 network id, $2 blocks (int8[]), $3 proofs (int4[]): adds what another job proved of blocks staged before.
+ *
+ * The last condition repeats the join so that the other partitions are pruned. */
+const updateProofs = statement(
+  'staging/update-proofs',
+  `UPDATE packhouse.staged_block AS s SET proofs = s.proofs | more.proofs
+   FROM unnest($2::int8[], $3::int4[]) AS more (block, proofs)
+   WHERE s.network_id = $1 AND s.block = more.block AND s.block = ANY($2::int8[])`,
+);
 
 interface KindRange {
   kind: number;
@@ -61,11 +88,7 @@ export async function stage(
   }
 }
 
-async function lock(
-  session: Session,
-  segment: Segment,
-  range: { start: number; end: number },
-): Promise<void> {
+async function lock(session: Session, segment: Segment, range: BlockRange): Promise<void> {
   const numbers = [segment.number];
   if (range.start % SEGMENT_BLOCKS === 0 && segment.number > 0) numbers.unshift(segment.number - 1);
   if ((range.end + 1) % SEGMENT_BLOCKS === 0) numbers.push(segment.number + 1);
@@ -76,7 +99,7 @@ async function write(
   session: Session,
   segment: Segment,
   request: StageRequest & { clientIds: ReadonlyMap<string, number | null> },
-  { start, end }: { start: number; end: number },
+  { start, end }: BlockRange,
 ): Promise<{ staged: boolean }> {
   const { networkId } = segment;
   const around = [networkId, start - 1, end + 1];
@@ -182,4 +205,39 @@ async function writeFragments(
      FROM STDIN (FORMAT binary)`,
     encoder.finish(),
   );
+}
+
+/** Refuses what no caller may ask for: gaps, borders crossed, fragments that do not cover the blocks. */
+function checkRequest(request: StageRequest): BlockRange {
+  const first = request.blocks[0];
+  const last = request.blocks.at(-1);
+  if (first === undefined || last === undefined) throw fault(request, 'it has no blocks');
+  const [start, end] = [first.number, last.number];
+  if (!Number.isSafeInteger(start) || start < 0) throw fault(request, `block ${start} is not a number`);
+  request.blocks.forEach((block, index) => {
+    if (block.number !== start + index) throw fault(request, `block ${start + index} is missing`);
+  });
+  if (Math.floor(start / SEGMENT_BLOCKS) !== Math.floor(end / SEGMENT_BLOCKS)) {
+    throw fault(request, `${start}-${end} crosses the border of a segment`);
+  }
+  for (const { kind, fragments } of request.kinds) {
+    let next = start;
+    for (const fragment of fragments) {
+      if (fragment.startBlock !== next || fragment.endBlock < next) {
+        throw fault(request, `the fragments of ${kind} leave out block ${next}`);
+      }
+      next = fragment.endBlock + 1;
+    }
+    if (next !== end + 1)
+      throw fault(request, `the fragments of ${kind} end at ${next - 1} instead of ${end}`);
+  }
+  return { start, end };
+}
+
+function fault(request: StageRequest, what: string): PackhouseError {
+  return new PackhouseError({
+    code: 'INTERNAL',
+    message: `A run of ${request.network} cannot be staged: ${what}.`,
+    data: { network: request.network },
+  });
 }

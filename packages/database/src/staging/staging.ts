@@ -1,40 +1,69 @@
 import { hashText, kindCode, proofsOf } from '../connection/codes.js';
-import type { Connections } from '../connection/connections.js';
-import type { Database, StagedBlock } from '../database.js';
-import type { NetworkIds } from '../networks/networks.js';
+import { type Connections, statement } from '../connection/connections.js';
+import type { Database } from '../contract/database.js';
+import type { StagedBlock } from '../contract/rows.js';
+import type { NetworkIds } from '../tables/networks.js';
 import { abandon } from './abandon.js';
 import { type ClientNames, createClientNames } from './client-names.js';
-import { fragmentInfo } from './fragment-info.js';
-import { listPartitions } from './list-partitions.js';
 import { readBodies } from './read-bodies.js';
-import { reclaim } from './reclaim.js';
+import { listPartitions, reclaim } from './reclaim.js';
+import { type FragmentRow, fragmentInfo, type StagedBlockRow, selectBlocks } from './rows.js';
 import { segmentStart } from './segments.js';
-import { selectAbandoned } from './select-abandoned.js';
-import { type StagedBlockRow, selectBlocks } from './select-blocks.js';
-import { type FragmentRow, selectFragments } from './select-fragments.js';
-import { selectNewest } from './select-newest.js';
 import { stage } from './stage.js';
 
-/** The part `staging` of the database. */
+/** $1 network id. The partitions are read from the highest down and only until the first row. */
+const selectNewest = statement(
+  'staging/select-newest',
+  `SELECT block, hash, parent_hash, timestamp, transaction_count, proofs, client
+   FROM packhouse.staged_block
+   WHERE network_id = $1
+   ORDER BY block DESC
+   LIMIT 1`,
+);
+
+/**
+ * $1 network id, $2 kind, $3 start, $4 end, $5 first block of the start's segment (no fragment begins earlier and
+ * reaches the start).
+ *
+ * octet_length of an EXTERNAL value reads its pointer, not its bytes.
+ */
+const selectFragments = statement(
+  'staging/select-fragments',
+  `SELECT block, end_block, octet_length(body) AS byte_length, raw_length, crc32
+   FROM packhouse.fragment
+   WHERE network_id = $1 AND kind = $2 AND block BETWEEN $5 AND $4 AND end_block >= $3
+   ORDER BY block`,
+);
+
+/** $1 network id, $2 block: its last abandoned hash of the last 24 hours, unless something took its place. */
+const selectAbandoned = statement(
+  'staging/select-abandoned',
+  `SELECT a.hash, a.abandoned_at
+   FROM packhouse.abandoned_block AS a
+   WHERE a.network_id = $1 AND a.block = $2 AND a.abandoned_at >= now() - interval '24 hours'
+     AND NOT EXISTS (SELECT 1 FROM packhouse.staged_block AS s WHERE s.network_id = $1 AND s.block = $2)
+     AND NOT EXISTS (
+       SELECT 1 FROM packhouse.published AS p WHERE p.network_id = $1 AND p.ranges @> $2::int8
+     )
+   ORDER BY a.abandoned_at DESC
+   LIMIT 1`,
+);
+
+/** Blocks and fragments on their way into bundles. */
 export function createStaging(connections: Connections, ids: NetworkIds): Database['staging'] {
   const clients = createClientNames(connections);
   return {
     stage: async (request) => stage(connections, clients, await ids.get(request.network), request),
     blocks: async (network, { start, end }) => {
-      const id = await ids.find(network);
-      if (id === undefined) return [];
-      return blocksOf(clients, await connections.query<StagedBlockRow>(selectBlocks, [id, start, end]));
+      const values = [await ids.find(network), start, end];
+      return blocksOf(clients, await connections.query<StagedBlockRow>(selectBlocks, values));
     },
     newest: async (network) => {
-      const id = await ids.find(network);
-      if (id === undefined) return null;
-      const rows = await connections.query<StagedBlockRow>(selectNewest, [id]);
+      const rows = await connections.query<StagedBlockRow>(selectNewest, [await ids.find(network)]);
       return (await blocksOf(clients, rows))[0] ?? null;
     },
     fragments: async (network, kind, { start, end }) => {
-      const id = await ids.find(network);
-      if (id === undefined) return [];
-      const values = [id, kindCode(kind), start, end, segmentStart(start)];
+      const values = [await ids.find(network), kindCode(kind), start, end, segmentStart(start)];
       return (await connections.query<FragmentRow>(selectFragments, values)).map(fragmentInfo);
     },
     bodies: async (network, kind, startBlocks, crcs) =>
@@ -48,19 +77,11 @@ export function createStaging(connections: Connections, ids: NetworkIds): Databa
     abandon: async (network, start) =>
       abandon(connections, { network, networkId: await ids.get(network), start }),
     abandonedAt: async (network, number) => {
-      const id = await ids.find(network);
-      if (id === undefined) return null;
-      const rows = await connections.query<{ hash: Buffer; abandoned_at: Date }>(selectAbandoned, [
-        id,
-        number,
-      ]);
-      const [row] = rows;
+      const values = [await ids.find(network), number];
+      const [row] = await connections.query<{ hash: Buffer; abandoned_at: Date }>(selectAbandoned, values);
       return row === undefined ? null : { hash: hashText(row.hash), at: row.abandoned_at };
     },
-    reclaim: async (network) => {
-      const id = await ids.find(network);
-      return id === undefined ? [] : reclaim(connections, id);
-    },
+    reclaim: async (network) => reclaim(connections, await ids.find(network)),
     diskBytes: async () => {
       const partitions = await connections.query<{ bytes: number }>(listPartitions, [null]);
       return partitions.reduce((sum, partition) => sum + partition.bytes, 0);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import type { Fragment } from '@packhouse/bundle';
 import { KINDS, type Kind } from '@packhouse/chain';
-import type { NewBundle, StagedBlock, StageRequest } from '../database.js';
+import type { NewBundle, StagedBlock, StageRequest } from '../contract/rows.js';
 
 /** The hash of a block on a branch; every block of a branch links to the one before. */
 export function hashAt(number: number, branch = 'a'): string {

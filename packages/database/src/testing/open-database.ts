@@ -2,8 +2,8 @@ import { freshDatabase } from '@packhouse/local';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import pg from 'pg';
 import { inject } from 'vitest';
+import type { Database } from '../contract/database.js';
 import { createDatabase } from '../create-database.js';
-import type { Database } from '../database.js';
 
 /** A context that says nothing. */
 export function silentContext(): Context {

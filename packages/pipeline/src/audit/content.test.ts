@@ -2,7 +2,7 @@ import type { FragmentInfo } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import { auditAndRepair, auditWorld, recordsOf, republish, rowAt } from '../testing/audited.js';
+import { auditAndRepair, auditWorld, recordsOf, republish, rowAt, supersededOf } from '../testing/audited.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 import type { FindingCause } from './finding.js';
@@ -140,7 +140,7 @@ describe('an index row and an object that agree, but whose content is wrong', ()
       repairs: [{ state: 'repaired', version: row.version + 1 }],
     });
     expect(await world.published('receipts')).toEqual(original);
-    const superseded = await world.database.bundles.superseded('main', 'receipts', row);
+    const superseded = await supersededOf(world, row);
     expect(superseded.at(-1)).toMatchObject({
       version: row.version,
       reason: expect.stringContaining('receipts'),

@@ -4,7 +4,7 @@ import { type ObjectStore, openObjectStore } from '@packhouse/object-store';
 import { startScriptedS3 } from '@packhouse/scripted-s3';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { auditAndRepair, auditWorld, putRaw } from '../testing/audited.js';
+import { auditAndRepair, auditWorld, putRaw, supersededOf } from '../testing/audited.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 
@@ -100,7 +100,7 @@ describe.each(Object.keys(stores))('damage in %s', (name) => {
           expect((await auditWorld({ ...world, objectStore: store })).findings).toEqual([]);
           expect(await world.published(row.kind, store)).toEqual(original.get(row.kind));
           expect((await store.read(row.objectKey)).equals(bytes)).toBe(true);
-          const [kept] = (await world.database.bundles.superseded('main', row.kind, row)).slice(-1);
+          const [kept] = (await supersededOf(world, row)).slice(-1);
           expect(kept).toMatchObject({ objectKey: row.objectKey, version: row.version });
         },
       ),

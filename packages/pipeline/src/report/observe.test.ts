@@ -78,7 +78,7 @@ test('tells quarantined blocks by cause and open alarms by name, and takes them 
   await observer.look();
   expect(await value('packhouse_quarantined_blocks{network="main",cause="PROOF_FAILED"}')).toBe(1);
   expect(await value('packhouse_open_alarms{network="main",name="TEST"}')).toBe(1);
-  await world.database.quarantine.remove('main', 105);
+  await world.database.quarantine.settle('main', { start: 105, end: 105 }, ['logs']);
   await world.database.alarms.clear('main', 'TEST', 'operator');
   await observer.look();
   expect(await value('packhouse_quarantined_blocks{network="main",cause="PROOF_FAILED"}')).toBeUndefined();

@@ -1,0 +1,208 @@
+import type { Fragment, FragmentInfo } from '@packhouse/bundle';
+import type { BlockRange, Kind, Proof } from '@packhouse/chain';
+import type { Signer } from '@packhouse/manifest';
+
+/** One row of a staged block. */
+export interface StagedBlock {
+  number: number;
+  /** `0x` hex, 32 bytes. */
+  hash: string;
+  parentHash: string;
+  /** Unix seconds. */
+  timestamp: number;
+  transactionCount: number;
+  proofs: readonly Proof[];
+  /** What the node that gave it calls itself (web3_clientVersion); absent or null: not known. */
+  client?: string | null;
+}
+
+/** Fragments of one kind. */
+export interface StagedKind {
+  kind: Kind;
+  fragments: readonly Fragment[];
+}
+
+/** What a job stages in one transaction; all within one segment (see SEGMENT_BLOCKS). */
+export interface StageRequest {
+  network: string;
+  /** Consecutive. */
+  blocks: readonly StagedBlock[];
+  /** Each kind's fragments cover exactly `blocks`. */
+  kinds: readonly StagedKind[];
+}
+
+/** A published bundle: one row of the range index. */
+export interface BundleRow {
+  network: string;
+  kind: Kind;
+  start: number;
+  end: number;
+  objectKey: string;
+  /** Bytes of the gzip file. */
+  byteLength: number;
+  /** Bytes of the JSON inside. */
+  rawLength: number;
+  /** Hex. */
+  sha256: string;
+  /** Hash of block `start`, `0x` hex. */
+  firstHash: string;
+  /** Parent hash of block `start`. */
+  firstParentHash: string;
+  /** Hash of block `end`. */
+  lastHash: string;
+  proofs: readonly Proof[];
+  /** In order, covering start..end without a gap. */
+  fragments: readonly FragmentInfo[];
+  formatVersion: number;
+  /** 1, or one more than that of the bundle whose place it took. */
+  version: number;
+  publishedAt: Date;
+}
+
+/** A bundle that is to be published; version and time come with it. */
+export type NewBundle = Omit<BundleRow, 'publishedAt' | 'version'>;
+
+/** How the manifest entry of a bundle is made, in the transaction that publishes it. */
+export interface Sealing {
+  /** Its key must be the database's current one. */
+  signer: Signer;
+  /** What the nodes that gave the blocks call themselves. */
+  clients: readonly string[];
+}
+
+/** The public half of a key that entries of the manifest are signed with. */
+export interface SigningKeyRow {
+  /** First 16 hex digits of the SHA-256 of the public key. */
+  keyId: string;
+  /** 32 raw bytes. */
+  publicKey: Buffer;
+  createdAt: Date;
+  /** null: it is the one in use. */
+  retiredAt: Date | null;
+}
+
+/** An inclusive range that operators asked for. */
+export interface WantedRange {
+  id: number;
+  network: string;
+  kinds: readonly Kind[];
+  start: number;
+  /** null: follow the head. */
+  end: number | null;
+  /** 1 is first, 1 to 1000. */
+  priority: number;
+  state: 'active' | 'paused' | 'cancelled';
+  createdAt: Date;
+}
+
+/** What one upstream did when it was asked for a quarantined block. */
+export interface QuarantineTry {
+  upstream: string;
+  /** Error code of the catalogue. */
+  cause: string;
+  message: string;
+  /** Hex SHA-256 of the answer that failed a proof. */
+  payloadDigest: string | null;
+}
+
+/** One block that cannot be had, or several in a row that fail alike. */
+export interface QuarantineRow {
+  network: string;
+  /** The first block. */
+  number: number;
+  /** The last block. */
+  end: number;
+  /** The kinds that cannot be had; other kinds of the block go their way. */
+  kinds: readonly Kind[];
+  /** Error code of the catalogue. */
+  cause: string;
+  message: string;
+  upstream: string | null;
+  /** Hex SHA-256 of the answer that failed, where there was one. */
+  payloadDigest: string | null;
+  attempts: number;
+  firstSeen: Date;
+  nextTry: Date;
+  /** What each upstream did at the last try, in the order they were asked; for several blocks, with the first of them. */
+  tried: readonly QuarantineTry[];
+}
+
+export interface HeadRow {
+  network: string;
+  number: number;
+  hash: string;
+  /** -1 where nothing is final yet. */
+  finalized: number;
+  observedAt: Date;
+}
+
+/** Something that an operator must be told loudly, by name. */
+export interface AlarmRow {
+  id: number;
+  network: string;
+  /** In capitals, as error codes are: `REORG_BELOW_FINALITY`. */
+  name: string;
+  message: string;
+  data: Record<string, unknown>;
+  raisedAt: Date;
+  /** null: open. */
+  clearedAt: Date | null;
+  clearedBy: 'operator' | 'itself' | null;
+}
+
+/** Coverage of one kind of one network; all ranges inclusive, ascending, disjoint. */
+export interface Coverage {
+  /** Union of active wanted ranges; a follow range ends at the head known. */
+  wanted: BlockRange[];
+  staged: BlockRange[];
+  published: BlockRange[];
+  quarantined: BlockRange[];
+}
+
+export interface Plan {
+  name: string;
+  /** Highest block that bundles and downloads may touch; null: all. */
+  maxBlock: number | null;
+  requestsPerSecond: number;
+  requestsPerDay: number | null;
+}
+
+export interface KeyRow {
+  id: number;
+  /** `ph_` + 8 letters and digits: may be shown. */
+  prefix: string;
+  application: string;
+  /** null: all networks. */
+  network: string | null;
+  plan: Plan;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  /** Origins of browsers that may use it: `https://app.example.com`, `*.example.com`; empty: all, and other clients. */
+  origins: readonly string[];
+  /** Addresses of clients that may use it, in CIDR notation; empty: all. */
+  addresses: readonly string[];
+  /** Methods of JSON-RPC, and `bundle-api`, `download`, `nft`, that it is for; empty: all. */
+  methods: readonly string[];
+}
+
+/** A scheduled audit of a sample of a network's bundles. */
+export interface AuditRun {
+  network: string;
+  finishedAt: Date;
+  bundles: number;
+  bytesRead: number;
+  findings: number;
+}
+
+/** Where a block's data of one kind is. */
+export type BlockLocation =
+  | { state: 'published'; bundle: BundleRow }
+  | { state: 'staged'; fragment: FragmentInfo }
+  | { state: 'absent' };
+
+/**
+ * Staging is cut into segments of this many blocks, aligned at multiples of it: a segment is a partition of
+ * the staging tables and is dropped whole. No job, fragment or stage request crosses a segment's border.
+ */
+export const SEGMENT_BLOCKS = 1_024;

@@ -1,0 +1,139 @@
+import type { BlockRange, Kind } from '@packhouse/chain';
+import { kindCode } from '../connection/codes.js';
+import { statement } from '../connection/connections.js';
+import type { Hole, HoleReason, HolesPage, KindHoles } from '../contract/holes.js';
+import { WITH_REASONS } from './hole-reasons-sql.js';
+
+/**
+ * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 limit, $6 to $10 hints (see WITH_REASONS):
+ * what is published and what is not, with reasons, from the first block on, up to `last`, which every row has.
+ *
+ * First the window is made small: it ends before what published run or quarantined row number limit + 1 of any kind
+ * begins with. So it holds at least the holes of the page and at most a few times as many, and everything else is
+ * asked of the window alone.
+ */
+export const selectHoles = statement(
+  'coverage/select-holes',
+  `WITH border AS MATERIALIZED (
+    SELECT least($4::int8, min(b.block) - 1) AS last
+    FROM unnest($2::int4[]) AS k (kind), LATERAL (
+      (SELECT start_block AS block FROM packhouse.published_run
+       WHERE network_id = $1 AND kind = k.kind AND start_block > $3 AND start_block <= $4
+       ORDER BY start_block OFFSET $5 LIMIT 1)
+      UNION ALL
+      (SELECT block FROM packhouse.quarantine
+       WHERE network_id = $1 AND (kinds >> k.kind) & 1 = 1 AND block > $3 AND block <= $4
+       ORDER BY block OFFSET $5 LIMIT 1)
+    ) AS b
+  ),
+  asked AS MATERIALIZED (
+    SELECT k.kind, $3::int8 AS first, coalesce(b.last, $4::int8) AS last
+    FROM unnest($2::int4[]) AS k (kind), border AS b
+  ),
+  ${WITH_REASONS},
+  run AS MATERIALIZED (
+    SELECT a.kind, greatest(r.start_block, a.first) AS first, least(r.end_block, a.last) AS last
+    FROM asked AS a JOIN packhouse.published_run AS r ON r.network_id = $1 AND r.kind = a.kind
+      AND r.start_block <= a.last AND r.end_block >= a.first
+      AND r.start_block >= coalesce((
+        SELECT max(o.start_block) FROM packhouse.published_run AS o
+        WHERE o.network_id = $1 AND o.kind = a.kind AND o.start_block <= a.first
+      ), a.first)
+  ),
+  published AS MATERIALIZED (
+    SELECT kind, range_agg(int8range(first, last, '[]')) AS ranges FROM run GROUP BY kind
+  ),
+  hole AS MATERIALIZED (
+    SELECT r.kind, r.reason, r.staged, lower(h) AS first, upper(h) - 1 AS last
+    FROM reason AS r LEFT JOIN published AS p USING (kind), unnest(r.ranges - coalesce(p.ranges, '{}')) AS h
+  )
+  SELECT s.*, k.head, k.finalized, coalesce(b.last, $4::int8) AS last
+  FROM (
+    SELECT kind, NULL AS reason, false AS staged, first AS start, last AS "end",
+      NULL AS cause, NULL::int4 AS attempts, NULL::timestamptz AS "nextTry"
+    FROM run
+    UNION ALL
+    SELECT h.kind, h.reason, h.staged, greatest(h.first, q.block), least(h.last, q.block + q.blocks - 1),
+      q.cause, q.attempts, q.next_try
+    FROM hole AS h LEFT JOIN packhouse.quarantine AS q ON h.reason = 'quarantined' AND q.network_id = $1
+      AND (q.kinds >> h.kind) & 1 = 1
+      AND int8range(q.block, q.block + q.blocks) && int8range(h.first, h.last, '[]')
+  ) AS s, known AS k, border AS b
+  ORDER BY s.kind, s.start`,
+);
+
+/** A row of select-holes; without a reason it is published. */
+export interface HoleRow extends BlockRange {
+  kind: number;
+  reason: HoleReason | null;
+  staged: boolean;
+  cause: string | null;
+  attempts: number | null;
+  nextTry: Date | null;
+  /** -1: none was noted. */
+  head: number;
+  finalized: number;
+  /** The last block that the rows speak of. */
+  last: number;
+}
+
+/**
+ * Makes a page of the rows of a window: it ends before the hole number limit + 1 of whichever kind has it first, and
+ * what reaches beyond that is cut there, in every kind alike.
+ */
+export function cutPage(
+  rows: readonly HoleRow[],
+  { kinds, range, limit }: { kinds: readonly Kind[]; range: BlockRange; limit: number },
+): HolesPage {
+  const all = kinds.map((kind) => kindHoles(kind, rows));
+  const [row] = rows;
+  const beyond = all.map(({ holes }) => holes[limit]?.start).filter((start) => start !== undefined);
+  const end = Math.min(row?.last ?? range.end, ...beyond.map((start) => start - 1));
+  return {
+    head: row === undefined || row.head < 0 ? null : row.head,
+    finalized: row === undefined || row.head < 0 ? null : row.finalized,
+    range: { start: range.start, end },
+    next: end < range.end ? end + 1 : null,
+    kinds: all.map(({ kind, published, holes }) => ({
+      kind,
+      published: within(published, end),
+      holes: within(holes, end),
+    })),
+  };
+}
+
+function within<R extends BlockRange>(ranges: readonly R[], end: number): R[] {
+  return ranges
+    .filter((range) => range.start <= end)
+    .map((range) => ({ ...range, end: Math.min(range.end, end) }));
+}
+
+function kindHoles(kind: Kind, rows: readonly HoleRow[]): KindHoles {
+  const published: BlockRange[] = [];
+  const holes: Hole[] = [];
+  for (const row of rows) {
+    if (row.kind !== kindCode(kind)) continue;
+    if (row.reason === null) published.push({ start: row.start, end: row.end });
+    else addHole(holes, holeOf(row, row.reason));
+  }
+  return { kind, published, holes };
+}
+
+function holeOf({ start, end, staged, cause, attempts, nextTry }: HoleRow, reason: HoleReason): Hole {
+  const quarantine =
+    cause === null || attempts === null || nextTry === null ? null : { cause, attempts, nextTry };
+  return { start, end, reason, staged, quarantine };
+}
+
+/** Quarantined blocks that follow one another and failed alike are one hole. */
+function addHole(holes: Hole[], hole: Hole): void {
+  const last = holes.at(-1);
+  const [a, b] = [last?.quarantine, hole.quarantine];
+  if (last === undefined || !a || !b || last.end !== hole.start - 1 || a.cause !== b.cause) {
+    holes.push(hole);
+    return;
+  }
+  last.end = hole.end;
+  a.attempts = Math.max(a.attempts, b.attempts);
+  if (b.nextTry < a.nextTry) a.nextTry = b.nextTry;
+}

@@ -1,0 +1,72 @@
+import { encodeFragmentTable } from '@packhouse/bundle';
+import { PackhouseError } from '@packhouse/runtime';
+import { hashBytes, kindCode, proofsMask } from '../connection/codes.js';
+import { statement } from '../connection/connections.js';
+import type { NewBundle } from '../contract/rows.js';
+
+/**
+ * $1 network id, $2 kind, $3 start, $4 end, $5 bytes, $6 raw bytes, $7 proofs (mask), $8 format version,
+ * $9 sha256, $10 first hash, $11 first parent hash, $12 last hash, $13 object key, $14 fragment table, $15 version,
+ * $16 time (null: now).
+ *
+ * The lock is taken before the row is tried: without it two publishers of overlapping ranges insert first and then
+ * wait for each other's end, and Postgres needs a second to call that a deadlock. They would queue for the row of
+ * `published` anyway.
+ */
+export const insertBundle = statement(
+  'publish/insert-bundle',
+  `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4))
+   INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at)
+   SELECT $1::int2, $2::int2, $3::int8, $4::int8, $5::int8, $6::int8, $7::int4, $8::int2, $9::bytea,
+     $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea, $15::int2, coalesce($16::timestamptz, now())
+   FROM turn`,
+);
+
+/** The values of `insertBundle`. */
+export function bundleValues(
+  networkId: number,
+  bundle: NewBundle,
+  { version, publishedAt }: { version: number; publishedAt: Date | null },
+): unknown[] {
+  return [
+    networkId,
+    kindCode(bundle.kind),
+    bundle.start,
+    bundle.end,
+    bundle.byteLength,
+    bundle.rawLength,
+    proofsMask(bundle.proofs),
+    bundle.formatVersion,
+    Buffer.from(bundle.sha256, 'hex'),
+    hashBytes(bundle.firstHash),
+    hashBytes(bundle.firstParentHash),
+    hashBytes(bundle.lastHash),
+    bundle.objectKey,
+    encodeFragmentTable(bundle.fragments),
+    version,
+    publishedAt,
+  ];
+}
+
+/**
+ * $1 network id, $2 kind, $3 `yes` where the transaction appends the bundle's entry itself: the lock of all who
+ * publish this kind (that of insert-bundle), until the end of the transaction.
+ *
+ * A statement of its own: the next one's snapshot is taken behind the lock and sees what the one before committed.
+ */
+export const lockKind = statement(
+  'publish/lock-kind',
+  `SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4),
+     set_config('packhouse.sealed', $3::text, true)`,
+);
+
+/** Throws BUNDLE_INVALID if the fragments are not those of the range. */
+export function checkCover({ network, kind, start, end, fragments }: NewBundle): void {
+  if (fragments[0]?.startBlock === start && fragments.at(-1)?.endBlock === end) return;
+  throw new PackhouseError({
+    code: 'BUNDLE_INVALID',
+    message: `The fragments of bundle ${start}-${end} (${kind} of ${network}) do not cover it.`,
+    data: { network, kind, start, end },
+  });
+}

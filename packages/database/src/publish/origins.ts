@@ -1,0 +1,59 @@
+import { type Connections, statement } from '../connection/connections.js';
+
+/** $1 producer, $2 clients (text[]). */
+const selectOrigin = statement(
+  'publish/select-origin',
+  'SELECT id FROM packhouse.manifest_origin WHERE producer = $1::text AND clients = $2::text[]',
+);
+
+/** $1 producer, $2 clients (text[]). */
+const insertOrigin = statement(
+  'publish/insert-origin',
+  `INSERT INTO packhouse.manifest_origin (producer, clients)
+   VALUES ($1::text, $2::text[])
+   ON CONFLICT (producer, clients) DO NOTHING`,
+);
+
+/** More nodes than this never answer for one bundle's blocks; the others are not named. */
+const MAX_CLIENTS = 16;
+/** Ids remembered. */
+const MAX_KNOWN = 1_000;
+
+/** Who packed a bundle, of what nodes' answers. */
+export interface Origin {
+  id: number;
+  producer: string;
+  /** Each once, in the order of their texts. */
+  clients: readonly string[];
+}
+
+/** The stored ids of origins; an id never changes. */
+export interface OriginIds {
+  /** Stores the origin if it is new. */
+  get(producer: string, clients: readonly string[]): Promise<Origin>;
+}
+
+/** Makes the cache of ids. */
+export function createOriginIds(connections: Connections): OriginIds {
+  const known = new Map<string, Origin>();
+  return {
+    async get(producer, given) {
+      const clients = [...new Set(given)].sort().slice(0, MAX_CLIENTS);
+      const values = [producer, clients];
+      const text = JSON.stringify(values);
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      for (;;) {
+        const [row] = await connections.query<{ id: number }>(selectOrigin, values);
+        if (row === undefined) {
+          await connections.query(insertOrigin, values);
+          continue;
+        }
+        if (known.size >= MAX_KNOWN) known.clear();
+        const origin = { id: row.id, producer, clients };
+        known.set(text, origin);
+        return origin;
+      }
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import type { BlockRange } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
+import pg from 'pg';
+import { kindCode } from '../connection/codes.js';
+import { type Connections, statement } from '../connection/connections.js';
+import type { NewBundle, Sealing } from '../contract/rows.js';
+import { type Appended, appendEntry, readTip, sealBehind, type Tip, tipBehind } from './append-entry.js';
+import { bundleValues, checkCover, insertBundle, lockKind } from './insert-bundle.js';
+import type { OriginIds } from './origins.js';
+
+/**
+ * The parameters of insert-bundle, and $17 sequence, $18 origin, $19 key, $20 hash, $21 signature: the row and its entry
+ * at once, behind a tip that this process remembers. Inserts nothing where the key is not the current one any more.
+ *
+ * Entries never change, so the one before is what it was; where somebody appended another behind it, the primary key
+ * of the manifest refuses this one and the bundle with it. So one round trip is enough, where reading the tip under
+ * the lock takes six.
+ */
+const insertSealed = statement(
+  'publish/insert-sealed',
+  `WITH turn AS MATERIALIZED (
+     SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4),
+       set_config('packhouse.sealed', 'yes', true)
+   ), key AS (
+     SELECT id FROM packhouse.signing_key WHERE id = $19::int2 AND retired_at IS NULL
+   ), entry AS (
+     INSERT INTO packhouse.manifest (network_id, kind, sequence, start_block, end_block, byte_length, raw_length,
+       published_at, proofs, origin_id, version, key_id, sha256, first_hash, first_parent_hash, last_hash, hash,
+       signature)
+     SELECT $1::int2, $2::int2, $17::int4, $3::int8, $4::int8, $5::int8, $6::int8, $16::timestamptz, $7::int4,
+       $18::int4, $15::int2, key.id, $9::bytea, $10::bytea, $11::bytea, $12::bytea, $20::bytea, $21::bytea
+     FROM turn, key
+   )
+   INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at)
+   SELECT $1::int2, $2::int2, $3::int8, $4::int8, $5::int8, $6::int8, $7::int4, $8::int2, $9::bytea,
+     $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea, $15::int2, $16::timestamptz
+   FROM turn, key
+   RETURNING start_block`,
+);
+
+const EXCLUSION_VIOLATION = '23P01';
+const UNIQUE_VIOLATION = '23505';
+
+/** A tip is remembered for so long, in milliseconds: two clocks drift apart. */
+const TIP_MS = 600_000;
+
+export interface PublishTools {
+  connections: Connections;
+  origins: OriginIds;
+  /** Where each log ended when this process last appended to it, by network and kind. */
+  tips: Map<string, RememberedTip>;
+  /** The published ranges that touch a bundle. */
+  published(bundle: NewBundle): Promise<BlockRange[]>;
+}
+
+interface RememberedTip extends Tip {
+  keyId: string;
+  /** When its `now` was, on this process's steady clock in milliseconds. */
+  readAt: number;
+}
+
+/** Inserts the index row of a bundle (see Database.bundles.publish). Throws BUNDLE_OVERLAP, BUNDLE_INVALID. */
+export async function publish(
+  tools: PublishTools,
+  networkId: number,
+  bundle: NewBundle,
+  sealing?: Sealing,
+): Promise<void> {
+  checkCover(bundle);
+  try {
+    if (sealing !== undefined) await publishSealed(tools, networkId, bundle, sealing);
+    else
+      await tools.connections.query(
+        insertBundle,
+        bundleValues(networkId, bundle, { version: 1, publishedAt: null }),
+      );
+  } catch (error) {
+    throw isOverlap(error) ? overlapError(error, bundle, await tools.published(bundle)) : error;
+  }
+}
+
+/**
+ * Inserts a bundle and its entry: in one statement behind the remembered tip, or, if that is not the tip any more, in
+ * a transaction that reads it under the kind's lock.
+ */
+async function publishSealed(
+  tools: PublishTools,
+  networkId: number,
+  bundle: NewBundle,
+  { signer, clients }: Sealing,
+): Promise<void> {
+  const origin = await tools.origins.get(signer.producer, clients);
+  const log = `${networkId}/${bundle.kind}`;
+  const append = { networkId, signer, origin };
+  const remembered = tools.tips.get(log);
+  // Forgotten until it is known to be right: concurrent publishers read it meanwhile.
+  tools.tips.delete(log);
+  const fresh = remembered?.keyId === signer.keyId && performance.now() - remembered.readAt < TIP_MS;
+  const tip =
+    (fresh ? await publishBehind(tools, remembered, append, bundle) : null) ??
+    (await publishUnderLock(tools, append, bundle));
+  tools.tips.set(log, { ...tip, keyId: signer.keyId });
+}
+
+type Append = Omit<Appended, 'row'>;
+
+/** One statement; null if it inserted nothing because the tip or the key is another one by now. */
+async function publishBehind(
+  { connections }: PublishTools,
+  tip: RememberedTip,
+  append: Append,
+  bundle: NewBundle,
+): Promise<RememberedTip | null> {
+  // The database's time, as far as this process's clock can tell: the entry is signed before it is sent.
+  const publishedAt = new Date(Math.floor(tip.now.getTime() + performance.now() - tip.readAt));
+  const first = { version: 1, publishedAt };
+  const sealed = sealBehind(tip, { ...append, row: { ...bundle, ...first, supersedes: null } });
+  try {
+    const rows = await connections.query(insertSealed, [
+      ...bundleValues(append.networkId, bundle, first),
+      ...[sealed.sequence, append.origin.id, tip.key, sealed.hash, sealed.signature],
+    ]);
+    return rows.length === 0 ? null : { ...tip, ...tipBehind(tip, sealed) };
+  } catch (error) {
+    const { cause } = error as { cause?: unknown };
+    const taken =
+      cause instanceof pg.DatabaseError && cause.code === UNIQUE_VIOLATION && cause.table === 'manifest';
+    if (taken) return null;
+    throw error;
+  }
+}
+
+function publishUnderLock(
+  { connections }: PublishTools,
+  append: Append,
+  bundle: NewBundle,
+): Promise<Tip & { readAt: number }> {
+  const kind = kindCode(bundle.kind);
+  return connections.transaction(async (session) => {
+    await session.query(lockKind, [append.networkId, kind, 'yes']);
+    const tip = await readTip(session, { networkId: append.networkId, kind }, append.signer);
+    const readAt = performance.now();
+    const first = { version: 1, publishedAt: tip.now };
+    await session.query(insertBundle, bundleValues(append.networkId, bundle, first));
+    const row = { ...bundle, ...first, supersedes: null };
+    return { ...(await appendEntry(session, tip, { ...append, row })), readAt };
+  });
+}
+
+function isOverlap(error: unknown): boolean {
+  const { cause } = error as { cause?: unknown };
+  return (
+    cause instanceof pg.DatabaseError &&
+    cause.schema === 'packhouse' &&
+    cause.table === 'bundle' &&
+    (cause.code === EXCLUSION_VIOLATION || cause.code === UNIQUE_VIOLATION)
+  );
+}
+
+function overlapError(
+  cause: unknown,
+  { network, kind, start, end }: NewBundle,
+  published: readonly BlockRange[],
+): PackhouseError {
+  const names = published.map((range) => `${range.start}-${range.end}`).join(', ');
+  return new PackhouseError({
+    code: 'BUNDLE_OVERLAP',
+    message: `Bundle ${start}-${end} (${kind} of ${network}) overlaps what is published: ${names}.`,
+    hint: 'Another packer published these blocks: go on behind them.',
+    data: { network, kind, start, end, published },
+    cause,
+  });
+}

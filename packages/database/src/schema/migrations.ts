@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PackhouseError } from '@packhouse/runtime';
+import type pg from 'pg';
+
+/** Names that an error lists of many migrations. */
+const SHOWN = 3;
+
+/** The folder of numbered SQL files; the same distance from `src` and from `dist`. */
+export const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../../migrations/', import.meta.url));
+
+const NUMBERED = /^\d{4}_[a-z0-9_]+\.sql$/;
+
+/** The migrations' names (file names without `.sql`) in their order. */
+export async function migrationNames(folder: string = MIGRATIONS_FOLDER): Promise<string[]> {
+  const files = await readdir(folder);
+  return files
+    .filter((file) => NUMBERED.test(file))
+    .map((file) => file.slice(0, -'.sql'.length))
+    .sort();
+}
+
+/** Hex SHA-256 of all migrations: the same digest, the same schema. */
+export async function migrationsDigest(): Promise<string> {
+  const digest = createHash('sha256');
+  for (const name of await migrationNames()) {
+    digest.update(`${name}\n`).update(await readFile(path.join(MIGRATIONS_FOLDER, `${name}.sql`)));
+  }
+  return digest.digest('hex');
+}
+
+/** What a database says of its schema. */
+export interface AppliedSchema {
+  /** Names of the migrations it has, in the order they were applied. */
+  migrations: readonly string[];
+  /** The migration that asks for the newest programs, and the schema version it asks for; null: none does. */
+  breaking: { migration: string; minimum: number } | null;
+}
+
+/** Reads the ledger of migrations and what they declare; nothing where there is no ledger yet. */
+export async function readApplied(client: pg.ClientBase | pg.Pool): Promise<AppliedSchema> {
+  const { rows } = await client.query<{ ledger: boolean; declared: boolean }>(
+    `SELECT to_regclass('packhouse.migration') IS NOT NULL AS ledger,
+       to_regclass('packhouse.compatibility') IS NOT NULL AS declared`,
+  );
+  if (rows[0]?.ledger !== true) return { migrations: [], breaking: null };
+  const applied = await client.query<{ name: string }>('SELECT name FROM packhouse.migration ORDER BY id');
+  const migrations = applied.rows.map((row) => row.name);
+  if (!rows[0].declared) return { migrations, breaking: null };
+  const breaking = await client.query<{ migration: string; minimum: number }>(
+    'SELECT migration, minimum FROM packhouse.compatibility ORDER BY minimum DESC, migration LIMIT 1',
+  );
+  return { migrations, breaking: breaking.rows[0] ?? null };
+}
+
+/**
+ * Compares the migrations that the database has with those that this program brings; returns the missing ones.
+ *
+ * Migrations that a newer version applied do no harm unless one of them is declared breaking: old and new programs
+ * run on one database while they are replaced one by one. Throws DATABASE_NEWER where one is, and where the database
+ * both has unknown migrations and lacks known ones, which no order of versions can bring about.
+ */
+export function missingMigrations(applied: AppliedSchema, known: readonly string[]): string[] {
+  const unknown = applied.migrations.filter((name) => !known.includes(name));
+  const missing = known.filter((name) => !applied.migrations.includes(name));
+  // The number of the newest migration that this program has.
+  const version = Math.max(0, ...known.map((name) => Number.parseInt(name, 10)));
+  if (applied.breaking !== null && applied.breaking.minimum > version) {
+    const { migration, minimum } = applied.breaking;
+    throw new PackhouseError({
+      code: 'DATABASE_NEWER',
+      message: `The database schema was changed by ${migration} so that programs need schema version ${minimum}, and this one has ${version}.`,
+      hint: 'Run the newer version.',
+      data: { ...applied.breaking, version },
+    });
+  }
+  if (unknown.length > 0 && missing.length > 0) {
+    throw new PackhouseError({
+      code: 'DATABASE_NEWER',
+      message: `The database schema was written by another version of Packhouse: it has ${shown(unknown)}, which this one does not know, and lacks ${shown(missing)}.`,
+      hint: 'Run the version that wrote it, or a newer one.',
+      data: { unknown, missing },
+    });
+  }
+  return missing;
+}
+
+function shown(names: readonly string[]): string {
+  return `${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ''}`;
+}

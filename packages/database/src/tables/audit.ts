@@ -1,0 +1,74 @@
+import { kindCode, kindOf } from '../connection/codes.js';
+import { type Connections, statement } from '../connection/connections.js';
+import type { Database } from '../contract/database.js';
+import type { AuditRun } from '../contract/rows.js';
+import type { NetworkIds } from './networks.js';
+
+/**
+ * $1 network id, $2 kind, $3 start blocks: the object keys of all versions, current and superseded, of the bundles
+ * that start there. Two look-ups by primary key for each start block.
+ */
+const selectKnownKeys = statement(
+  'audit/select-known-keys',
+  `SELECT object_key AS key
+   FROM packhouse.bundle
+   WHERE network_id = $1::int2 AND kind = $2::int2 AND start_block = ANY ($3::int8[])
+   UNION ALL
+   SELECT object_key
+   FROM packhouse.superseded_bundle
+   WHERE network_id = $1::int2 AND kind = $2::int2 AND start_block = ANY ($3::int8[])`,
+);
+
+/** $1 network id: how many bundles of each kind were superseded, counted as it happens. */
+const selectSupersededByKind = statement(
+  'audit/select-superseded-by-kind',
+  `SELECT kind, superseded AS count
+   FROM packhouse.published
+   WHERE network_id = $1::int2 AND superseded > 0
+   ORDER BY kind`,
+);
+
+/** $1 network id, $2 finished at, $3 bundles, $4 bytes read, $5 findings. */
+const upsertRun = statement(
+  'audit/upsert-run',
+  `INSERT INTO packhouse.audit (network_id, finished_at, bundles, bytes_read, findings)
+   VALUES ($1::int2, $2::timestamptz, $3::int8, $4::int8, $5::int8)
+   ON CONFLICT (network_id) DO UPDATE SET
+     finished_at = excluded.finished_at,
+     bundles = excluded.bundles,
+     bytes_read = excluded.bytes_read,
+     findings = excluded.findings`,
+);
+
+/** $1 network id. */
+const selectRun = statement(
+  'audit/select-run',
+  `SELECT finished_at AS "finishedAt", bundles, bytes_read AS "bytesRead", findings
+   FROM packhouse.audit
+   WHERE network_id = $1::int2`,
+);
+
+/** What audits need beside the range index, and what the last one found. */
+export function createAudit(connections: Connections, ids: NetworkIds): Database['audit'] {
+  return {
+    knownKeys: async (network, kind, starts) => {
+      const values = [await ids.find(network), kindCode(kind), starts];
+      const rows = await connections.query<{ key: string }>(selectKnownKeys, values);
+      return new Set(rows.map(({ key }) => key));
+    },
+    superseded: async (network) => {
+      const values = [await ids.find(network)];
+      const rows = await connections.query<{ kind: number; count: number }>(selectSupersededByKind, values);
+      return rows.map(({ kind, count }) => ({ kind: kindOf(kind), count }));
+    },
+    note: async ({ network, finishedAt, bundles, bytesRead, findings }) => {
+      const id = await ids.get(network);
+      await connections.query(upsertRun, [id, finishedAt, bundles, bytesRead, findings]);
+    },
+    last: async (network) => {
+      const values = [await ids.find(network)];
+      const [row] = await connections.query<Omit<AuditRun, 'network'>>(selectRun, values);
+      return row === undefined ? null : { network, ...row };
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { PackhouseError } from '@packhouse/runtime';
+import { type Connections, statement } from '../connection/connections.js';
+import type { Database } from '../contract/database.js';
+import type { KeyRow } from '../contract/rows.js';
+
+/** Columns of StoredKey, from api_key k, application a, plan p. */
+const KEY_COLUMNS = `k.id, k.prefix, a.name AS application, k.network, k.created_at, k.expires_at,
+     k.revoked_at, k.origins, k.addresses, k.methods, p.name AS plan, p.max_block, p.requests_per_second, p.requests_per_day`;
+
+interface StoredKey {
+  id: number;
+  prefix: string;
+  application: string;
+  network: string | null;
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  origins: string[];
+  addresses: string[];
+  methods: string[];
+  plan: string;
+  max_block: number | null;
+  requests_per_second: number;
+  requests_per_day: number | null;
+}
+
+/**
+ * $1 application, $2 plan, $3 network or null, $4 prefix, $5 sha256, $6 expiry or null,
+ * $7 origins, $8 addresses, $9 methods.
+ *
+ * Makes the application where there is none (the update changes nothing; it makes RETURNING tell its id). No row and
+ * no application where there is no such plan.
+ */
+const insertKey = statement(
+  'keys/insert-key',
+  `WITH p AS (
+     SELECT name, max_block, requests_per_second, requests_per_day FROM packhouse.plan WHERE name = $2
+   ), a AS (
+     INSERT INTO packhouse.application (name) SELECT $1::text FROM p
+     ON CONFLICT (name) DO UPDATE SET name = excluded.name
+     RETURNING id, name
+   ), k AS (
+     INSERT INTO packhouse.api_key (application_id, plan, network, prefix, sha256, expires_at, origins, addresses,
+       methods)
+     SELECT a.id, p.name, $3::text, $4::text, $5::bytea, $6::timestamptz, $7::text[], $8::text[],
+       $9::text[]
+     FROM a, p
+     RETURNING *
+   )
+   SELECT ${KEY_COLUMNS} FROM k, a, p`,
+);
+
+/** All plans, smallest first. */
+const selectPlanNames = statement(
+  'keys/select-plan-names',
+  `SELECT name
+   FROM packhouse.plan
+   ORDER BY position`,
+);
+
+/** $1 sha256 of the whole key. One walk down the unique index. */
+const selectKey = statement(
+  'keys/select-key',
+  `SELECT ${KEY_COLUMNS}
+   FROM packhouse.api_key AS k
+   JOIN packhouse.application AS a ON a.id = k.application_id
+   JOIN packhouse.plan AS p ON p.name = k.plan
+   WHERE k.sha256 = $1`,
+);
+
+/** All keys, oldest first. */
+const selectKeys = statement(
+  'keys/select-keys',
+  `SELECT ${KEY_COLUMNS}
+   FROM packhouse.api_key AS k
+   JOIN packhouse.application AS a ON a.id = k.application_id
+   JOIN packhouse.plan AS p ON p.name = k.plan
+   ORDER BY k.id`,
+);
+
+/** $1 id or null, $2 prefix or null. A key that is revoked already keeps its date. */
+const revokeKey = statement(
+  'keys/revoke-key',
+  `WITH k AS (
+     UPDATE packhouse.api_key SET revoked_at = coalesce(revoked_at, now())
+     WHERE id = $1::int8 OR prefix = $2::text
+     RETURNING *
+   )
+   SELECT ${KEY_COLUMNS}
+   FROM k
+   JOIN packhouse.application AS a ON a.id = k.application_id
+   JOIN packhouse.plan AS p ON p.name = k.plan`,
+);
+
+/** $1 key ids, each once, $2 day, $3 requests of each. Rows are taken in the order of ids, so that nobody waits in a circle. */
+const upsertUsage = statement(
+  'keys/upsert-usage',
+  `INSERT INTO packhouse.key_usage AS u (key_id, day, requests)
+   SELECT used.key_id, $2::int4, used.requests
+   FROM unnest($1::int8[], $3::int8[]) AS used (key_id, requests)
+   ORDER BY used.key_id
+   ON CONFLICT (key_id, day) DO UPDATE SET requests = u.requests + excluded.requests
+   RETURNING u.key_id, u.requests`,
+);
+
+/** $1 day: all days before it are forgotten. */
+const deleteOldUsage = statement(
+  'keys/delete-old-usage',
+  `DELETE FROM packhouse.key_usage WHERE day < $1::int4`,
+);
+
+/** `ph_` and 8 letters and digits, alone or at the head of a whole key. */
+const PREFIX = /^ph_[A-Za-z0-9]{8}(?=_|$)/;
+/** Ids are int8; 15 digits are always safe numbers. */
+const ID = /^\d{1,15}$/;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** API keys, their applications and plans, and what was used of them. */
+export function createKeys(connections: Connections): Database['keys'] {
+  return {
+    create: async ({ application, network, plan, expiresAt = null, ...only }) => {
+      const { key, prefix, sha256 } = makeKey();
+      const { origins = [], addresses = [], methods = [] } = only;
+      const values = [application, plan, network, prefix, sha256, expiresAt, origins, addresses, methods];
+      const [row] = await connections.query<StoredKey>(insertKey, values);
+      if (row !== undefined) return { key, row: keyOf(row) };
+      const plans = await connections.query<{ name: string }>(selectPlanNames, []);
+      throw new PackhouseError({
+        code: 'PLAN_UNKNOWN',
+        message: `There is no plan "${plan}".`,
+        hint: `Plans are ${plans.map(({ name }) => name).join(', ')}.`,
+        data: { plan },
+      });
+    },
+    find: async (sha256) => (await connections.query<StoredKey>(selectKey, [sha256])).map(keyOf)[0] ?? null,
+    list: async () => (await connections.query<StoredKey>(selectKeys, [])).map(keyOf),
+    revoke: async (idOrPrefix) => {
+      const id = ID.test(idOrPrefix) ? Number(idOrPrefix) : null;
+      const prefix = PREFIX.exec(idOrPrefix)?.[0] ?? null;
+      return (await connections.query<StoredKey>(revokeKey, [id, prefix])).map(keyOf)[0] ?? null;
+    },
+    use: async (day, uses) => {
+      const rows = await connections.query<{ key_id: number; requests: number }>(upsertUsage, [
+        uses.map(({ keyId }) => keyId),
+        day,
+        uses.map(({ requests }) => requests),
+      ]);
+      return new Map(rows.map((row) => [row.key_id, row.requests]));
+    },
+    forgetUses: async (before) => {
+      await connections.query(deleteOldUsage, [before]);
+    },
+  };
+}
+
+/** A new API key: `ph_`, 8 letters and digits that may be shown, `_`, 32 random bytes in base64url. */
+function makeKey(): { key: string; prefix: string; sha256: Buffer } {
+  let id = '';
+  while (id.length < 8) id += BASE62[randomInt(BASE62.length)];
+  const prefix = `ph_${id}`;
+  const key = `${prefix}_${randomBytes(32).toString('base64url')}`;
+  return { key, prefix, sha256: createHash('sha256').update(key).digest() };
+}
+
+/** The row as it is handed out, without the secret's hash. */
+function keyOf(row: StoredKey): KeyRow {
+  return {
+    id: row.id,
+    prefix: row.prefix,
+    application: row.application,
+    network: row.network,
+    plan: {
+      name: row.plan,
+      maxBlock: row.max_block,
+      requestsPerSecond: row.requests_per_second,
+      requestsPerDay: row.requests_per_day,
+    },
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    origins: row.origins,
+    addresses: row.addresses,
+    methods: row.methods,
+  };
+}

@@ -1,0 +1,177 @@
+import { keyIdOf, NO_ENTRY, type SealedEntry } from '@packhouse/manifest';
+import { PackhouseError } from '@packhouse/runtime';
+import { hashText, kindCode, kindOf, proofsOf } from '../connection/codes.js';
+import { type Connections, type Session, statement } from '../connection/connections.js';
+import type { Database } from '../contract/database.js';
+import type { SigningKeyRow } from '../contract/rows.js';
+import type { NetworkIds } from './networks.js';
+
+/** $1 network id, $2 kind, $3 first sequence, $4 last sequence: a walk along the primary key. */
+const selectEntries = statement(
+  'manifest/select-entries',
+  `SELECT m.start_block, m.end_block, m.byte_length, m.raw_length, m.published_at, m.sequence, m.proofs, m.kind,
+     m.version, m.sha256, m.first_hash, m.first_parent_hash, m.last_hash, m.hash, m.signature, m.supersedes,
+     network.name AS network, network.chain_id, origin.producer, origin.clients, key.key_id
+   FROM packhouse.manifest AS m
+   JOIN packhouse.network ON network.id = m.network_id
+   JOIN packhouse.manifest_origin AS origin ON origin.id = m.origin_id
+   JOIN packhouse.signing_key AS key ON key.id = m.key_id
+   WHERE m.network_id = $1 AND m.kind = $2 AND m.sequence BETWEEN $3 AND $4
+   ORDER BY m.sequence`,
+);
+
+/** $1 network id, $2 kind. */
+const selectLast = statement(
+  'manifest/select-last',
+  `SELECT sequence, hash
+   FROM packhouse.manifest
+   WHERE network_id = $1 AND kind = $2
+   ORDER BY sequence DESC
+   LIMIT 1`,
+);
+
+/** All keys, the oldest first. */
+const selectKeys = statement(
+  'manifest/select-keys',
+  `SELECT key_id AS "keyId", public_key AS "publicKey", created_at AS "createdAt", retired_at AS "retiredAt"
+   FROM packhouse.signing_key
+   ORDER BY id`,
+);
+
+/** One change of keys at a time. */
+const lockKeys = statement(
+  'manifest/lock-keys',
+  `SELECT pg_advisory_xact_lock(hashtextextended('packhouse:signing-keys', 0))`,
+);
+
+/** $1 key id, $2 public key: makes it the current one; nothing happens where there is a current one or it is known. */
+const insertKey = statement(
+  'manifest/insert-key',
+  `INSERT INTO packhouse.signing_key (key_id, public_key)
+   SELECT $1::text, $2::bytea
+   WHERE NOT EXISTS (SELECT 1 FROM packhouse.signing_key WHERE retired_at IS NULL)
+   ON CONFLICT DO NOTHING`,
+);
+
+/** $1 the key that stays: every other one that is in use is retired. */
+const retireKeys = statement(
+  'manifest/retire-keys',
+  'UPDATE packhouse.signing_key SET retired_at = clock_timestamp() WHERE retired_at IS NULL AND key_id <> $1',
+);
+
+/** The signed log and the keys that sign it, read; `publish/` appends the entries. */
+export function createManifest(
+  connections: Connections,
+  ids: NetworkIds,
+): Omit<Database['manifest'], 'sealPending'> {
+  return {
+    entries: async (network, kind, after, limit) => {
+      // One row before the page, for the hash that its first entry refers to.
+      const values = [await ids.find(network), kindCode(kind), after, after + limit];
+      const rows = await connections.query<EntryRow>(selectEntries, values);
+      let previous = NO_ENTRY;
+      return rows.flatMap((row) => {
+        const entry = row.sequence > after ? [entryOf(row, previous)] : [];
+        previous = row.hash.toString('hex');
+        return entry;
+      });
+    },
+    tip: async (network, kind) => {
+      const values = [await ids.find(network), kindCode(kind)];
+      const [row] = await connections.query<{ sequence: number; hash: Buffer }>(selectLast, values);
+      return row === undefined ? null : { sequence: row.sequence, hash: row.hash.toString('hex') };
+    },
+    keys: () => connections.query<SigningKeyRow>(selectKeys, []),
+    registerKey: (publicKey) => changeKey(connections, publicKey, { retire: false }),
+    rotateKey: (publicKey) => changeKey(connections, publicKey, { retire: true }),
+  };
+}
+
+/** A row of the manifest with what it refers to. */
+interface EntryRow {
+  start_block: number;
+  end_block: number;
+  byte_length: number;
+  raw_length: number;
+  published_at: Date;
+  sequence: number;
+  proofs: number;
+  kind: number;
+  version: number;
+  sha256: Buffer;
+  first_hash: Buffer;
+  first_parent_hash: Buffer;
+  last_hash: Buffer;
+  hash: Buffer;
+  signature: Buffer;
+  supersedes: Buffer;
+  network: string;
+  chain_id: number;
+  producer: string;
+  clients: string[];
+  key_id: string;
+}
+
+/** The entry of a row; `previous` is the hash of the row before. */
+function entryOf(row: EntryRow, previous: string): SealedEntry {
+  return {
+    network: row.network,
+    chainId: row.chain_id,
+    kind: kindOf(row.kind),
+    sequence: row.sequence,
+    start: row.start_block,
+    end: row.end_block,
+    sha256: row.sha256.toString('hex'),
+    bytes: row.byte_length,
+    rawBytes: row.raw_length,
+    firstHash: hashText(row.first_hash),
+    firstParentHash: hashText(row.first_parent_hash),
+    lastHash: hashText(row.last_hash),
+    proofs: proofsOf(row.proofs),
+    clients: row.clients,
+    producer: row.producer,
+    version: row.version,
+    supersedes: row.supersedes.length === 0 ? null : row.supersedes.toString('hex'),
+    publishedAt: row.published_at.toISOString(),
+    previous,
+    keyId: row.key_id,
+    hash: row.hash.toString('hex'),
+    signature: row.signature.toString('base64'),
+  };
+}
+
+/**
+ * Makes a key the current one: if there is none, or (`retire`) in the place of the current one. Returns the key that
+ * is current then. Throws SIGNING_KEY_CHANGED if a retired key is to be used again.
+ */
+function changeKey(
+  connections: Connections,
+  publicKey: Buffer,
+  { retire }: { retire: boolean },
+): Promise<SigningKeyRow> {
+  const keyId = keyIdOf(publicKey);
+  return connections.transaction(async (session) => {
+    await session.query(lockKeys, []);
+    if (retire) await retireOthers(session, keyId);
+    await session.query(insertKey, [keyId, publicKey]);
+    const rows = await session.query<SigningKeyRow>(selectKeys, []);
+    const current = rows.find((row) => row.retiredAt === null);
+    if (current !== undefined) return current;
+    throw retired(keyId);
+  });
+}
+
+async function retireOthers(session: Session, keyId: string): Promise<void> {
+  const rows = await session.query<SigningKeyRow>(selectKeys, []);
+  if (rows.some((row) => row.keyId === keyId && row.retiredAt !== null)) throw retired(keyId);
+  await session.query(retireKeys, [keyId]);
+}
+
+function retired(keyId: string): PackhouseError {
+  return new PackhouseError({
+    code: 'SIGNING_KEY_CHANGED',
+    message: `The signing key ${keyId} that is here was retired, and a retired key signs nothing more.`,
+    hint: 'Move its file away and run `packhouse manifest rotate`, which makes a new one.',
+    data: { got: keyId },
+  });
+}

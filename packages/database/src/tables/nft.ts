@@ -1,0 +1,268 @@
+import { type Connections, statement } from '../connection/connections.js';
+import type {
+  LeasedNftJob,
+  Nft,
+  NftJobStatus,
+  NftJobToken,
+  NftJobView,
+  NftTarget,
+  NftTokenRow,
+} from '../contract/nft.js';
+
+/** $1 id, $2 network, $3 target, $4 contract, $5 owner, $6 token id, $7 application, $8 its jobs at most, $9 recent after. */
+const openNftJob = statement(
+  'nft/open-job',
+  `WITH allowed AS (
+     SELECT 1 WHERE (
+       SELECT count(*) FROM packhouse.nft_job_asker AS a JOIN packhouse.nft_job AS j ON j.id = a.job_id
+       WHERE a.application = $7::text AND j.status <> 'done'
+     ) < $8::int8 OR EXISTS (
+       SELECT FROM packhouse.nft_job WHERE network = $2::text AND target = $3::text AND status <> 'done'
+     )
+   ), job AS (
+     INSERT INTO packhouse.nft_job AS j (id, network, target, contract, owner, token_id, found, complete)
+     SELECT $1::bytea, $2::text, $3::text, $4::text, $5::text, $6::text, $6::text IS NOT NULL, $6::text IS NOT NULL
+     FROM allowed
+     ON CONFLICT (network, target) WHERE status <> 'done' DO UPDATE SET target = excluded.target
+     RETURNING j.id, j.status, j.found, j.xmax = 0 AS made
+   ), asker AS (
+     INSERT INTO packhouse.nft_job_asker (job_id, application) SELECT id, $7::text FROM job
+     ON CONFLICT DO NOTHING
+   ), token AS (
+     INSERT INTO packhouse.nft_job_token (job_id, position, contract, token_id)
+     SELECT id, 1, $4::text, $6::text FROM job WHERE made AND $6::text IS NOT NULL
+     RETURNING 1
+   )
+   SELECT id, status, made,
+     CASE WHEN found THEN
+       (SELECT count(*) FROM packhouse.nft_job_token AS i WHERE i.job_id = job.id) + (SELECT count(*) FROM token)
+     END AS tokens,
+     EXISTS (
+       SELECT FROM packhouse.nft_token
+       WHERE network = $2::text AND contract = $4::text AND token_id = $6::text AND asked_by IS NULL
+         AND outcome IS NOT NULL AND asked_at > $9::timestamptz
+     ) AS recent
+   FROM job`,
+);
+
+/** $1 id, $2 network, $3 application. */
+const selectNftJob = statement(
+  'nft/select-job',
+  `SELECT j.contract, j.owner, j.token_id AS "tokenId", j.status, j.found, j.complete, j.created_at AS "createdAt",
+     j.finished_at AS "finishedAt",
+     (SELECT coalesce(json_object_agg(c.outcome, c.tokens), '{}') FROM (
+        SELECT coalesce(i.outcome, 'waiting') AS outcome, count(*) AS tokens
+        FROM packhouse.nft_job_token AS i WHERE i.job_id = j.id GROUP BY 1
+      ) AS c) AS counts
+   FROM packhouse.nft_job AS j
+   JOIN packhouse.nft_job_asker AS a ON a.job_id = j.id AND a.application = $3
+   WHERE j.id = $1 AND j.network = $2`,
+);
+
+/** $1 job, $2 position to go on behind, $3 how many. */
+const selectNftJobTokens = statement(
+  'nft/select-job-tokens',
+  `SELECT position, contract, token_id AS "tokenId", outcome, asked_at AS "askedAt", refreshed
+   FROM packhouse.nft_job_token
+   WHERE job_id = $1 AND position > $2 ORDER BY position LIMIT $3`,
+);
+
+/** $1 networks, $2 lease, $3 milliseconds that it lasts. Of a job that runs, `due_at` is the end of its lease. */
+const claimNftJob = statement(
+  'nft/claim-job',
+  `UPDATE packhouse.nft_job AS j SET
+     status = 'running', lease = $2::bytea, due_at = now() + $3::float8 * interval '1 millisecond',
+     takeovers = j.takeovers + (j.status = 'running')::int4
+   WHERE j.id = (
+     SELECT id FROM packhouse.nft_job
+     WHERE status <> 'done' AND due_at <= now() AND network = ANY ($1::text[])
+     ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+   )
+   RETURNING j.id, j.lease, j.network, j.contract, j.owner, j.token_id AS "tokenId", j.found, j.failures, j.takeovers`,
+);
+
+/** $1 job, $2 lease, $3 milliseconds from now. */
+const renewNftJob = statement(
+  'nft/renew-job',
+  `UPDATE packhouse.nft_job SET due_at = now() + $3::float8 * interval '1 millisecond'
+   WHERE id = $1 AND lease = $2 AND status = 'running' RETURNING 1 AS kept`,
+);
+
+/** $1 job, $2 lease, $3 whether these are all, $4 contracts, $5 token ids. */
+const insertNftJobTokens = statement(
+  'nft/insert-job-tokens',
+  `WITH job AS (
+     UPDATE packhouse.nft_job SET found = true, complete = $3
+     WHERE id = $1 AND lease = $2 AND status = 'running' AND NOT found RETURNING id
+   ), put AS (
+     INSERT INTO packhouse.nft_job_token (job_id, position, contract, token_id)
+     SELECT job.id, t.position, t.contract, t.token_id
+     FROM job, unnest($4::text[], $5::text[]) WITH ORDINALITY AS t (contract, token_id, position)
+   )
+   SELECT 1 AS kept FROM job`,
+);
+
+/** $1 job. */
+const selectNftWaiting = statement(
+  'nft/select-waiting',
+  `SELECT position, contract, token_id AS "tokenId" FROM packhouse.nft_job_token
+   WHERE job_id = $1 AND outcome IS NULL ORDER BY position`,
+);
+
+/** $1 job, $2 lease, $3 position, $4 now, $5 recent after. What the same job asked for before its gateway died is asked for again. */
+const beginNftToken = statement(
+  'nft/begin-token',
+  `WITH item AS (
+     SELECT j.network, i.contract, i.token_id
+     FROM packhouse.nft_job AS j
+     JOIN packhouse.nft_job_token AS i ON i.job_id = j.id AND i.position = $3
+     WHERE j.id = $1 AND j.lease = $2 AND j.status = 'running'
+   ), mine AS (
+     INSERT INTO packhouse.nft_token AS t (network, contract, token_id, asked_at, asked_by)
+     SELECT network, contract, token_id, $4::timestamptz, $1 FROM item
+     ON CONFLICT (network, contract, token_id) DO UPDATE SET asked_at = excluded.asked_at, asked_by = excluded.asked_by
+     WHERE t.asked_by = $1
+       OR (t.asked_by IS NULL AND (t.outcome IS NULL OR t.asked_at <= $5::timestamptz))
+     RETURNING 1
+   ), recent AS (
+     UPDATE packhouse.nft_job_token AS i SET outcome = t.outcome, asked_at = t.asked_at
+     FROM packhouse.nft_token AS t JOIN item USING (network, contract, token_id)
+     WHERE i.job_id = $1 AND i.position = $3 AND t.asked_by IS NULL AND t.outcome IS NOT NULL
+       AND t.asked_at > $5::timestamptz
+     RETURNING 1
+   )
+   SELECT CASE
+     WHEN NOT EXISTS (SELECT FROM item) THEN 'lost'
+     WHEN EXISTS (SELECT FROM mine) THEN 'mine'
+     WHEN EXISTS (SELECT FROM recent) THEN 'recent'
+     ELSE 'busy'
+   END AS leave`,
+);
+
+/** $1 job, $2 lease, $3 position, $4 outcome, $5 standard, $6 URI, $7 metadata. What was indexed before stays where this time failed. */
+const settleNftToken = statement(
+  'nft/settle-token',
+  `WITH item AS (
+     UPDATE packhouse.nft_job_token AS i SET
+       outcome = $4::text, refreshed = true,
+       asked_at = (SELECT t.asked_at FROM packhouse.nft_token AS t
+                   WHERE t.network = j.network AND t.contract = i.contract AND t.token_id = i.token_id)
+     FROM packhouse.nft_job AS j
+     WHERE j.id = $1 AND j.lease = $2 AND j.status = 'running' AND i.job_id = j.id AND i.position = $3
+     RETURNING j.network, i.contract, i.token_id
+   )
+   UPDATE packhouse.nft_token AS t SET
+     outcome = $4::text, asked_by = NULL, standard = coalesce($5::text, t.standard), uri = coalesce($6::text, t.uri),
+     metadata = CASE WHEN $4::text = 'indexed' THEN $7::text ELSE t.metadata END,
+     indexed_at = CASE WHEN $4::text = 'indexed' THEN t.asked_at ELSE t.indexed_at END
+   FROM item
+   WHERE t.network = item.network AND t.contract = item.contract AND t.token_id = item.token_id
+   RETURNING 1 AS kept`,
+);
+
+/** $1 job, $2 lease, $3 milliseconds until it may be taken again, $4 1 where it failed, else 0. */
+const releaseNftJob = statement(
+  'nft/release-job',
+  `UPDATE packhouse.nft_job SET
+     status = 'queued', lease = NULL, due_at = now() + $3::float8 * interval '1 millisecond', failures = failures + $4::int4
+   WHERE id = $1 AND lease = $2 AND status = 'running' RETURNING 1 AS kept`,
+);
+
+/** $1 job, $2 lease, $3 outcome of tokens without one. */
+const endNftJob = statement(
+  'nft/end-job',
+  `WITH job AS (
+     UPDATE packhouse.nft_job SET status = 'done', lease = NULL, finished_at = now(), found = true
+     WHERE id = $1 AND lease = $2 AND status = 'running' RETURNING id
+   ), rest AS (
+     UPDATE packhouse.nft_job_token AS i SET outcome = $3::text FROM job
+     WHERE i.job_id = job.id AND i.outcome IS NULL
+   ), left_over AS (
+     UPDATE packhouse.nft_token AS t SET asked_by = NULL, outcome = $3::text FROM job WHERE t.asked_by = job.id
+   )
+   SELECT 1 AS kept FROM job`,
+);
+
+/** $1 network, $2 contract, $3 token id. */
+const selectNftToken = statement(
+  'nft/select-token',
+  `SELECT contract, token_id AS "tokenId", asked_at AS "askedAt", outcome, standard, uri, metadata,
+     indexed_at AS "indexedAt"
+   FROM packhouse.nft_token
+   WHERE network = $1 AND contract = $2 AND token_id = $3`,
+);
+
+/** A thousand at a time, so that nobody waits for a long one. */
+const deleteOldNftJobs = statement(
+  'nft/delete-old-jobs',
+  `DELETE FROM packhouse.nft_job WHERE id IN (
+     SELECT id FROM packhouse.nft_job WHERE status = 'done' AND finished_at < now() - interval '1 day'
+     LIMIT 1000 FOR UPDATE SKIP LOCKED
+   )`,
+);
+
+/** Jobs that refresh tokens' metadata, and what they found. */
+export function createNft(connections: Connections): Nft {
+  /** Whether a statement that only the holder of a job may run changed anything. */
+  const kept = async (...args: Parameters<Connections['query']>): Promise<boolean> =>
+    (await connections.query(...args)).length > 0;
+  return {
+    open: async ({ id, network, application, maxOfApplication, recentAfter, ...target }) => {
+      const [row] = await connections.query<OpenRow>(openNftJob, [
+        ...[id, network, targetName(target), target.contract, target.owner, target.tokenId],
+        ...[application, maxOfApplication, recentAfter],
+      ]);
+      return row ?? null;
+    },
+    view: async ({ id, network, application }) => {
+      const [row] = await connections.query<NftJobView>(selectNftJob, [id, network, application]);
+      return row ?? null;
+    },
+    tokens: (id, after, limit) => connections.query<NftJobToken>(selectNftJobTokens, [id, after, limit]),
+    claim: async ({ networks, lease, leaseMs }) => {
+      const values = [[...networks], lease, leaseMs];
+      const [row] = await connections.query<LeasedNftJob>(claimNftJob, values);
+      return row ?? null;
+    },
+    renew: (job, leaseMs) => kept(renewNftJob, [job.id, job.lease, leaseMs]),
+    addTokens: (job, tokens, complete) => {
+      const contracts = tokens.map(({ contract }) => contract);
+      const tokenIds = tokens.map(({ tokenId }) => tokenId);
+      return kept(insertNftJobTokens, [job.id, job.lease, complete, contracts, tokenIds]);
+    },
+    waiting: (job) => connections.query(selectNftWaiting, [job.id]),
+    begin: async (job, position, { now, recentAfter }) => {
+      const values = [job.id, job.lease, position, now, recentAfter];
+      const [row] = await connections.query<{ leave: 'mine' | 'recent' | 'busy' | 'lost' }>(
+        beginNftToken,
+        values,
+      );
+      return row?.leave ?? 'lost';
+    },
+    settle: (job, position, { outcome, standard = null, uri = null, metadata = null }) =>
+      kept(settleNftToken, [job.id, job.lease, position, outcome, standard, uri, metadata]),
+    release: (job, { delayMs, failed }) => kept(releaseNftJob, [job.id, job.lease, delayMs, failed ? 1 : 0]),
+    end: (job, rest) => kept(endNftJob, [job.id, job.lease, rest]),
+    token: async (network, { contract, tokenId }) => {
+      const [row] = await connections.query<NftTokenRow>(selectNftToken, [network, contract, tokenId]);
+      return row ?? null;
+    },
+    sweep: async () => {
+      await connections.query(deleteOldNftJobs, []);
+    },
+  };
+}
+
+interface OpenRow {
+  id: Buffer;
+  status: NftJobStatus;
+  made: boolean;
+  tokens: number | null;
+  recent: boolean;
+}
+
+/** One name of what a job refreshes; addresses and ids hold no spaces. */
+function targetName({ contract, owner, tokenId }: NftTarget): string {
+  if (owner !== null) return `owner ${owner}`;
+  return tokenId === null ? `contract ${contract}` : `token ${contract} ${tokenId}`;
+}

@@ -1,0 +1,320 @@
+import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import { kindsMask, kindsOf } from '../connection/codes.js';
+import { type Connections, type Session, statement } from '../connection/connections.js';
+import type { Database } from '../contract/database.js';
+import type { QuarantineRow, QuarantineTry } from '../contract/rows.js';
+import type { NetworkIds } from './networks.js';
+
+const COLUMNS =
+  'block, blocks, kinds, cause, message, upstream, payload_digest, attempts, first_seen, next_try, tried';
+
+/** $1 network or null for all, $2 cause or null for all, $3 network and $4 block to go on behind or null, $5 limit. */
+const selectQuarantine = statement(
+  'quarantine/select-quarantine',
+  `SELECT n.name AS network, q.block, q.blocks, q.kinds, q.cause, q.message, q.upstream, q.payload_digest,
+     q.attempts, q.first_seen, q.next_try, q.tried
+   FROM packhouse.quarantine AS q JOIN packhouse.network AS n ON n.id = q.network_id
+   WHERE ($1::text IS NULL OR n.name = $1::text) AND ($2::text IS NULL OR q.cause = $2::text)
+     AND ($3::text IS NULL OR (n.name, q.block) > ($3::text, $4::int8))
+   ORDER BY n.name, q.block
+   LIMIT $5::int8`,
+);
+
+/** $1 network id, $2 start, $3 end: the rows that touch start..end, ascending; whether their next try is due by now. */
+const selectOverlapping = statement(
+  'quarantine/select-overlapping',
+  `SELECT ${COLUMNS},
+     next_try <= now() AS due
+   FROM packhouse.quarantine
+   WHERE network_id = $1 AND int8range(block, block + blocks) && int8range($2::int8, $3::int8, '[]')
+   ORDER BY block`,
+);
+
+/**
+ * $1 network id, $2 now, $3 newest final block, $4 limit: the rows whose next try is due and which are still wanted,
+ * those that wait longest first. Rows that nobody wants any more would fill the limit for ever.
+ */
+const selectDue = statement(
+  'quarantine/select-due',
+  `SELECT ${COLUMNS}
+   FROM packhouse.quarantine AS q
+   WHERE network_id = $1 AND next_try <= $2 AND block <= $3 AND EXISTS (
+     SELECT FROM packhouse.wanted_range AS w
+     WHERE w.network_id = q.network_id AND w.state = 'active' AND (w.kinds & q.kinds) <> 0
+       AND w.start_block < q.block + q.blocks AND (w.end_block IS NULL OR w.end_block >= q.block)
+   )
+   ORDER BY next_try
+   LIMIT $4`,
+);
+
+/** $1 network id: rows and blocks of each cause. */
+const selectCauses = statement(
+  'quarantine/select-causes',
+  `SELECT cause, count(*) AS entries, sum(blocks)::int8 AS blocks
+   FROM packhouse.quarantine WHERE network_id = $1 GROUP BY cause ORDER BY cause`,
+);
+
+/** $1 network id, $2 start, $3 end: what is waiting for its next try there waits no longer. Gives the blocks of each row within the range. */
+const updateNextTry = statement(
+  'quarantine/update-next-try',
+  `UPDATE packhouse.quarantine SET next_try = least(next_try, now())
+   WHERE network_id = $1 AND int8range(block, block + blocks) && int8range($2::int8, $3::int8, '[]')
+   RETURNING least(block + blocks - 1, $3::int8) - greatest(block, $2::int8) + 1 AS blocks`,
+);
+
+/** $1 network id: waits until nobody changes the network's quarantine, until the end of the transaction. */
+const lockQuarantine = statement(
+  'quarantine/lock-quarantine',
+  // 'PI' in the upper half, beside the keys of staging.
+  'SELECT pg_advisory_xact_lock(1346961408, $1::int4)',
+);
+
+/**
+ * $1 network id, $2 block, $3 blocks, $4 kinds (mask), $5 cause, $6 message, $7 upstream, $8 payload digest,
+ * $9 attempts, $10 first seen or null (now), $11 next try or null, $12 tried (JSON).
+ *
+ * Where no next try is given it is 1, 2, 4, … minutes away and at most a day (2^11 minutes is beyond that), and up to
+ * a tenth later, so that what failed together does not come back together.
+ */
+const insertQuarantine = statement(
+  'quarantine/insert-quarantine',
+  `INSERT INTO packhouse.quarantine
+     (network_id, block, blocks, kinds, cause, message, upstream, payload_digest, attempts, first_seen, next_try,
+      tried)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, now()),
+     coalesce($11, now() + (1 + random() / 10) *
+       least(interval '1 day', interval '1 minute' * 2 ^ least($9::int4 - 1, 11))), $12)
+   RETURNING ${COLUMNS}`,
+);
+
+/** $1 network id, $2 first blocks of the rows (int8[]). */
+const deleteQuarantine = statement(
+  'quarantine/delete-quarantine',
+  'DELETE FROM packhouse.quarantine WHERE network_id = $1 AND block = ANY($2::int8[])',
+);
+
+/** Blocks that could not be fetched or did not pass, and when they are tried again. */
+export function createQuarantine(connections: Connections, ids: NetworkIds): Database['quarantine'] {
+  return {
+    put: async (row) => {
+      const { network } = row;
+      return put(connections, { network, networkId: await ids.get(network) }, row);
+    },
+    settle: async (network, range, kinds) =>
+      settle(connections, { network, networkId: await ids.find(network) }, range, kinds),
+    retry: async (network, { start, end }) => {
+      const values = [await ids.find(network), start, lastBlock(end)];
+      const rows = await connections.query<{ blocks: number }>(updateNextTry, values);
+      return rows.reduce((sum, row) => sum + row.blocks, 0);
+    },
+    list: async (network, { cause, after, limit } = {}) => {
+      const rows = await connections.query<StoredQuarantine & { network: string }>(selectQuarantine, [
+        network ?? null,
+        cause ?? null,
+        after?.network ?? null,
+        after?.number ?? null,
+        limit ?? null,
+      ]);
+      return rows.map((row) => quarantineOf(row.network, row));
+    },
+    within: async (network, { start, end }) => {
+      const values = [await ids.find(network), start, lastBlock(end)];
+      const rows = await connections.query<StoredQuarantine>(selectOverlapping, values);
+      return rows.map((row) => quarantineOf(network, row));
+    },
+    due: async (network, { now, finalized, limit }) => {
+      const values = [await ids.find(network), now, finalized, limit];
+      const rows = await connections.query<StoredQuarantine>(selectDue, values);
+      return rows.map((row) => quarantineOf(network, row));
+    },
+    causes: async (network) => connections.query(selectCauses, [await ids.find(network)]),
+  };
+}
+
+/** A range may end beyond the highest number that Postgres adds one to. */
+function lastBlock(end: number): number {
+  return Math.min(end, Number.MAX_SAFE_INTEGER - 1);
+}
+
+/** One network's quarantine. */
+interface Place {
+  network: string;
+  networkId: number;
+}
+
+/**
+ * Adds or renews a row (see Database.quarantine.put).
+ *
+ * Rows within the new one are merged into it, rows that reach beyond it keep the rest. Long rows that touch and
+ * fail alike become one: a part of the chain that no node keeps is one row, however many jobs asked for it.
+ */
+function put(
+  connections: Connections,
+  place: Place,
+  request: Parameters<Database['quarantine']['put']>[0],
+): Promise<QuarantineRow> {
+  const { number: start, kinds } = request;
+  const end = request.end ?? start;
+  return changing(connections, place, async (session, overlapping) => {
+    const around = await overlapping({ start: Math.max(0, start - 1), end: end + 1 });
+    const taken = around.filter((row) => row.number <= end && row.end >= start);
+    // What failed a moment ago and is not due yet failed in this same round: that is one try, not two.
+    const attempts = Math.max(1, ...taken.map((row) => row.attempts + (row.due ? 1 : 0)));
+    const firstSeen = taken.reduce<Date | null>(
+      (first, row) => (first === null || row.firstSeen < first ? row.firstSeen : first),
+      null,
+    );
+    const fresh: NewQuarantine = {
+      number: start,
+      end,
+      kinds: inOrder([...kinds, ...taken.flatMap((row) => row.kinds)]),
+      cause: request.cause,
+      message: request.message,
+      upstream: request.upstream,
+      payloadDigest: request.payloadDigest,
+      tried: request.tried ?? [],
+      attempts,
+      firstSeen,
+      nextTry: null,
+    };
+    const rests = taken.flatMap((row) => outside(row, { start, end }));
+    const besides = [...around.filter((row) => !taken.includes(row)), ...rests];
+    const joined = besides.filter(
+      (row) => (row.end === start - 1 || row.number === end + 1) && !row.due && failAlike(row, fresh),
+    );
+    for (const row of joined) {
+      fresh.number = Math.min(fresh.number, row.number);
+      fresh.end = Math.max(fresh.end, row.end);
+      fresh.firstSeen = row.firstSeen;
+    }
+    await remove(session, place, [...taken, ...joined]);
+    for (const rest of rests) if (!joined.includes(rest)) await insert(session, place, rest);
+    return insert(session, place, fresh);
+  });
+}
+
+/** Takes kinds of a range out of the quarantine (see Database.quarantine.settle). */
+async function settle(
+  connections: Connections,
+  place: Place,
+  range: BlockRange,
+  kinds: readonly Kind[],
+): Promise<void> {
+  await changing(connections, place, async (session, overlapping) => {
+    const rows = (await overlapping(range)).filter((row) => row.kinds.some((kind) => kinds.includes(kind)));
+    await remove(session, place, rows);
+    for (const row of rows) {
+      for (const rest of outside(row, range)) await insert(session, place, rest);
+      const left = row.kinds.filter((kind) => !kinds.includes(kind));
+      if (left.length === 0) continue;
+      await insert(session, place, {
+        ...row,
+        kinds: left,
+        number: Math.max(row.number, range.start),
+        end: Math.min(row.end, range.end),
+      });
+    }
+  });
+}
+
+/** One change at a time: rows are split and joined, and two changes at once would leave overlapping rows. */
+function changing<T>(
+  connections: Connections,
+  { network, networkId }: Place,
+  change: (
+    session: Session,
+    overlapping: (range: BlockRange) => Promise<(QuarantineRow & { due: boolean })[]>,
+  ) => Promise<T>,
+): Promise<T> {
+  return connections.transaction(async (session) => {
+    await session.query(lockQuarantine, [networkId]);
+    return change(session, async ({ start, end }) => {
+      const rows = await session.query<StoredQuarantine & { due: boolean }>(selectOverlapping, [
+        networkId,
+        start,
+        end,
+      ]);
+      return rows.map((row) => ({ ...quarantineOf(network, row), due: row.due }));
+    });
+  });
+}
+
+async function remove(session: Session, { networkId }: Place, rows: readonly QuarantineRow[]): Promise<void> {
+  if (rows.length > 0) await session.query(deleteQuarantine, [networkId, rows.map((row) => row.number)]);
+}
+
+/** A row to be written; without times it is new. */
+type NewQuarantine = Omit<QuarantineRow, 'network' | 'firstSeen' | 'nextTry'> & {
+  firstSeen: Date | null;
+  nextTry: Date | null;
+};
+
+/** Writes one row and returns it. */
+async function insert(session: Session, place: Place, row: NewQuarantine): Promise<QuarantineRow> {
+  const digest = row.payloadDigest === null ? null : Buffer.from(row.payloadDigest, 'hex');
+  const [written] = await session.query<StoredQuarantine>(insertQuarantine, [
+    place.networkId,
+    row.number,
+    row.end - row.number + 1,
+    kindsMask(row.kinds),
+    row.cause,
+    row.message,
+    row.upstream,
+    digest,
+    row.attempts,
+    row.firstSeen,
+    row.nextTry,
+    JSON.stringify(row.tried),
+  ]);
+  return quarantineOf(place.network, written as StoredQuarantine);
+}
+
+/** The parts of a row before and behind a range. */
+function outside<R extends QuarantineRow>(row: R, { start, end }: BlockRange): R[] {
+  return [
+    ...(row.number < start ? [{ ...row, end: start - 1 }] : []),
+    ...(row.end > end ? [{ ...row, number: end + 1 }] : []),
+  ];
+}
+
+function failAlike(row: QuarantineRow, fresh: NewQuarantine): boolean {
+  const long = row.end > row.number && fresh.end > fresh.number;
+  const same =
+    row.cause === fresh.cause && row.upstream === fresh.upstream && row.attempts === fresh.attempts;
+  return long && same && row.kinds.join() === fresh.kinds.join();
+}
+
+function inOrder(kinds: readonly Kind[]): Kind[] {
+  return KINDS.filter((kind) => kinds.includes(kind));
+}
+
+interface StoredQuarantine {
+  block: number;
+  blocks: number;
+  kinds: number;
+  cause: string;
+  message: string;
+  upstream: string | null;
+  payload_digest: Buffer | null;
+  attempts: number;
+  first_seen: Date;
+  next_try: Date;
+  tried: QuarantineTry[];
+}
+
+function quarantineOf(network: string, row: StoredQuarantine): QuarantineRow {
+  return {
+    network,
+    number: row.block,
+    end: row.block + row.blocks - 1,
+    kinds: kindsOf(row.kinds),
+    cause: row.cause,
+    message: row.message,
+    upstream: row.upstream,
+    payloadDigest: row.payload_digest === null ? null : row.payload_digest.toString('hex'),
+    attempts: row.attempts,
+    firstSeen: row.first_seen,
+    nextTry: row.next_try,
+    tried: row.tried,
+  };
+}
