@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Database, Nft, NftTokenRow } from '@packhouse/database';
+import type { Database, Nft } from '@packhouse/database';
 import { parseNetworks } from '@packhouse/networks';
 import type { NftOptions } from '@packhouse/nft';
 import { contractAt } from '@packhouse/replay-node';
@@ -62,7 +62,7 @@ export interface NftStage {
   done(url: string): Promise<NftStatus>;
   /** Asks for a refresh and waits for its end. */
   refreshed(body: object): Promise<NftStatus & { url: string }>;
-  stored(tokenId: string): Promise<NftTokenRow | null>;
+  stored(tokenId: string): ReturnType<Nft['token']>;
   /** Another gateway on the same database; `nft` in the place of its part of it. */
   another(nft: Nft, network?: string): Promise<{ gateway: Gateway; url: string }>;
 }

@@ -7,17 +7,12 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Ends a transaction whose process hangs, so that it does not hold a segment's lock for ever. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** One SQL statement; it is prepared under its name, once a connection. */
-export interface Statement {
-  /** Room and purpose, unlike any other's. */
-  name: string;
-  text: string;
-}
-
-/** Makes a statement. */
-export function statement(name: string, text: string): Statement {
+/** An SQL statement; it is prepared under its name, once a connection, so no two have the same name. */
+export function statement(name: string, text: string): { name: string; text: string } {
   return { name, text };
 }
+
+type Statement = ReturnType<typeof statement>;
 
 /** How statements get to Postgres. Every method throws PackhouseErrors only (see databaseError). */
 export interface Connections {

@@ -11,7 +11,7 @@ const PASS_ON_BYTES = 8_192;
 const SCRATCH_BYTES = 65_536;
 
 /** Writes rows in the binary COPY format. */
-export interface CopyEncoder {
+interface CopyEncoder {
   /** Begins a row; exactly `fields` values follow. */
   row(fields: number): void;
   int2(value: number): void;

@@ -73,7 +73,7 @@ export async function readTip(
 }
 
 /** An entry that was sealed to stand behind a tip. */
-export interface SealedBehind {
+interface SealedBehind {
   sequence: number;
   hash: Buffer;
   signature: Buffer;

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { createDatabase } from '../create-database.js';
 import { silentContext } from '../testing/open-database.js';
-import { checkServer, migrate } from './migrate.js';
+import { migrate } from './migrate.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migrations.js';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -226,12 +226,4 @@ it('works for a role that owns a schema made for it and may make none', async ()
     await rows(`DROP OWNED BY role_of_${name}`);
     await rows(`DROP ROLE role_of_${name}`);
   }
-});
-
-it('takes Postgres 14 and newer, and names the version of an older one', () => {
-  checkServer(140_000, 'host');
-  checkServer(180_004, 'host');
-  expect(() => checkServer(130_014, 'db.example:5432/packs')).toThrow(
-    'Postgres at db.example:5432/packs has version 13, expected 14 or newer.',
-  );
 });

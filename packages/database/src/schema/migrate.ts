@@ -3,10 +3,8 @@ import { type Logger, PackhouseError } from '@packhouse/runtime';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { databaseAddress, databaseError } from '../connection/database-error.js';
+import { checkServer } from './check-schema.js';
 import { MIGRATIONS_FOLDER, migrationNames, missingMigrations, readApplied } from './migrations.js';
-
-/** Multiranges and DETACH CONCURRENTLY came with it. */
-const OLDEST_MAJOR = 14;
 
 /** Of the whole database, so that any number of processes may migrate at once. */
 const LOCK = "SELECT pg_advisory_lock(hashtextextended('packhouse:migrate', 0))";
@@ -77,19 +75,6 @@ export async function migrate(options: {
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-/** Refuses a server that is too old. `version` is its setting server_version_num. Throws DATABASE_UNAVAILABLE. */
-export function checkServer(version: number, address: string): void {
-  const major = Math.floor(version / 10_000);
-  if (major >= OLDEST_MAJOR) return;
-  throw new PackhouseError({
-    code: 'DATABASE_UNAVAILABLE',
-    message: `Postgres at ${address} has version ${major}, expected ${OLDEST_MAJOR} or newer.`,
-    hint: 'Set DATABASE_URL to a newer server.',
-    data: { expected: OLDEST_MAJOR, got: major },
-    retryable: false,
-  });
 }
 
 async function applyMissing(client: pg.Client, folder: string): Promise<void> {

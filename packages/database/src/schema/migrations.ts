@@ -32,7 +32,7 @@ export async function migrationsDigest(): Promise<string> {
 }
 
 /** What a database says of its schema. */
-export interface AppliedSchema {
+interface AppliedSchema {
   /** Names of the migrations it has, in the order they were applied. */
   migrations: readonly string[];
   /** The migration that asks for the newest programs, and the schema version it asks for; null: none does. */

@@ -10,7 +10,7 @@ export function hashAt(number: number, branch = 'a'): string {
 }
 
 /** A staged block whose parent is on the same branch. */
-export function makeBlock(number: number, branch = 'a'): StagedBlock {
+function makeBlock(number: number, branch = 'a'): StagedBlock {
   return {
     number,
     hash: hashAt(number, branch),

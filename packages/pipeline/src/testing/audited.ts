@@ -10,6 +10,7 @@ import {
 } from '@packhouse/bundle';
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
+import { runSql } from '@packhouse/local';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type AuditEvents, type AuditRequest, type AuditSummary, audit } from '../audit/audit.js';
 import type { Finding } from '../audit/finding.js';
@@ -149,4 +150,16 @@ export async function rowAt(world: Pick<World, 'database'>, kind: Kind, number: 
   const row = await world.database.bundles.covering('main', kind, number);
   if (row === null) throw new Error(`no ${kind} bundle holds block ${number}`);
   return row;
+}
+
+/** The superseded versions of a bundle, oldest first. */
+export function supersededOf(
+  { databaseUrl }: Pick<World, 'databaseUrl'>,
+  { kind, start }: Pick<BundleRow, 'kind' | 'start'>,
+): Promise<{ version: number; objectKey: string; reason: string }[]> {
+  return runSql(
+    databaseUrl,
+    `SELECT version, object_key AS "objectKey", reason FROM packhouse.superseded_bundle
+     WHERE kind = ${KINDS.indexOf(kind)} AND start_block = ${start} ORDER BY version`,
+  );
 }
