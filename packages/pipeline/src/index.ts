@@ -13,10 +13,7 @@ export { type AuditOutcome, type RunAuditOptions, runAudit } from './audit/run-a
 export { type ScheduledAuditRequest, scheduledAudit } from './audit/scheduled-audit.js';
 export { type BackPressure, createBackPressure, type PressureState } from './ingest/back-pressure.js';
 export {
-  type Extracted,
-  type ExtractFailure,
-  type ExtractParts,
-  extract,
+  extractRuns,
   fetchWish,
 } from './ingest/extract.js';
 export { type FollowReport, follow } from './ingest/follow.js';

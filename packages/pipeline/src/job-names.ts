@@ -1,17 +1,17 @@
 import { type BlockRange, isKind, KINDS, type Kind } from '@packhouse/chain';
 
-/** The ids of ingest jobs say what they do: `<network>.<start>.<end>.<kind mask>`. */
+/** Blocks that are ingested together, in the same kinds. */
 export interface IngestWindow extends BlockRange {
-  kinds: Kind[];
+  kinds: readonly Kind[];
 }
 
-/** The deterministic id of an ingest window. */
+/** The deterministic id of an ingest job: `<network>.<start>.<end>.<kind mask>`. */
 export function ingestJobId(network: string, window: IngestWindow): string {
   const mask = window.kinds.reduce((bits, kind) => bits | (1 << KINDS.indexOf(kind)), 0);
   return `${network}.${window.start}.${window.end}.${mask}`;
 }
 
-/** Reads an id back; null where it is another network's or no ingest id. */
+/** Reads an id back; null if it is another network's or no ingest id. */
 export function parseIngestJobId(network: string, id: string): IngestWindow | null {
   const parts = id.split('.');
   if (parts.length !== 4 || parts[0] !== network) return null;
@@ -25,7 +25,7 @@ export function packJobId(network: string, kind: Kind, start: number): string {
   return `${network}.${kind}.${start}`;
 }
 
-/** The kind that a pack job is at; null where it is another network's or no id of a pack job. */
+/** The kind of a pack job; null if the id is another network's or no id of a pack job. */
 export function parsePackJobId(network: string, id: string): Kind | null {
   const [ofNetwork, kind, ...rest] = id.split('.');
   return ofNetwork === network && kind !== undefined && rest.length === 1 && isKind(kind) ? kind : null;

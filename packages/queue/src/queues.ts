@@ -3,7 +3,7 @@ import type { Kind } from '@packhouse/chain';
 /** Payloads by queue name. Block ranges are inclusive. */
 export interface JobPayloads {
   /** Fetch, prove and stage a window of blocks. */
-  ingest: { network: string; start: number; end: number; kinds: Kind[] };
+  ingest: { network: string; start: number; end: number; kinds: readonly Kind[] };
   /** Pack and publish what can be packed of one kind, from `start` on. */
   pack: { network: string; kind: Kind; start: number };
 }

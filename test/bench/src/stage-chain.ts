@@ -1,7 +1,7 @@
 import { createProver, KINDS } from '@packhouse/chain';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
-import { extract } from '@packhouse/pipeline';
+import { extractRuns } from '@packhouse/pipeline';
 import type { Place } from './place.js';
 
 /** Blocks of one extract. */
@@ -26,8 +26,8 @@ export async function stageChain(
     });
     const parts = { context, source, prover: await createProver(network.proofs), network: network.id };
     for (let from = start; from <= end; from += WINDOW) {
-      const range = { start: from, end: Math.min(end, from + WINDOW - 1) };
-      const { runs, failures } = await extract(parts, range, KINDS, context.signal);
+      const window = { start: from, end: Math.min(end, from + WINDOW - 1), kinds: KINDS };
+      const { runs, failures } = await extractRuns(parts, window, context.signal);
       if (failures[0] !== undefined) throw failures[0].error;
       for (const run of runs) await database.staging.stage(run);
     }

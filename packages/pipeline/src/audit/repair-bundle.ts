@@ -5,7 +5,7 @@ import type { BundleRow, Database, NewBundle, StagedBlock, StageRequest } from '
 import type { BlockSource } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, openScope, PackhouseError } from '@packhouse/runtime';
-import { extract } from '../ingest/extract.js';
+import { extractRuns } from '../ingest/extract.js';
 import { putVerified } from '../publish/put-verified.js';
 import { relevantProofs } from '../publish/relevant-proofs.js';
 import { type SignerSource, withSigner } from '../publish/signer-source.js';
@@ -69,10 +69,9 @@ async function fetchRun(parts: RepairParts, row: BundleRow, signal: AbortSignal)
   const kinds: Kind[] =
     row.proofs.includes('receiptsRoot') && kind !== 'receipts' ? [kind, 'receipts'] : [kind];
   const { context, source, prover } = parts;
-  const { runs, failures } = await extract(
+  const { runs, failures } = await extractRuns(
     { context, source, prover, network },
-    { start, end },
-    kinds,
+    { start, end, kinds },
     signal,
   );
   const [failure] = failures;

@@ -1,33 +1,64 @@
 import { type ErrorCode, isPackhouseError } from '@packhouse/runtime';
 
-/** Faults of a node as a whole, which a single block may cause all the same (a trace that takes too long). */
-const BLOCK_MAY_CAUSE: readonly ErrorCode[] = [
-  'NODE_UNREACHABLE',
-  'NODE_TIMEOUT',
-  'NODE_HTTP_ERROR',
-  'NODE_NOT_JSON_RPC',
-];
-const NODE_FAULTS: readonly ErrorCode[] = [
-  ...BLOCK_MAY_CAUSE,
-  'NODE_RATE_LIMITED',
-  'NODE_UNAUTHORIZED',
-  'NODE_METHOD_MISSING',
-  'NODE_WRONG_CHAIN',
-];
+/**
+ * What a block's failure is a fault of: `block` its data, `staging` its place beside its neighbours, `node` a node as a
+ * whole, `either` a node as a whole or a block that no node can answer for (a trace that takes too long).
+ */
+export type Fault = 'block' | 'staging' | 'node' | 'either';
 
-/** Whether a node as a whole is in trouble, as far as can be told from this error: no single block is to blame. */
-export function isNodeFault(error: Error): boolean {
-  return isPackhouseError(error) && NODE_FAULTS.includes(error.code);
+/**
+ * What is done about a failed block: `hold` quarantines it, `retry` leaves it to the next try of the job, `ask-alone`
+ * asks for it without its neighbours and holds it if it fails again, `ask-elsewhere` asks for another block and holds
+ * the window if that one is answered.
+ */
+export type Remedy = 'hold' | 'retry' | 'ask-alone' | 'ask-elsewhere';
+
+/** A job's tries up to this one are hasty, later ones are patient, and from the last one on nothing may be left. */
+const HASTY_ATTEMPTS = 2;
+const LAST_ATTEMPT = 5;
+
+/** By fault: of a hasty try, of a patient one and of the last. */
+const SOME_FAILED: Readonly<Record<Fault, readonly [Remedy, Remedy, Remedy]>> = {
+  block: ['hold', 'hold', 'hold'],
+  staging: ['retry', 'hold', 'hold'],
+  node: ['retry', 'retry', 'retry'],
+  either: ['retry', 'ask-alone', 'ask-alone'],
+};
+/** The same if no block of the window succeeded. */
+const ALL_FAILED: typeof SOME_FAILED = { ...SOME_FAILED, either: ['retry', 'retry', 'ask-elsewhere'] };
+
+/** What is done about a fault at this try, counted from 1. */
+export function remedyOf(fault: Fault, { attempt, all }: { attempt: number; all: boolean }): Remedy {
+  const stage = attempt <= HASTY_ATTEMPTS ? 0 : attempt < LAST_ATTEMPT ? 1 : 2;
+  return (all ? ALL_FAILED : SOME_FAILED)[fault][stage];
 }
 
-/** Whether the block may be to blame after all, where the node answers other questions and only this block fails. */
-export function mayBlameBlock(error: Error): boolean {
-  return isPackhouseError(error) && BLOCK_MAY_CAUSE.includes(error.code);
+/** Faults of a node as a whole, as far as their code says. */
+const NODE_FAULTS: Readonly<Partial<Record<ErrorCode, 'node' | 'either'>>> = {
+  NODE_UNREACHABLE: 'either',
+  NODE_TIMEOUT: 'either',
+  NODE_HTTP_ERROR: 'either',
+  NODE_NOT_JSON_RPC: 'either',
+  NODE_RATE_LIMITED: 'node',
+  NODE_UNAUTHORIZED: 'node',
+  NODE_METHOD_MISSING: 'node',
+  NODE_WRONG_CHAIN: 'node',
+};
+
+/** `unstaged`: the block was extracted, and could not be staged. */
+export function faultOf({ error, unstaged }: { error: Error; unstaged: boolean }): Fault {
+  const nodeFault = isPackhouseError(error) ? NODE_FAULTS[error.code] : undefined;
+  return nodeFault ?? (unstaged ? 'staging' : 'block');
+}
+
+/** Whether the error is one of a node as a whole, possibly caused by a single block. */
+export function isNodeFault(error: Error): boolean {
+  return isPackhouseError(error) && NODE_FAULTS[error.code] !== undefined;
 }
 
 /** Pruned history, by code: EIP-4444 as geth answers it (eth/ethconfig "pruned history unavailable"). */
 const PRUNED_CODE = 4444;
-/** Nodes have one code for everything that goes wrong; only their words tell what they do not keep. */
+/** Nodes have one code for everything that goes wrong; only their words say what they do not keep. */
 const SAYS_NOT_KEPT =
   /missing trie node|state .{0,60}(not|un)\s?available|historical state|pruned|(block|header) not found|unknown block|history .{0,40}(not|un)\s?available|no state/i;
 
@@ -38,7 +69,7 @@ export function isNotKept(error: Error): boolean {
   return error.data.rpcCode === PRUNED_CODE || SAYS_NOT_KEPT.test(error.message);
 }
 
-/** Postgres is in trouble: no block is to blame for it. */
+/** Whether Postgres is in trouble: no block is to blame for that. */
 export function isDatabaseFault(error: unknown): boolean {
   return (
     isPackhouseError(error, 'DATABASE_UNAVAILABLE') ||

@@ -1,43 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createPieceWriter, type Piece } from '@packhouse/bundle';
-import type { BlockRange, Kind, ProvedBlock, Prover } from '@packhouse/chain';
-import type { QuarantineTry, StagedBlock, StageRequest } from '@packhouse/database';
-import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
-import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
-import { dropTraces } from './drop-traces.js';
-import { createFragmentWriter, type ProvedRecord } from './fragment-writer.js';
-import { payloadDigest } from './payload-digest.js';
+import type { Kind } from '@packhouse/chain';
+import type { StagedBlock, StageRequest } from '@packhouse/database';
+import type { FetchWish } from '@packhouse/node-rpc';
+import type { IngestWindow } from '../job-names.js';
+import { createFragmentWriter } from './fragment-writer.js';
+import {
+  dropTraces,
+  type ExtractFailure,
+  type NamedRecord,
+  type ProveParts,
+  proveBlock,
+} from './prove-block.js';
 
-export interface ExtractParts {
-  context: Context;
-  source: BlockSource;
-  prover: Prover;
-  network: string;
-  /** Blocks that share a fragment at most, so that a bundle can be cut at its most blocks; default: as many as fit. */
+export interface ExtractParts extends ProveParts {
+  /** Blocks of a fragment at most, so that a bundle can be cut at its most blocks; default: as many as fit. */
   maxFragmentBlocks?: number;
 }
 
-/** A block that could not be had, or whose data failed its proofs on every upstream that was asked. */
-export interface ExtractFailure {
-  number: number;
-  error: Error;
-  /** The upstream that gave the data which failed, or the last that was asked. */
-  upstream: string | null;
-  /** Hex SHA-256 of the answer that failed, where there was one. */
-  payloadDigest: string | null;
-  /** What each upstream did, in the order they were asked. */
-  tried: readonly QuarantineTry[];
-}
-
-export interface Extracted {
-  /** Consecutive, linked, proved blocks, each run ready to be staged; a failed block ends a run. */
-  runs: StageRequest[];
-  failures: ExtractFailure[];
-  /** Bytes that came over the wire. */
-  wireBytes: number;
-}
-
-/** Takes runs while the blocks behind them are still extracted. */
+/** Takes runs of consecutive, linked, proved blocks while the blocks after them are still extracted. */
 export interface RunTaker {
   /** Blocks of a run at most. */
   runBlocks: number;
@@ -45,7 +25,13 @@ export interface RunTaker {
   take(run: StageRequest): Promise<void>;
 }
 
-/** What the nodes have to be asked for, for these kinds. */
+export interface Extracted {
+  failures: ExtractFailure[];
+  /** Bytes received over the wire. */
+  wireBytes: number;
+}
+
+/** What must be fetched for these kinds. */
 export function fetchWish(kinds: readonly Kind[]): FetchWish {
   return {
     receipts: kinds.includes('receipts') || kinds.includes('logs'),
@@ -54,79 +40,68 @@ export function fetchWish(kinds: readonly Kind[]): FetchWish {
 }
 
 /**
- * Fetches, proves and deflates the blocks of a range.
+ * Fetches, proves and deflates the blocks of a window, and hands them over as runs: one is taken while the next is
+ * filled.
  *
- * A block whose data fails a proof is asked for again from the upstreams that have not failed it, one after the
- * other; then it is a failure in its place and everything else goes on. With a `taker`, runs are handed over as they
- * end, one beside the one that is filled, and the result has none. Throws only when aborted, and what the taker throws.
+ * A block that fails on every upstream is a failure and ends its run; the others go on. Throws only when aborted, and
+ * what `take` throws.
  */
 export async function extract(
   parts: ExtractParts,
-  range: BlockRange,
-  kinds: readonly Kind[],
+  window: IngestWindow,
   signal: AbortSignal,
-  taker?: RunTaker,
+  { runBlocks, take }: RunTaker,
 ): Promise<Extracted> {
-  const wish = fetchWish(kinds);
-  const result: Extracted = { runs: [], failures: [], wireBytes: 0 };
-  let run = createRun(parts, kinds);
+  const wish = fetchWish(window.kinds);
+  const extracted: Extracted = { failures: [], wireBytes: 0 };
+  let run = createRun(parts, window.kinds);
   let taking: Promise<void> = Promise.resolve();
-  const closeRun = async (): Promise<void> => {
-    const ended = run;
-    run = createRun(parts, kinds);
-    if (ended.blocks.length === 0) return;
-    if (taker === undefined) {
-      result.runs.push(await ended.close());
-      return;
+  /** A run that cannot be written (a record too large for its buffer) is a failure of its blocks. */
+  const fail = ({ blocks }: Run, error: Error): void => {
+    for (const { number } of blocks) {
+      extracted.failures.push({ number, error, upstream: null, payloadDigest: null, tried: [] });
     }
-    await taking;
-    taking = handOver(ended, taker);
-    // Awaited before the next run is handed over, and at the end.
-    taking.catch(() => undefined);
   };
-  const handOver = async (ended: Run, { take }: RunTaker): Promise<void> => {
+  const handOver = async (ended: Run): Promise<void> => {
     let request: StageRequest;
     try {
       request = await ended.close();
     } catch (error) {
-      failRun(ended, error as Error);
+      fail(ended, error as Error);
       return;
     }
     await take(request);
   };
-  const failRun = ({ blocks }: Run, error: Error): void => {
-    for (const { number } of blocks) {
-      result.failures.push({ number, error, upstream: null, payloadDigest: null, tried: [] });
-    }
+  const endRun = async (): Promise<void> => {
+    const ended = run;
+    if (ended.blocks.length === 0) return;
+    run = createRun(parts, window.kinds);
+    await taking;
+    taking = handOver(ended);
+    // Awaited before the next run is handed over, and at the end.
+    taking.catch(() => undefined);
   };
-  /** What cannot be written (a record too large for its buffer) is a fault of its blocks, and everything else goes on. */
-  const orFail = async (written: Run, step: () => Promise<void>): Promise<void> => {
-    try {
-      await step();
-    } catch (error) {
-      signal.throwIfAborted();
-      if (run === written) run = createRun(parts, kinds);
-      failRun(written, error as Error);
-    }
-  };
-  /** Ends the run: without a taker what fails is its own, with one it is the taker's. */
-  const endRun = (): Promise<void> => (taker === undefined ? orFail(run, closeRun) : closeRun());
   try {
-    for await (const fetched of parts.source.fetchBlocks(range, wish, signal)) {
-      if ('bytes' in fetched) result.wireBytes += fetched.bytes;
-      const outcome = await prove(parts, fetched, wish, signal);
+    for await (const fetched of parts.source.fetchBlocks(window, wish, signal)) {
+      if ('bytes' in fetched) extracted.wireBytes += fetched.bytes;
+      const outcome = await proveBlock(parts, fetched, wish, signal);
       if ('error' in outcome) {
-        result.failures.push(outcome);
+        extracted.failures.push(outcome);
         await endRun();
         continue;
       }
       const last = run.blocks.at(-1);
       const linked = last === undefined || last.hash === outcome.block.parentHash;
-      if (!linked || (taker !== undefined && run.blocks.length >= taker.runBlocks)) await endRun();
-      const open = run;
-      await orFail(open, () => open.push(outcome));
-      // Blocks that are here already come without a turn of the event loop in between. Answers of the nodes, of
-      // Postgres and of zlib's pool would wait until all of them are proved, and the other cores with them.
+      if (!linked || run.blocks.length >= runBlocks) await endRun();
+      try {
+        await run.push(outcome);
+      } catch (error) {
+        signal.throwIfAborted();
+        fail(run, error as Error);
+        run = createRun(parts, window.kinds);
+      }
+      // Blocks that were received already come without a turn of the event loop between them. Answers of the nodes, of
+      // Postgres and of zlib's pool would wait until all of them are proved, and so would the other cores.
       await nextTurn();
     }
     await endRun();
@@ -134,12 +109,34 @@ export async function extract(
     await taking.catch(() => undefined);
   }
   await taking;
-  return result;
+  return extracted;
 }
 
-/** A proved block with what the node that gave it calls itself. */
-interface NamedRecord extends ProvedRecord {
-  client: string | null;
+/** Extracts a window and returns its runs, for windows that fit in memory. */
+export async function extractRuns(
+  parts: ExtractParts,
+  window: IngestWindow,
+  signal: AbortSignal,
+): Promise<Extracted & { runs: StageRequest[] }> {
+  const runs: StageRequest[] = [];
+  const take = async (run: StageRequest): Promise<void> => void runs.push(run);
+  return { ...(await extract(parts, window, signal, { runBlocks: Number.POSITIVE_INFINITY, take })), runs };
+}
+
+/** Fetches a block and drops it. Returns what prevents it from being fetched; null if nothing does. Throws when aborted. */
+export async function tryFetch(
+  { source }: Pick<ExtractParts, 'source'>,
+  number: number,
+  kinds: readonly Kind[],
+  signal: AbortSignal,
+): Promise<Error | null> {
+  try {
+    dropTraces(await source.fetchBlock(number, fetchWish(kinds), { signal }));
+    return null;
+  } catch (error) {
+    signal.throwIfAborted();
+    return error as Error;
+  }
 }
 
 interface Run {
@@ -169,115 +166,4 @@ function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly
     },
     close: async () => ({ network, blocks, kinds: await writer.close() }),
   };
-}
-
-/** Proves what was fetched; on a failed proof asks the other upstreams in turn. */
-async function prove(
-  parts: ExtractParts,
-  fetched: FetchedBlock | FailedBlock,
-  wish: FetchWish,
-  signal: AbortSignal,
-): Promise<NamedRecord | ExtractFailure> {
-  if ('error' in fetched) return neverHad(fetched);
-  const { source, prover, context } = parts;
-  const { number } = fetched;
-  const lied: string[] = [];
-  const tried: QuarantineTry[] = [];
-  for (let candidate = fetched; ; ) {
-    const { upstream } = candidate;
-    let failure: Error;
-    try {
-      return { ...(await proveRecord(prover, candidate)), client: candidate.client ?? null };
-    } catch (error) {
-      signal.throwIfAborted();
-      failure = error as Error;
-      lied.push(upstream);
-      tried.push(tryOf(upstream, failure, payloadDigest(candidate)));
-      if (isPackhouseError(error, 'PROOF_FAILED') || isPackhouseError(error, 'RECORD_INVALID')) {
-        source.reportLie(upstream);
-        countFailedProof(parts, error);
-      }
-      context.logger.warn({ block: number, upstream, err: error }, 'block failed its proofs');
-    }
-    const failed = (): ExtractFailure => {
-      const digest = tried.findLast((one) => one.upstream === upstream)?.payloadDigest ?? null;
-      return { number, error: failure, upstream, payloadDigest: digest, tried };
-    };
-    try {
-      candidate = await source.fetchBlock(number, wish, { avoid: lied, signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      const other = isPackhouseError(error) ? error.data?.upstream : undefined;
-      if (typeof other === 'string' && !lied.includes(other)) tried.push(tryOf(other, error as Error, null));
-      return failed();
-    }
-    if (lied.includes(candidate.upstream)) {
-      dropTraces(candidate);
-      return failed();
-    }
-  }
-}
-
-/** A record without the form that it must have is counted as one that failed the proof `form`. */
-function countFailedProof({ context, network }: ExtractParts, error: PackhouseError): void {
-  const { proof } = error.data;
-  context.metrics
-    .counter('packhouse_failed_proofs_total', 'Blocks whose data failed a proof, each upstream by itself', [
-      'network',
-      'proof',
-    ])
-    .inc({ network, proof: typeof proof === 'string' ? proof : 'form' });
-}
-
-/** A block that no upstream gave. */
-function neverHad({ number, error, upstreams, faults }: FailedBlock): ExtractFailure {
-  const tried = (faults ?? []).map((fault) => tryOf(fault.upstream, fault.error, null));
-  return { number, error, upstream: upstreams.at(-1) ?? null, payloadDigest: null, tried };
-}
-
-/** Messages of nodes may be of any length; what is kept of them may not. */
-const MAX_MESSAGE = 500;
-
-function tryOf(upstream: string, error: Error, digest: string | null): QuarantineTry {
-  const cause = isPackhouseError(error) ? error.code : 'INTERNAL';
-  return { upstream, cause, message: error.message.slice(0, MAX_MESSAGE), payloadDigest: digest };
-}
-
-async function proveRecord(prover: Prover, fetched: FetchedBlock): Promise<ProvedRecord> {
-  let block: ProvedBlock;
-  try {
-    block = prover.proveBlock({
-      block: fetched.block,
-      ...(fetched.receipts === undefined ? {} : { receipts: fetched.receipts }),
-    });
-  } catch (error) {
-    dropTraces(fetched);
-    throw error;
-  }
-  if (fetched.traces === undefined) return { block };
-  if (Array.isArray(fetched.traces)) return { block, traces: prover.proveTraces(block, fetched.traces) };
-  return { block, traces: await deflateTraces(prover, block, fetched.traces) };
-}
-
-/** Proves and deflates traces as they come in, so that an answer of any size passes through bounded memory. */
-async function deflateTraces(
-  prover: Prover,
-  block: ProvedBlock,
-  traces: AsyncIterable<unknown>,
-): Promise<Piece> {
-  const proof = prover.traceProver(block);
-  const writer = createPieceWriter();
-  try {
-    let separator = '[';
-    for await (const trace of traces) {
-      await writer.write(Buffer.from(separator + proof.push(trace), 'latin1'));
-      separator = ',';
-    }
-    proof.finish();
-    await writer.write(Buffer.from(separator === '[' ? '[]' : ']'));
-    return await writer.finish();
-  } catch (error) {
-    writer.destroy();
-    throw error;
-  }
 }

@@ -1,44 +1,44 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
+import type { IngestWindow } from '../job-names.js';
 import { intendedRanges } from '../publish/wanted-blocks.js';
 import { isNotKept } from './blame.js';
-import { dropTraces } from './drop-traces.js';
-import { fetchWish } from './extract.js';
+import { tryFetch } from './extract.js';
 import type { IngestParts } from './ingest-piece.js';
 
 /**
- * How far a part of the chain reaches that no upstream keeps, from a range on of which none could be had.
+ * Finds the last block that no upstream keeps, from a window on of which no block is kept.
  *
  * A pruned node lacks millions of blocks in a row, and asking for each of them would take days: a few are asked for,
- * twice as far away each time, and the border is then looked for between the last that is not kept and the first that
- * is. Blocks in between that a node does keep after all are only had later, at the next try. Nothing beyond what is
- * wanted, final and neither staged nor published is held.
+ * each twice as far away, then the border is searched between the last that is not kept and the first that is. Blocks
+ * in between that a node keeps after all are only fetched at the next try. Nothing is held but what is wanted, final
+ * and neither staged nor published.
  */
 export async function findUnkeptEnd(
   parts: IngestParts,
-  range: BlockRange & { kinds: readonly Kind[] },
+  window: IngestWindow,
   signal: AbortSignal,
 ): Promise<number> {
-  const limit = await openEnd(parts, range);
-  let missing = range.end;
+  const isUnkept = async (number: number): Promise<boolean> => {
+    const error = await tryFetch(parts, number, window.kinds, signal);
+    return error !== null && isNotKept(error);
+  };
+  const limit = await openEnd(parts, window);
+  let missing = window.end;
   let kept: number | null = null;
-  for (let step = range.end - range.start + 1; kept === null && missing < limit; step *= 2) {
+  for (let step = window.end - window.start + 1; kept === null && missing < limit; step *= 2) {
     const number = Math.min(limit, missing + step);
-    if (await isUnkept(parts, number, range.kinds, signal)) missing = number;
+    if (await isUnkept(number)) missing = number;
     else kept = number;
   }
   while (kept !== null && kept - missing > 1) {
     const middle: number = missing + Math.floor((kept - missing) / 2);
-    if (await isUnkept(parts, middle, range.kinds, signal)) missing = middle;
+    if (await isUnkept(middle)) missing = middle;
     else kept = middle;
   }
   return missing;
 }
 
-/** The last block behind the range up to which everything is wanted, final and not there in any of the kinds. */
-async function openEnd(
-  { database, network }: IngestParts,
-  { end, kinds }: BlockRange & { kinds: readonly Kind[] },
-): Promise<number> {
+/** The last block after the window up to which everything is wanted and final, and missing in all of the kinds. */
+async function openEnd({ database, network }: IngestParts, { end, kinds }: IngestWindow): Promise<number> {
   const head = await database.head.get(network);
   const wanted = await database.wanted.list(network);
   let limit = head?.finalized ?? end;
@@ -54,19 +54,4 @@ async function openEnd(
     }
   }
   return Math.max(end, limit);
-}
-
-async function isUnkept(
-  { source }: IngestParts,
-  number: number,
-  kinds: readonly Kind[],
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    dropTraces(await source.fetchBlock(number, fetchWish(kinds), { signal }));
-    return false;
-  } catch (error) {
-    signal.throwIfAborted();
-    return isNotKept(error as Error);
-  }
 }

@@ -1,17 +1,19 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import { type HeadRow, SEGMENT_BLOCKS, type WantedRange } from '@packhouse/database';
+import { type HeadRow, SEGMENT_BLOCKS } from '@packhouse/database';
 import type { BlockAnchor, ChainHead } from '@packhouse/node-rpc';
 import { isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { lookAtHead } from '../head/look-at-head.js';
 import { compareStaged, dropAbandoned } from '../head/reorganise.js';
+import type { IngestWindow } from '../job-names.js';
 import { intendedRanges } from '../publish/wanted-blocks.js';
 import { intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
 import { isNodeFault } from './blame.js';
-import { type ExtractFailure, extract } from './extract.js';
+import { extractRuns } from './extract.js';
 import type { IngestParts } from './ingest-piece.js';
+import type { ExtractFailure } from './prove-block.js';
 import { stage } from './stage.js';
 
-/** Blocks that are fetched and staged together at the head; each is a fragment of its own. */
+/** Blocks at the head that are fetched and staged together; each is a fragment of its own. */
 const HEAD_CHUNK = 4;
 /** A look that has more to stage ends after this long, in milliseconds, so that the head is noted and checked anew. */
 const LONGEST_LOOK_MS = 3_000;
@@ -23,7 +25,7 @@ export interface FollowReport {
   failures: ExtractFailure[];
   /** Whether the look ended before all was staged: the next one should not wait. */
   behind: boolean;
-  /** Why nothing is staged at the head: REORG_BELOW_FINALITY, the alarm is open. */
+  /** REORG_BELOW_FINALITY while its alarm is open: nothing is staged at the head. */
   halted: PackhouseError | null;
 }
 
@@ -31,11 +33,11 @@ export interface FollowReport {
  * One look at the head: drops what a reorganisation abandoned, notes the head, stages the wanted blocks that are not
  * final yet. Final blocks are the planner's. Safe to repeat; blocks that fail are tried again at the next look.
  *
- * The head is noted last of the two because packers take its word for what is final: until the staged blocks were
- * compared with the chain they may belong to a branch that it has left. What is final stays final: a lower `finalized`
- * is a node that lags, and a chain that has another block in a final one's place stops the head (see lookAtHead). The
- * newest blocks are staged first, so that neither a long way to go nor a block that fails keeps them waiting. Nothing
- * is staged while `mayStage` says no: staging is far beyond full.
+ * The head is noted after the staged blocks were compared with the chain: packers rely on its finality, and until then
+ * staged blocks may belong to a branch that the chain has left. What is final stays final: a lower `finalized` comes
+ * from a node that lags, and another block in place of a final one stops the head (see lookAtHead). The newest blocks
+ * are staged first, so that neither many older ones nor a block that fails delays them. Nothing is staged while
+ * `mayStage` returns false: staging is far beyond full.
  */
 export async function follow(
   parts: IngestParts & { mayStage?: () => boolean },
@@ -50,7 +52,7 @@ export async function follow(
   const floor = look.keptTo ?? noted?.finalized ?? -1;
   const compared = await compareStaged(parts, chainHead, floor + 1, signal, look.anchor);
   if (compared.is === 'abandoned') await dropAbandoned(parts, compared.from);
-  // Answers that do not belong together say nothing about what is final.
+  // Answers that do not belong together say nothing of finality.
   const finalized = compared.is === 'unclear' ? floor : Math.max(floor, chainHead.finalized);
   const head = { network, number: chainHead.number, hash: chainHead.hash, finalized };
   await database.head.set(head);
@@ -61,7 +63,7 @@ export async function follow(
   return report;
 }
 
-/** Stages what is missing above the newest final block, and tells of it in `report`. */
+/** Stages what is missing above the newest final block, and adds it to `report`. */
 async function stageMissing(
   parts: IngestParts,
   chainHead: ChainHead,
@@ -70,34 +72,33 @@ async function stageMissing(
 ): Promise<void> {
   const { clock } = parts.context;
   const lookUntil = clock.now() + LONGEST_LOOK_MS;
-  const wanted = await parts.database.wanted.list(parts.network);
-  for (const { range, kinds } of (await missingAtHead(parts, wanted, chainHead)).reverse()) {
-    for (const chunk of [...chunks(range)].reverse()) {
+  for (const window of (await missingAtHead(parts, chainHead)).reverse()) {
+    for (const chunk of chunksOf(window).reverse()) {
       signal.throwIfAborted();
       if (clock.now() > lookUntil) {
         report.behind = report.staged > 0;
         return;
       }
-      const { runs, failures } = await extractSingly(parts, chunk, kinds, signal);
+      const { runs, failures } = await extractSingly(parts, chunk, signal);
       for (const run of runs) {
         try {
           await stage(parts, run, signal);
         } catch (error) {
           if (!isPackhouseError(error, 'STAGE_CONFLICT')) throw error;
-          // The chain moved since the head was asked for: the next look compares anew what is staged.
+          // The chain moved since the head was asked for: the next look compares again what is staged.
           report.behind = report.staged > 0;
           return;
         }
         report.staged += run.blocks.length;
       }
       report.failures.push(...failures);
-      // The node itself is in trouble: the older blocks would only fail as well.
+      // The node itself is in trouble: the older blocks would fail as well.
       if (runs.length === 0 && failures.some(({ error }) => isNodeFault(error))) return;
     }
   }
 }
 
-/** Notes the hash of the newest final block: the chain has to have it from now on. */
+/** Notes the hash of the newest final block: the chain must have it from now on. */
 async function noteAnchor(
   { database, network, source }: IngestParts,
   head: ChainHead,
@@ -116,29 +117,21 @@ async function noteAnchor(
   if (hash !== undefined) await database.head.setAnchor(network, { number: finalized, hash });
 }
 
-/** Each block at the head is a run, and so a fragment, of its own: its file is ready the moment it is staged. */
+/** Each block at the head is a run, and so a fragment, of its own: its file is ready as soon as it is staged. */
 async function extractSingly(
   parts: IngestParts,
-  range: BlockRange,
-  kinds: readonly Kind[],
+  { start, end, kinds }: IngestWindow,
   signal: AbortSignal,
-): Promise<Awaited<ReturnType<typeof extract>>> {
-  const numbers = Array.from({ length: range.end - range.start + 1 }, (_, i) => range.start + i);
+): Promise<Pick<Awaited<ReturnType<typeof extractRuns>>, 'runs' | 'failures'>> {
+  const numbers = Array.from({ length: end - start + 1 }, (_, i) => start + i);
   const each = await Promise.all(
-    numbers.map((number) => extract(parts, { start: number, end: number }, kinds, signal)),
+    numbers.map((number) => extractRuns(parts, { start: number, end: number, kinds }, signal)),
   );
-  return {
-    runs: each.flatMap((result) => result.runs),
-    failures: each.flatMap((result) => result.failures),
-    wireBytes: each.reduce((sum, result) => sum + result.wireBytes, 0),
-  };
+  return { runs: each.flatMap(({ runs }) => runs), failures: each.flatMap(({ failures }) => failures) };
 }
 
-async function missingAtHead(
-  { database, network }: IngestParts,
-  wanted: readonly WantedRange[],
-  head: ChainHead,
-): Promise<{ range: BlockRange; kinds: Kind[] }[]> {
+async function missingAtHead({ database, network }: IngestParts, head: ChainHead): Promise<IngestWindow[]> {
+  const wanted = await database.wanted.list(network);
   const tip = { start: head.finalized + 1, end: head.number };
   if (tip.end < tip.start) return [];
   const missing = new Map<Kind, BlockRange[]>();
@@ -149,17 +142,19 @@ async function missingAtHead(
     missing.set(kind, subtractRanges(intended, unionRanges([...staged, ...published])));
   }
   return unionRanges([...missing.values()].flat()).map((range) => ({
-    range,
+    ...range,
     kinds: KINDS.filter((kind) => intersectRanges(missing.get(kind) ?? [], [range]).length > 0),
   }));
 }
 
-/** Pieces of a range of HEAD_CHUNK blocks at most, none across a segment's border. */
-function* chunks(range: BlockRange): Generator<BlockRange> {
-  for (let start = range.start; start <= range.end; ) {
+/** A window in chunks of HEAD_CHUNK blocks at most, none across a segment's border. */
+function chunksOf(window: IngestWindow): IngestWindow[] {
+  const chunks: IngestWindow[] = [];
+  for (let { start } = window; start <= window.end; ) {
     const segmentEnd = start - (start % SEGMENT_BLOCKS) + SEGMENT_BLOCKS - 1;
-    const end = Math.min(range.end, segmentEnd, start + HEAD_CHUNK - 1);
-    yield { start, end };
+    const end = Math.min(window.end, segmentEnd, start + HEAD_CHUNK - 1);
+    chunks.push({ start, end, kinds: window.kinds });
     start = end + 1;
   }
+  return chunks;
 }

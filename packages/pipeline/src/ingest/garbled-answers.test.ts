@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { chainFrom } from '../testing/chains.js';
 import { createGarblingNode, type GarblingNode, type Script, scripts } from '../testing/garbling-node.js';
 import { makeWorld, type World } from '../testing/world.js';
-import { extract } from './extract.js';
+import { extractRuns } from './extract.js';
 import { ingest } from './ingest.js';
 
 /** The first of a segment. */
@@ -60,7 +60,7 @@ test('whatever a node answers, each block is had and right, or a failure in its 
   const check = async (played: Script[]): Promise<void> => {
     node.play(played);
     const { runs, failures } = await withSource((source) =>
-      extract({ ...world.parts, source }, WINDOW, KINDS, world.context.signal),
+      extractRuns({ ...world.parts, source }, { ...WINDOW, kinds: KINDS }, world.context.signal),
     );
     const had = runs.flatMap((run) => run.blocks);
     for (const { hash, number } of had) expect(hash).toBe(hashes[number - FIRST]);

@@ -2,7 +2,7 @@ import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rangesInclude, unionRanges } from '../ranges.js';
-import { missingPieces } from './missing-pieces.js';
+import { missingPieces } from './ingest-piece.js';
 
 test('kinds that miss different blocks are cut where one of them begins or ends', () => {
   const missing = new Map<Kind, BlockRange[]>([
@@ -11,9 +11,9 @@ test('kinds that miss different blocks are cut where one of them begins or ends'
     ['traces', []],
   ]);
   expect(missingPieces(missing)).toEqual([
-    { range: { start: 0, end: 4 }, kinds: ['logs'] },
-    { range: { start: 5, end: 9 }, kinds: ['receipts', 'logs'] },
-    { range: { start: 10, end: 20 }, kinds: ['receipts'] },
+    { start: 0, end: 4, kinds: ['logs'] },
+    { start: 5, end: 9, kinds: ['receipts', 'logs'] },
+    { start: 10, end: 20, kinds: ['receipts'] },
   ]);
   expect(missingPieces(new Map())).toEqual([]);
 });
@@ -29,7 +29,7 @@ test('the pieces name each missing block and kind once, and nothing else', () =>
       for (const kind of KINDS) {
         for (let number = 0; number < 70; number++) {
           const named = pieces.filter(
-            ({ range, kinds }) => kinds.includes(kind) && range.start <= number && number <= range.end,
+            ({ start, end, kinds }) => kinds.includes(kind) && start <= number && number <= end,
           );
           expect(named.length).toBe(rangesInclude(missing.get(kind) as BlockRange[], number) ? 1 : 0);
         }

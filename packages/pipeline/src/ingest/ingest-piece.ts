@@ -1,72 +1,84 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
+import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import type { StageRequest } from '@packhouse/database';
-import { intersectRanges } from '../ranges.js';
+import type { IngestWindow } from '../job-names.js';
+import { intersectRanges, rangesInclude } from '../ranges.js';
 import { isDatabaseFault } from './blame.js';
-import { type ExtractFailure, type ExtractParts, extract } from './extract.js';
-import type { Piece } from './missing-pieces.js';
-import type { StageParts } from './stage.js';
-import { stagePatiently } from './stage-patiently.js';
+import { type ExtractParts, extract } from './extract.js';
+import type { ExtractFailure } from './prove-block.js';
+import { type StageParts, stagePatiently } from './stage.js';
 
 export type IngestParts = ExtractParts & StageParts;
 
-/** A block that could not be had, and the kinds it was asked for. */
-export interface Failed {
-  failure: ExtractFailure;
+/** A block that failed, and the kinds it was asked for. */
+export interface Failed extends ExtractFailure {
   kinds: readonly Kind[];
-  /** It was had, and could not be staged. */
+  /** It was extracted, and could not be staged. */
   unstaged: boolean;
 }
 
-/** A range is staged in so many runs, while it is extracted: what a kill takes is fetched again in part only. */
-const RUNS_OF_WINDOW = 4;
+/**
+ * Cuts what is missing of several kinds into windows of which every block is missing in every kind.
+ *
+ * A fragment that covers a block which is there already cannot be staged, so what is fetched together must have the
+ * same borders in all its kinds.
+ */
+export function missingPieces(missing: ReadonlyMap<Kind, readonly BlockRange[]>): IngestWindow[] {
+  const holes = [...missing.values()].flat();
+  const borders = [...new Set(holes.flatMap(({ start, end }) => [start, end + 1]))].sort((a, b) => a - b);
+  return borders.slice(0, -1).flatMap((start, i) => {
+    const kinds = KINDS.filter((kind) => rangesInclude(missing.get(kind) ?? [], start));
+    return kinds.length === 0 ? [] : [{ start, end: (borders[i + 1] as number) - 1, kinds }];
+  });
+}
+
+/** A piece is staged in this many runs while it is extracted, so that after a kill only a part is fetched again. */
+const RUNS_OF_PIECE = 4;
 /** Below this a transaction costs more than it saves. */
 const SMALLEST_RUN = 16;
 
 /**
- * Extracts and stages a range of which all the kinds are missing; what was quarantined of it and is staged now leaves
- * the quarantine. A run that cannot be staged fails by itself. Throws where Postgres is in trouble.
+ * Extracts and stages a piece; what is staged of it leaves the quarantine (`quarantined`: what may be there). A run
+ * that cannot be staged fails by itself. Throws if Postgres is in trouble.
  */
 export async function ingestPiece(
   parts: IngestParts,
-  { range, kinds }: Piece,
+  piece: IngestWindow,
   quarantined: readonly BlockRange[],
   signal: AbortSignal,
 ): Promise<{ staged: number; failed: Failed[] }> {
   const { context, database, network } = parts;
+  const { kinds } = piece;
   const unstaged: Failed[] = [];
   let staged = 0;
   const take = async (run: StageRequest): Promise<void> => {
-    const first = run.blocks[0]?.number ?? range.start;
-    const held = { start: first, end: run.blocks.at(-1)?.number ?? first };
     try {
       await stagePatiently(parts, run, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (isDatabaseFault(error)) throw error;
-      for (const { number } of run.blocks) {
-        const failure = { number, error: error as Error, upstream: null, payloadDigest: null, tried: [] };
-        unstaged.push({ failure, kinds, unstaged: true });
-      }
+      const failure = { error: error as Error, upstream: null, payloadDigest: null, tried: [] };
+      for (const { number } of run.blocks) unstaged.push({ ...failure, number, kinds, unstaged: true });
       return;
     }
     staged += run.blocks.length;
-    if (intersectRanges(quarantined, [held]).length > 0) {
-      await database.quarantine.settle(network, held, kinds);
+    const start = run.blocks[0]?.number ?? piece.start;
+    const range = { start, end: run.blocks.at(-1)?.number ?? start };
+    if (intersectRanges(quarantined, [range]).length > 0) {
+      await database.quarantine.settle(network, range, kinds);
     }
   };
-  const { failures, wireBytes } = await extract(parts, range, kinds, signal, {
-    runBlocks: Math.max(SMALLEST_RUN, Math.ceil((range.end - range.start + 1) / RUNS_OF_WINDOW)),
-    take,
-  });
+  const runBlocks = Math.max(SMALLEST_RUN, Math.ceil((piece.end - piece.start + 1) / RUNS_OF_PIECE));
+  const { failures, wireBytes } = await extract(parts, piece, signal, { runBlocks, take });
   context.metrics
     .counter('packhouse_ingested_bytes_total', 'Bytes of node answers, as they came over the wire', [
       'network',
     ])
     .inc({ network }, wireBytes);
-  const failed: Failed[] = failures.map((failure) => ({ failure, kinds, unstaged: false }));
-  failed.push(...unstaged);
   context.metrics
     .counter('packhouse_staged_blocks_total', 'Blocks proved and staged', ['network'])
     .inc({ network }, staged);
-  return { staged, failed };
+  return {
+    staged,
+    failed: [...failures.map((failure) => ({ ...failure, kinds, unstaged: false })), ...unstaged],
+  };
 }

@@ -1,34 +1,29 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import { isBelowFinality, openFinalityAlarm } from '../head/finality-alarm.js';
+import type { IngestWindow } from '../job-names.js';
 import { subtractRanges, unionRanges } from '../ranges.js';
-import { isNodeFault, mayBlameBlock } from './blame.js';
-import { dropTraces } from './drop-traces.js';
-import { fetchWish } from './extract.js';
+import { faultOf, type Remedy, remedyOf } from './blame.js';
+import { tryFetch } from './extract.js';
 import { holdFailed } from './hold-failed.js';
-import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
-import { missingPieces, type Piece } from './missing-pieces.js';
+import { type Failed, type IngestParts, ingestPiece, missingPieces } from './ingest-piece.js';
 
-/** From this try of a job on, blocks that a living node cannot give are asked for one by one. */
-const PATIENT_ATTEMPTS = 3;
-/** From this try on, the last of a job, a whole window may be to blame where the node gives blocks elsewhere. */
-const LAST_ATTEMPTS = 5;
-/** Blocks that one try may blame like that; where more fail it is the node. */
-const MAX_BLAMED = 4;
+/** Blocks that one try may hold after it asked for them alone; if more fail, it is the node. */
+const MAX_ALONE = 4;
 
 /**
- * One ingest job: first what is missing of the window is extracted, then it is staged, then blocks that failed are
- * quarantined. Nothing is staged while the chain differs below finality. Safe to repeat at any point. Throws what
- * makes a later try sensible; `attempt` counts the tries from 1.
+ * One ingest job: extracts and stages what is missing of the window, then quarantines blocks that failed (`blame.ts`
+ * has the policy). Nothing is staged while the chain differs below finality. Safe to repeat at any point. Throws what a
+ * later try may settle; `attempt` counts the tries from 1.
  */
 export async function ingest(
   parts: IngestParts,
-  window: BlockRange & { kinds: readonly Kind[] },
+  window: IngestWindow,
   signal: AbortSignal,
   attempt = 1,
 ): Promise<{ staged: number; failed: number }> {
   let staged = 0;
   const failed: Failed[] = [];
-  // Planned before the chain was seen to differ below finality: the plan comes back to it once that is settled.
+  // Planned before the chain was seen to differ below finality: planned again when that is settled.
   if ((await openFinalityAlarm(parts)) !== null) return { staged, failed: 0 };
   const { pieces, quarantined } = await missingWithin(parts, window);
   for (const piece of pieces) {
@@ -36,68 +31,57 @@ export async function ingest(
     staged += outcome.staged;
     failed.push(...outcome.failed);
   }
-  if (failed.some(({ failure }) => isBelowFinality(failure.error))) return { staged, failed: failed.length };
-  const patient = attempt >= PATIENT_ATTEMPTS;
-  const isHeld = ({ failure, unstaged }: Failed): boolean =>
-    (unstaged && !patient) || isNodeFault(failure.error);
-  const blamed = failed.filter((one) => !isHeld(one));
-  let held = failed.filter(isHeld);
-  // Whatever else was wanted of the window was had, now or before.
-  const few = failed.length < window.end - window.start + 1 || window.start === window.end;
-  if (held.length > 0 && few && patient && (await answers(parts, signal))) {
-    const alone = await askAlone(parts, held, quarantined, signal);
+  if (failed.some(({ error }) => isBelowFinality(error))) return { staged, failed: failed.length };
+
+  const all = failed.length > window.end - window.start && window.start < window.end;
+  const remedyFor = (one: Failed): Remedy => remedyOf(faultOf(one), { attempt, all });
+  const held = failed.filter((one) => remedyFor(one) === 'hold');
+  let left = failed.filter((one) => remedyFor(one) !== 'hold');
+  if (left.some((one) => remedyFor(one) === 'ask-alone') && (await answers(parts, signal))) {
+    const alone = await askAlone(parts, left, quarantined, signal);
     staged += alone.staged;
-    blamed.push(...alone.blamed);
-    held = alone.held;
+    held.push(...alone.held);
+    left = alone.left;
   }
-  const all = !few && attempt >= LAST_ATTEMPTS && held.every(({ failure }) => mayBlameBlock(failure.error));
-  if (held.length > 0 && all && (await givesOthers(parts, window, signal))) {
-    blamed.push(...held);
-    held = [];
+  const elsewhere = left.length > 0 && left.every((one) => remedyFor(one) === 'ask-elsewhere');
+  if (elsewhere && (await answersElsewhere(parts, window, signal))) {
+    held.push(...left);
+    left = [];
   }
-  staged += await holdFailed(parts, blamed, quarantined, signal);
-  const [first] = held;
-  if (first !== undefined) throw first.failure.error;
-  return { staged, failed: blamed.length };
+  staged += await holdFailed(parts, held, quarantined, signal);
+  const [first] = left;
+  if (first !== undefined) throw first.error;
+  return { staged, failed: held.length };
 }
 
 /**
- * Asks for blocks one by one, so that a block which brings down whatever it is asked with (a trace that takes too
- * long) is told from its neighbours. `held` is what the node is to blame for after all.
+ * Asks for blocks one by one, so that a block which fails everything it is asked with (a trace that takes too long) is
+ * told from its neighbours. `left` is what the node is to blame for after all.
  */
 async function askAlone(
   parts: IngestParts,
   failed: readonly Failed[],
   quarantined: readonly BlockRange[],
   signal: AbortSignal,
-): Promise<{ staged: number; blamed: Failed[]; held: Failed[] }> {
-  const result = { staged: 0, blamed: [] as Failed[], held: [] as Failed[] };
+): Promise<{ staged: number; held: Failed[]; left: Failed[] }> {
+  const result = { staged: 0, held: [] as Failed[], left: [] as Failed[] };
   for (const one of failed) {
-    if (!mayBlameBlock(one.failure.error) || result.blamed.length === MAX_BLAMED) {
-      result.held.push(one);
+    if (faultOf(one) !== 'either' || result.held.length === MAX_ALONE) {
+      result.left.push(one);
       continue;
     }
-    const { number } = one.failure;
+    const piece = { start: one.number, end: one.number, kinds: one.kinds };
     const again =
       failed.length === 1
         ? { staged: 0, failed: [one] }
-        : await ingestPiece(
-            parts,
-            { range: { start: number, end: number }, kinds: one.kinds },
-            quarantined,
-            signal,
-          );
+        : await ingestPiece(parts, piece, quarantined, signal);
     result.staged += again.staged;
-    for (const still of again.failed) {
-      const { error } = still.failure;
-      const to = isNodeFault(error) && !mayBlameBlock(error) ? result.held : result.blamed;
-      to.push(still);
-    }
+    for (const still of again.failed) (faultOf(still) === 'node' ? result.left : result.held).push(still);
   }
   return result;
 }
 
-/** Whether the nodes answer at all: then it is the block that they cannot give. */
+/** Whether the nodes answer at all: then it is the block that they cannot answer for. */
 async function answers({ source }: IngestParts, signal: AbortSignal): Promise<boolean> {
   try {
     await source.head(signal);
@@ -109,43 +93,36 @@ async function answers({ source }: IngestParts, signal: AbortSignal): Promise<bo
 }
 
 /**
- * Whether the nodes give the same of a block far away: then it is the window that they cannot give, such as blocks that
- * take too long to trace, one after the other. Windows like that would take all places of the queue in the end.
+ * Whether the nodes answer for a block far away: then it is the window that they cannot answer for, such as blocks that
+ * take too long to trace, one after the other. Such windows would take all places of the queue in the end.
  */
-async function givesOthers(
-  { database, network, source }: IngestParts,
-  window: BlockRange & { kinds: readonly Kind[] },
+async function answersElsewhere(
+  parts: IngestParts,
+  window: IngestWindow,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const head = await database.head.get(network);
-  if (head === null || head.finalized < 0) return false;
-  if (head.finalized >= window.start && head.finalized <= window.end) return false;
-  try {
-    dropTraces(await source.fetchBlock(head.finalized, fetchWish(window.kinds), { signal }));
-    return true;
-  } catch {
-    signal.throwIfAborted();
-    return false;
-  }
+  const finalized = (await parts.database.head.get(parts.network))?.finalized ?? -1;
+  if (finalized < 0 || (finalized >= window.start && finalized <= window.end)) return false;
+  return (await tryFetch(parts, finalized, window.kinds, signal)) === null;
 }
 
-/** What is neither staged nor published of the window, nor waits in the quarantine for its next try. */
+/** What is neither staged nor published of the window, nor rests in quarantine until its next try. */
 async function missingWithin(
   { context, database, network }: IngestParts,
-  window: BlockRange & { kinds: readonly Kind[] },
-): Promise<{ pieces: Piece[]; quarantined: BlockRange[] }> {
+  { start, end, kinds }: IngestWindow,
+): Promise<{ pieces: IngestWindow[]; quarantined: BlockRange[] }> {
   const now = context.clock.now();
-  const rows = (await database.quarantine.within(network, window)).map((row) => ({
+  const rows = (await database.quarantine.within(network, { start, end })).map((row) => ({
+    start: row.number,
+    end: row.end,
     kinds: row.kinds,
     resting: row.nextTry.getTime() > now,
-    range: { start: row.number, end: row.end },
   }));
   const missing = new Map<Kind, BlockRange[]>();
-  for (const kind of KINDS.filter((each) => window.kinds.includes(each))) {
-    const { staged, published } = await database.coverage(network, kind, window);
-    const resting = rows.filter((row) => row.resting && row.kinds.includes(kind)).map((row) => row.range);
-    const whole = [{ start: window.start, end: window.end }];
-    missing.set(kind, subtractRanges(whole, unionRanges([...staged, ...published, ...resting])));
+  for (const kind of KINDS.filter((each) => kinds.includes(each))) {
+    const { staged, published } = await database.coverage(network, kind, { start, end });
+    const resting = rows.filter((row) => row.resting && row.kinds.includes(kind));
+    missing.set(kind, subtractRanges([{ start, end }], unionRanges([...staged, ...published, ...resting])));
   }
-  return { pieces: missingPieces(missing), quarantined: unionRanges(rows.map((row) => row.range)) };
+  return { pieces: missingPieces(missing), quarantined: unionRanges(rows) };
 }

@@ -14,9 +14,9 @@ export interface StageParts {
 /**
  * Stages one run of proved blocks in one transaction.
  *
- * Where its hashes do not fit what is here already, the chain is asked which is right: staged blocks that it has
- * abandoned are dropped and the run is staged again, once. Throws STAGE_CONFLICT where the run itself is wrong, and
- * REORG_BELOW_FINALITY, with the alarm raised, where no upstream has what is published or final here.
+ * If its hashes do not fit what is staged or published, the chain is asked which is right: staged blocks that it has
+ * abandoned are dropped and the run is staged again, once. Throws STAGE_CONFLICT if the run itself is wrong, and
+ * REORG_BELOW_FINALITY, with the alarm raised, if no upstream has what is published or final here.
  */
 export async function stage(parts: StageParts, request: StageRequest, signal: AbortSignal): Promise<void> {
   try {
@@ -31,13 +31,40 @@ export async function stage(parts: StageParts, request: StageRequest, signal: Ab
   }
 }
 
+/** How long to wait for a Postgres that is away, in milliseconds: less than a job's lock lasts. */
+const PATIENCE_MS = 8_000;
+const RETRY_MS = 400;
+
+/**
+ * Stages a run like `stage`, and waits while Postgres is away for a moment, so that its restart causes no block to be
+ * fetched again. Throws DATABASE_UNAVAILABLE if it stays away.
+ */
+export async function stagePatiently(
+  parts: StageParts,
+  request: StageRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, logger } = parts.context;
+  const until = clock.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await stage(parts, request, signal);
+      return;
+    } catch (error) {
+      if (!isPackhouseError(error, 'DATABASE_UNAVAILABLE') || clock.now() >= until) throw error;
+      logger.warn({ network: parts.network, err: error }, 'Postgres is away; what was fetched waits for it');
+      await clock.sleep(RETRY_MS, signal);
+    }
+  }
+}
+
 /** Whether the block that does not fit is contradicted by one that is published, or staged and final. */
 function isFinal(conflict: PackhouseError, finalized: number): boolean {
   const { by, published } = conflict.data;
   return published === true || (typeof by === 'number' && by <= finalized);
 }
 
-/** Throws: the conflict where some upstream has the final block, else the alarm. */
+/** Throws the conflict if some upstream has the final block, else the alarm. */
 async function checkFinal(parts: StageParts, conflict: PackhouseError, signal: AbortSignal): Promise<never> {
   const { expected, number } = conflict.data;
   try {

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { createPieceWriter, type Piece } from '@packhouse/bundle';
+import type { ProvedBlock, Prover } from '@packhouse/chain';
+import type { QuarantineTry } from '@packhouse/database';
+import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
+import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import type { ProvedRecord } from './fragment-writer.js';
+
+export interface ProveParts {
+  context: Context;
+  source: BlockSource;
+  prover: Prover;
+  network: string;
+}
+
+/** A proved block, and how the node that sent it names itself. */
+export interface NamedRecord extends ProvedRecord {
+  client: string | null;
+}
+
+/** A block that no upstream sent, or whose data failed its proofs on every upstream that was asked. */
+export interface ExtractFailure {
+  number: number;
+  error: Error;
+  /** The upstream whose data failed, or the last that was asked. */
+  upstream: string | null;
+  /** Hex SHA-256 of the answer that failed, if there was one. */
+  payloadDigest: string | null;
+  /** What each upstream did, in the order they were asked. */
+  tried: readonly QuarantineTry[];
+}
+
+/**
+ * Proves a fetched block. If a proof fails, the block is fetched again from the upstreams that have not failed it, one
+ * after the other. Throws only when aborted.
+ */
+export async function proveBlock(
+  parts: ProveParts,
+  fetched: FetchedBlock | FailedBlock,
+  wish: FetchWish,
+  signal: AbortSignal,
+): Promise<NamedRecord | ExtractFailure> {
+  if ('error' in fetched) return notFetched(fetched);
+  const { source, prover, context } = parts;
+  const { number } = fetched;
+  const avoid: string[] = [];
+  const tried: QuarantineTry[] = [];
+  for (let candidate = fetched; ; ) {
+    const { upstream } = candidate;
+    let failure: Error;
+    try {
+      return { ...(await proveRecord(prover, candidate)), client: candidate.client ?? null };
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = error as Error;
+      avoid.push(upstream);
+      tried.push(tryOf(upstream, failure, payloadDigest(candidate)));
+      if (isPackhouseError(error, 'PROOF_FAILED') || isPackhouseError(error, 'RECORD_INVALID')) {
+        source.reportLie(upstream);
+        countFailedProof(parts, error);
+      }
+      context.logger.warn({ block: number, upstream, err: error }, 'block failed its proofs');
+    }
+    const failed = (): ExtractFailure => {
+      const digest = tried.findLast((one) => one.upstream === upstream)?.payloadDigest ?? null;
+      return { number, error: failure, upstream, payloadDigest: digest, tried };
+    };
+    try {
+      candidate = await source.fetchBlock(number, wish, { avoid, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      const other = isPackhouseError(error) ? error.data?.upstream : undefined;
+      if (typeof other === 'string' && !avoid.includes(other)) tried.push(tryOf(other, error as Error, null));
+      return failed();
+    }
+    if (avoid.includes(candidate.upstream)) {
+      dropTraces(candidate);
+      return failed();
+    }
+  }
+}
+
+async function proveRecord(prover: Prover, fetched: FetchedBlock): Promise<ProvedRecord> {
+  let block: ProvedBlock;
+  try {
+    block = prover.proveBlock({
+      block: fetched.block,
+      ...(fetched.receipts === undefined ? {} : { receipts: fetched.receipts }),
+    });
+  } catch (error) {
+    dropTraces(fetched);
+    throw error;
+  }
+  if (fetched.traces === undefined) return { block };
+  if (Array.isArray(fetched.traces)) return { block, traces: prover.proveTraces(block, fetched.traces) };
+  return { block, traces: await deflateTraces(prover, block, fetched.traces) };
+}
+
+/** Checks and deflates traces while they arrive, so that an answer of any size takes bounded memory. */
+async function deflateTraces(
+  prover: Prover,
+  block: ProvedBlock,
+  traces: AsyncIterable<unknown>,
+): Promise<Piece> {
+  const proof = prover.traceProver(block);
+  const writer = createPieceWriter();
+  try {
+    let separator = '[';
+    for await (const trace of traces) {
+      await writer.write(Buffer.from(separator + proof.push(trace), 'latin1'));
+      separator = ',';
+    }
+    proof.finish();
+    await writer.write(Buffer.from(separator === '[' ? '[]' : ']'));
+    return await writer.finish();
+  } catch (error) {
+    writer.destroy();
+    throw error;
+  }
+}
+
+/**
+ * Ends traces that nobody will read: they may be an answer that still arrives on a connection of its own. An error of
+ * that connection is ignored; unhandled, it would end the process.
+ */
+export function dropTraces({ traces }: Pick<FetchedBlock, 'traces'>): void {
+  if (traces === undefined || Array.isArray(traces)) return;
+  traces[Symbol.asyncIterator]()
+    .return?.()
+    .catch(() => undefined);
+}
+
+/** A record without the required form counts as one that failed the proof `form`. */
+function countFailedProof({ context, network }: ProveParts, error: PackhouseError): void {
+  const { proof } = error.data;
+  context.metrics
+    .counter('packhouse_failed_proofs_total', 'Blocks whose data failed a proof, each upstream by itself', [
+      'network',
+      'proof',
+    ])
+    .inc({ network, proof: typeof proof === 'string' ? proof : 'form' });
+}
+
+function notFetched({ number, error, upstreams, faults }: FailedBlock): ExtractFailure {
+  const tried = (faults ?? []).map((fault) => tryOf(fault.upstream, fault.error, null));
+  return { number, error, upstream: upstreams.at(-1) ?? null, payloadDigest: null, tried };
+}
+
+/** Messages of nodes may have any length; this much of them is kept. */
+const MAX_MESSAGE = 500;
+
+function tryOf(upstream: string, error: Error, digest: string | null): QuarantineTry {
+  const cause = isPackhouseError(error) ? error.code : 'INTERNAL';
+  return { upstream, cause, message: error.message.slice(0, MAX_MESSAGE), payloadDigest: digest };
+}
+
+/**
+ * The hex SHA-256 of an upstream's answer for a block, as JSON text with its parts in this order, so that an answer
+ * shown later can be told to be the one that failed. null if it cannot be computed: streamed traces are gone.
+ */
+function payloadDigest({ block, receipts, traces }: FetchedBlock): string | null {
+  if (traces !== undefined && !Array.isArray(traces)) return null;
+  try {
+    return createHash('sha256').update(JSON.stringify({ block, receipts, traces })).digest('hex');
+  } catch {
+    // Too deeply nested, or too long, for a JSON text.
+    return null;
+  }
+}
