@@ -2,7 +2,7 @@ import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
-import { createBackPressure, ingest, plan } from '@packhouse/pipeline';
+import { createBackPressure, fetchWish, ingest, plan } from '@packhouse/pipeline';
 import type { JobPayloads, Queues } from '@packhouse/queue';
 import { type Context, isPackhouseError, openScope, type ProcessMessage } from '@packhouse/runtime';
 import { createHeadFollower } from './follow-head.js';
@@ -58,7 +58,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   let probed: Promise<void> | undefined;
   /** Whoever leads or not: an upstream on another chain must be known before the first block is asked for. */
   const probeOnce = (): Promise<void> => {
-    probed ??= source.probe(wishOf(network), context.signal).catch((error: unknown) => {
+    probed ??= source.probe(fetchWish(network.bundles.kinds), context.signal).catch((error: unknown) => {
       probed = undefined;
       throw error;
     });
@@ -150,9 +150,4 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
 
     close: () => source.close(),
   };
-}
-
-function wishOf(network: Network): { receipts: boolean; traces: boolean } {
-  const { kinds } = network.bundles;
-  return { receipts: kinds.includes('receipts') || kinds.includes('logs'), traces: kinds.includes('traces') };
 }

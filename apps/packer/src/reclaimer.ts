@@ -1,11 +1,10 @@
 import type { Database } from '@packhouse/database';
-import { reclaim } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
 
-/** Staging is looked through this often, in milliseconds. */
+/** How often staging is searched for segments that are published in every kind, in milliseconds. */
 const RECLAIM_EVERY_MS = 5_000;
 
-/** Reclaims staging of these networks, over and over, until the context is aborted; one packer at a time does. */
+/** Frees the disk space of staged blocks that are published, until the context is aborted; one packer at a time does. */
 export async function reclaimLoop(
   context: Context,
   database: Database,
@@ -16,7 +15,10 @@ export async function reclaimLoop(
       const lock = await database.tryLock('reclaim');
       if (lock !== null) {
         try {
-          for (const network of networks) await reclaim({ context, database }, network);
+          for (const network of networks) {
+            const segments = await database.staging.reclaim(network);
+            if (segments.length > 0) context.logger.debug({ network, segments }, 'staging reclaimed');
+          }
         } finally {
           await lock.release();
         }

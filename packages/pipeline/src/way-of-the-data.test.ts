@@ -5,7 +5,6 @@ import { generateChain, type RecordedBlock, sentBy } from '@packhouse/replay-nod
 import { afterEach, expect, inject, test } from 'vitest';
 import { follow } from './ingest/follow.js';
 import { plan } from './ingest/plan.js';
-import { reclaim } from './reclaim.js';
 import { makeWorld, type World } from './testing/world.js';
 
 const FIRST = 1_000;
@@ -178,10 +177,10 @@ test('staging is reclaimed only when every kind of a segment is published', asyn
   await world.noteHead();
   const before = await world.database.staging.diskBytes();
   for (let jobs = 1; jobs > 0; ) jobs = (await plan({ ...world })).ingestJobs;
-  expect(await reclaim(world, 'main')).toBe(0);
+  expect((await world.database.staging.reclaim('main')).length).toBe(0);
   await world.settle();
   expect(await world.database.staging.diskBytes()).toBeGreaterThan(before);
-  expect(await reclaim(world, 'main')).toBe(1);
+  expect((await world.database.staging.reclaim('main')).length).toBe(1);
   expect(await world.database.staging.diskBytes()).toBeLessThanOrEqual(before);
   expect((await world.published('traces')).size).toBe(10);
 });

@@ -6,9 +6,8 @@ import type { BlockSource } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, openScope, PackhouseError } from '@packhouse/runtime';
 import { extractRuns } from '../ingest/extract.js';
-import { putVerified } from '../publish/put-verified.js';
-import { relevantProofs } from '../publish/relevant-proofs.js';
-import { type SignerSource, withSigner } from '../publish/signer-source.js';
+import { putVerified, relevantProofs } from '../publish/publish.js';
+import { type SignerSource, withSigner } from '../publish/sign.js';
 
 export interface RepairParts {
   context: Context;

@@ -3,7 +3,6 @@ import { type Context, createLogger, createMetrics } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
 import { pack } from '../publish/pack.js';
 import { publish } from '../publish/publish.js';
-import { reclaim } from '../reclaim.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 import { type BackPressure, createBackPressure } from './back-pressure.js';
@@ -53,7 +52,7 @@ async function packAndReclaim(): Promise<void> {
     await pack({ ...world, publish: (...each) => publish(world, ...each) }, kind, world.context.signal);
   }
   await world.queues.wipe('pack');
-  await reclaim(world, 'main');
+  await world.database.staging.reclaim('main');
 }
 
 const stagedBlocks = async (): Promise<number> =>

@@ -6,7 +6,7 @@ import type { Context } from '@packhouse/runtime';
 import { openFinalityAlarm } from '../head/finality-alarm.js';
 import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from '../job-names.js';
 import { cutRun } from '../publish/cut-run.js';
-import { packableNow } from '../publish/wanted-blocks.js';
+import { packableRuns } from '../publish/wanted-blocks.js';
 import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
 import type { BackPressure } from './back-pressure.js';
 
@@ -85,7 +85,7 @@ async function planPacking(
   const packs: JobRequest<'pack'>[] = [];
   let packable = false;
   for (const [kind, covered] of coverage) {
-    for (const run of packableNow(covered, wanted, kind, finalized)) {
+    for (const run of packableRuns(covered, wanted, kind, finalized)) {
       const id = packJobId(network.id, kind, run.start);
       const enqueued = packing.has(id);
       if (!enqueued && (await cutRun({ database, network, kind, run })).length === 0) continue;

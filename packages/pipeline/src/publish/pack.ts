@@ -4,7 +4,7 @@ import type { Database, NewBundle } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { type Context, openScope } from '@packhouse/runtime';
 import { cutRun } from './cut-run.js';
-import { packableNow } from './wanted-blocks.js';
+import { packableRuns } from './wanted-blocks.js';
 
 export interface PackParts {
   context: Context;
@@ -82,7 +82,7 @@ async function nextCuts({ database, network }: PackParts, kind: Kind): Promise<F
   const head = await database.head.get(network.id);
   if (head === null) return [];
   const wanted = await database.wanted.list(network.id);
-  const runs = packableNow(await database.coverage(network.id, kind), wanted, kind, head.finalized);
+  const runs = packableRuns(await database.coverage(network.id, kind), wanted, kind, head.finalized);
   const cuts: FragmentInfo[][] = [];
   for (const run of runs) {
     cuts.push(...(await cutRun({ database, network, kind, run })));

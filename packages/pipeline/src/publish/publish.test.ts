@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { KINDS } from '@packhouse/chain';
 import { createVerifier, publicKeyOf, type SealedEntry } from '@packhouse/manifest';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
 import { makeWorld, type World } from '../testing/world.js';
-import { PRODUCER } from './sign.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -33,6 +33,8 @@ test('every bundle has an entry that holds what its file and its row hold, and e
   const entries = await checkedEntries(world);
   const rows = (await Promise.all(KINDS.map((kind) => database.bundles.list('main', kind, 0, 1_000)))).flat();
   expect(rows.length).toBeGreaterThan(KINDS.length);
+  const root = new URL('../../../../package.json', import.meta.url);
+  const { version } = JSON.parse(await readFile(root, 'utf8')) as { version: string };
   expect(entries.map(({ kind, start, end }) => ({ kind, start, end }))).toEqual(
     rows.map(({ kind, start, end }) => ({ kind, start, end })),
   );
@@ -46,7 +48,7 @@ test('every bundle has an entry that holds what its file and its row hold, and e
       firstHash: row?.firstHash,
       lastHash: row?.lastHash,
       proofs: row?.proofs,
-      producer: PRODUCER,
+      producer: `packhouse/${version}`,
     });
   }
 });

@@ -4,11 +4,9 @@ import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
 import type { Database, NewBundle, StagedBlock } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import { putVerified } from './put-verified.js';
-import { relevantProofs } from './relevant-proofs.js';
-import { type SignerSource, withSigner } from './signer-source.js';
+import { type SignerSource, withSigner } from './sign.js';
 
-export interface PublishParts {
+interface PublishParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
@@ -17,16 +15,15 @@ export interface PublishParts {
 }
 
 /** The version of the file format, written to the index row and the object's metadata. */
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 
 /**
  * Publishes one bundle: splice, put, verify, and only then the row of the range index with its signed entry of the
  * manifest, in one transaction.
  *
- * The object is verified by the store's own checksum where it has one, else it is read back. Killed before the
- * row, nothing is published: the same bytes are written again under the same key. Returns null where another
- * bundle already covers one of the blocks. The row waits for `turn`, so that bundles that are put side by side get
- * their rows in order. Throws OBJECT_MISMATCH and what store and database throw.
+ * If the process is killed before the row, nothing is published: the same bytes are written again under the same key.
+ * Returns null if another bundle already covers one of the blocks. The row waits for `turn`, so that bundles that are
+ * put at the same time get their rows in order. Throws OBJECT_MISMATCH and what store and database throw.
  */
 export async function publish(
   { context, database, objectStore, signers }: PublishParts,
@@ -79,7 +76,7 @@ export async function publish(
     if (!isPackhouseError(error, 'BUNDLE_OVERLAP')) throw error;
     context.logger.info(
       { network, kind, start, end },
-      'these blocks were published by somebody else meanwhile',
+      'these blocks were published by another packer meanwhile',
     );
     return null;
   }
@@ -92,7 +89,46 @@ export async function publish(
   return row;
 }
 
-/** The proofs that every block passed. Throws STAGE_CONFLICT where blocks are missing or do not follow one another. */
+/**
+ * Writes a bundle's object. The store's own checksum verifies it if it has one, else it is read back. Throws
+ * OBJECT_MISMATCH and what the store throws.
+ */
+export async function putVerified(
+  store: ObjectStore,
+  row: NewBundle,
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<void> {
+  const { verified } = await store.put(row.objectKey, body, {
+    sha256: row.sha256,
+    contentType: 'application/gzip',
+    metadata: {
+      range: `${row.start}-${row.end}`,
+      'first-block-hash': row.firstHash,
+      'last-block-hash': row.lastHash,
+      'format-version': String(row.formatVersion),
+    },
+    signal,
+  });
+  if (verified) return;
+  const back = createHash('sha256')
+    .update(await store.read(row.objectKey, { signal }))
+    .digest('hex');
+  if (back === row.sha256) return;
+  throw new PackhouseError({
+    code: 'OBJECT_MISMATCH',
+    message: `Object ${row.objectKey} in ${store.description} was read back with sha256 ${back}, but ${row.sha256} was written.`,
+    hint: 'Nothing was published; it is written again. If this goes on, the store damages data.',
+    data: { key: row.objectKey, expected: row.sha256, got: back },
+  });
+}
+
+/** The proofs that hold for the file of one kind: those of traces only if traces are in it. */
+export function relevantProofs(kind: Kind, proofs: readonly Proof[]): Proof[] {
+  return proofs.filter((proof) => proof !== 'traces' || kind === 'traces');
+}
+
+/** The proofs that every block passed. Throws STAGE_CONFLICT if blocks are missing or do not follow one another. */
 function provedTogether(
   blocks: readonly StagedBlock[],
   at: { network: string; start: number; end: number },

@@ -6,8 +6,7 @@ import { freshDatabase } from '@packhouse/local';
 import { makeSigningKey } from '@packhouse/manifest';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
-import { rotateSigningKey } from './rotate-signing-key.js';
-import { openSigners, PRODUCER } from './sign.js';
+import { openSigners, rotateSigningKey } from './sign.js';
 
 let database: Database;
 let directory: string;
@@ -140,5 +139,5 @@ it('makes a new key where the file is lost, and takes the one that is there wher
 it('names the producer as the root package names its version', async () => {
   const root = new URL('../../../../package.json', import.meta.url);
   const { version } = JSON.parse(await readFile(root, 'utf8')) as { version: string };
-  expect(PRODUCER).toBe(`packhouse/${version}`);
+  expect((await openSigners({ context, database, file })).current().producer).toBe(`packhouse/${version}`);
 });

@@ -1,25 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readFile, rm } from 'node:fs/promises';
+import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Kind } from '@packhouse/chain';
 import type { Database, SigningKeyRow } from '@packhouse/database';
 import { createSigner, keyIdOf, makeSigningKey, readSigningKey, type Signer } from '@packhouse/manifest';
-import { type Context, PackhouseError } from '@packhouse/runtime';
-import type { SignerSource } from './signer-source.js';
+import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 
-/** What entries name as their producer. */
-export const PRODUCER = 'packhouse/0.1.0';
+/** The producer that entries name. */
+const PRODUCER = 'packhouse/0.1.0';
 
-export interface SignerParts {
+interface SignerParts {
   context: Pick<Context, 'logger'>;
   database: Database;
   /** Path of the private key's PEM file. */
   file: string;
 }
 
+/** The signer of the manifest's current key. */
+export interface SignerSource {
+  current(): Signer;
+  /** Reads the key's file again: the key may have been rotated. Throws SIGNING_KEY_MISSING, SIGNING_KEY_CHANGED. */
+  renew(): Promise<Signer>;
+}
+
 /**
  * Opens the key that the manifest is signed with.
  *
- * A database without a key gets the one in the file, which is made where there is none. Throws SIGNING_KEY_MISSING
+ * A database without a key gets the one in the file, which is made if there is none. Throws SIGNING_KEY_MISSING
  * (the database has a key and the file is absent), SIGNING_KEY_CHANGED (the file holds another key),
  * SIGNING_KEY_INVALID, DISK_FULL, DATA_DIR_UNUSABLE.
  */
@@ -41,11 +48,11 @@ async function openSigner({ context, database, file }: SignerParts): Promise<Sig
   if (current !== null) throw missing(current.keyId, file);
 
   await makeKeyFile(file);
-  // Whoever else starts on this file at the same time may have made it.
+  // Another process that starts on this file at the same time may have made it.
   const signer = (await readKeyFile(file)) as Signer;
   const registered = await register(database, signer);
   if (registered.keyId !== signer.keyId) {
-    // Somebody else was first, with another file: this one's key signs nothing, ever.
+    // Another process was first, with another file: this one's key never signs anything.
     await rm(file, { force: true });
     throw missing(registered.keyId, file);
   }
@@ -56,8 +63,84 @@ async function openSigner({ context, database, file }: SignerParts): Promise<Sig
   return signer;
 }
 
-/** The signer of a key file; null where there is no such file. Throws SIGNING_KEY_INVALID, DATA_DIR_UNUSABLE. */
-export async function readKeyFile(file: string): Promise<Signer | null> {
+/** Runs `work` with the signer, and once more with the renewed one if the key was rotated since it was read. */
+export async function withSigner<T>(
+  source: SignerSource | undefined,
+  work: (signer: Signer | undefined) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(source?.current());
+  } catch (error) {
+    if (source === undefined || !isPackhouseError(error, 'SIGNING_KEY_CHANGED')) throw error;
+    return work(await source.renew());
+  }
+}
+
+/** Entries of a transaction: some 0.1 s under the kind's lock. */
+const AT_ONCE = 500;
+
+/** Appends the entries of bundles that were published without one: by an older program, or without the key. */
+export async function sealPending(
+  parts: { context: Context; database: Database; signers: SignerSource; network: string },
+  kind: Kind,
+  signal: AbortSignal,
+): Promise<number> {
+  const { context, database, signers, network } = parts;
+  let sealed = 0;
+  for (let more = -1; more !== 0; ) {
+    signal.throwIfAborted();
+    more = await withSigner(signers, (signer) =>
+      signer === undefined
+        ? Promise.resolve(0)
+        : database.manifest.sealPending(network, kind, signer, AT_ONCE),
+    );
+    sealed += more;
+  }
+  if (sealed > 0) {
+    context.logger.info({ network, kind, entries: sealed }, 'manifest entries of earlier bundles appended');
+  }
+  return sealed;
+}
+
+interface Rotation {
+  /** The key that signs entries from now on. */
+  keyId: string;
+  /** The key that was retired; null if there was none. */
+  retired: string | null;
+  /** Where the retired key's file was moved; null if it was not there. */
+  movedTo: string | null;
+}
+
+/**
+ * Replaces the key that the manifest is signed with by the one in the file if that is a new one, else by one that is
+ * made. What was signed stays valid. If it is interrupted, running it again completes it.
+ *
+ * Throws SIGNING_KEY_INVALID, SIGNING_KEY_CHANGED (the file holds a key that was retired before), DISK_FULL,
+ * DATA_DIR_UNUSABLE.
+ */
+export async function rotateSigningKey({
+  database,
+  file,
+}: Pick<SignerParts, 'database' | 'file'>): Promise<Rotation> {
+  const before = currentKey(await database.manifest.keys());
+  let signer = await readKeyFile(file);
+  let movedTo: string | null = null;
+  if (signer !== null && signer.keyId === before?.keyId) {
+    movedTo = `${file}.${signer.keyId}.retired`;
+    await rename(file, movedTo);
+    signer = null;
+  }
+  if (signer === null) {
+    await makeKeyFile(file);
+    signer = await readKeyFile(file);
+  }
+  if (signer === null) throw new Error(`${file} was removed while the key was rotated`);
+  const { keyId } = await database.manifest.rotateKey(signer.publicKey);
+  return { keyId, retired: before?.keyId ?? null, movedTo };
+}
+
+/** The signer of a key file; null if there is no such file. Throws SIGNING_KEY_INVALID, DATA_DIR_UNUSABLE. */
+async function readKeyFile(file: string): Promise<Signer | null> {
   let pem: string;
   try {
     pem = await readFile(file, 'utf8');
@@ -68,8 +151,8 @@ export async function readKeyFile(file: string): Promise<Signer | null> {
   return createSigner(readSigningKey(pem, path.resolve(file)), PRODUCER);
 }
 
-/** Makes a key file that its owner alone may read; one that is there stays. The file is whole or not there. */
-export async function makeKeyFile(file: string): Promise<void> {
+/** Makes a key file that only its owner may read; an existing one stays. The file is whole or absent. */
+async function makeKeyFile(file: string): Promise<void> {
   const unfinished = `${file}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     const handle = await open(unfinished, 'w', 0o600);
@@ -87,8 +170,8 @@ export async function makeKeyFile(file: string): Promise<void> {
   }
 }
 
-/** The key in use; null where none was ever registered. */
-export function currentKey(rows: readonly SigningKeyRow[]): SigningKeyRow | null {
+/** The key in use; null if none was ever registered. */
+function currentKey(rows: readonly SigningKeyRow[]): SigningKeyRow | null {
   return rows.find((row) => row.retiredAt === null) ?? null;
 }
 
@@ -110,7 +193,7 @@ function missing(keyId: string, file: string): PackhouseError {
   return new PackhouseError({
     code: 'SIGNING_KEY_MISSING',
     message: `The manifest is signed with key ${keyId}, and there is no signing key in ${path.resolve(file)}.`,
-    hint: 'Copy the file of that key there, or name its place in SIGNING_KEY_FILE; where it is lost, run `packhouse manifest rotate`, which makes a new one: entries already signed stay valid.',
+    hint: 'Copy the file of that key there, or name its place in SIGNING_KEY_FILE; if it is lost, run `packhouse manifest rotate`, which makes a new one: entries already signed stay valid.',
     data: { expected: keyId },
   });
 }

@@ -1,17 +1,39 @@
+import type { BlockRange } from '@packhouse/chain';
+import type { Coverage, WantedRange } from '@packhouse/database';
 import { expect, test } from 'vitest';
-import { packableRuns } from './wanted-blocks.js';
+import { type PackableRun, packableRuns } from './wanted-blocks.js';
+
+const wanted = (state: WantedRange['state'], ranges: readonly BlockRange[]): WantedRange[] =>
+  ranges.map(({ start, end }, id) => ({
+    id,
+    network: 'main',
+    kinds: ['logs'],
+    start,
+    end: Number.isFinite(end) ? end : null,
+    priority: 1,
+    state,
+    createdAt: new Date(0),
+  }));
+
+const runsOf = (
+  coverage: Pick<Coverage, 'staged' | 'published' | 'quarantined'>,
+  active: readonly BlockRange[],
+  finalized: number,
+  paused: readonly BlockRange[] = [],
+): PackableRun[] =>
+  packableRuns(coverage, [...wanted('active', active), ...wanted('paused', paused)], 'logs', finalized);
 
 const none = { staged: [], published: [], quarantined: [] };
 const follow = [{ start: 0, end: Number.POSITIVE_INFINITY }];
 
 test('a run is packed from the left end of what is wanted, and stays open while the head moves on', () => {
-  expect(packableRuns({ ...none, staged: [{ start: 0, end: 99 }] }, follow, 60)).toEqual([
+  expect(runsOf({ ...none, staged: [{ start: 0, end: 99 }] }, follow, 60)).toEqual([
     { start: 0, end: 60, closed: false, waits: false },
   ]);
 });
 
 test('a run with a missing left neighbour waits', () => {
-  expect(packableRuns({ ...none, staged: [{ start: 50, end: 99 }] }, [{ start: 0, end: 99 }], 99)).toEqual([
+  expect(runsOf({ ...none, staged: [{ start: 50, end: 99 }] }, [{ start: 0, end: 99 }], 99)).toEqual([
     { start: 50, end: 99, closed: true, waits: true },
   ]);
 });
@@ -25,7 +47,7 @@ test('a quarantined block ends the bundle before it and begins the one behind it
     ],
     quarantined: [{ start: 10, end: 10 }],
   };
-  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 20)).toEqual([
+  expect(runsOf(coverage, [{ start: 0, end: 20 }], 20)).toEqual([
     { start: 0, end: 9, closed: true, waits: false },
     { start: 11, end: 20, closed: true, waits: false },
   ]);
@@ -40,15 +62,15 @@ test('a run between published neighbours is closed', () => {
     staged: [{ start: 0, end: 29 }],
     quarantined: [],
   };
-  expect(packableRuns(coverage, follow, 29)).toEqual([{ start: 10, end: 19, closed: true, waits: false }]);
+  expect(runsOf(coverage, follow, 29)).toEqual([{ start: 10, end: 19, closed: true, waits: false }]);
 });
 
 test('the end of a finite range closes the run only when all of it is final', () => {
   const coverage = { ...none, staged: [{ start: 0, end: 20 }] };
-  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 15)).toEqual([
+  expect(runsOf(coverage, [{ start: 0, end: 20 }], 15)).toEqual([
     { start: 0, end: 15, closed: false, waits: false },
   ]);
-  expect(packableRuns(coverage, [{ start: 0, end: 20 }], 20)).toEqual([
+  expect(runsOf(coverage, [{ start: 0, end: 20 }], 20)).toEqual([
     { start: 0, end: 20, closed: true, waits: false },
   ]);
 });
@@ -58,11 +80,11 @@ test('a paused range keeps nothing beside it waiting, and the runs within it wai
   const paused = [{ start: 50, end: 99 }];
   const staged = (start: number, end: number) => ({ ...none, staged: [{ start, end }] });
   // Its last block is the last that is worked on: the small bundle there need not wait.
-  expect(packableRuns(staged(0, 49), active, 99, paused)).toEqual([
+  expect(runsOf(staged(0, 49), active, 99, paused)).toEqual([
     { start: 0, end: 49, closed: true, waits: false },
   ]);
-  expect(packableRuns(staged(50, 60), [{ start: 61, end: 99 }], 99, [{ start: 0, end: 49 }])).toMatchObject([
+  expect(runsOf(staged(50, 60), [{ start: 61, end: 99 }], 99, [{ start: 0, end: 49 }])).toMatchObject([
     { closed: false, waits: false },
   ]);
-  expect(packableRuns(staged(60, 70), active, 99, paused)).toMatchObject([{ closed: false, waits: true }]);
+  expect(runsOf(staged(60, 70), active, 99, paused)).toMatchObject([{ closed: false, waits: true }]);
 });

@@ -17,34 +17,36 @@ export function intendedRanges(
 
 /** A run of staged, final, unpublished blocks from which bundles may be cut. */
 export interface PackableRun extends BlockRange {
-  /** Nothing will ever join it on the right: its last bundle may be smaller than the rest. */
+  /** No block after it is still to come: its last bundle may be smaller than the others. */
   closed: boolean;
-  /** Something is still to come right before it: only a long run is packed without waiting for that. */
+  /** The block before it is still to come: only a long run is packed without waiting for that. */
   waits: boolean;
 }
 
 /**
- * The runs that can be packed now.
+ * The runs of one kind that can be packed now.
  *
- * A run is packed from its left end at once when nothing that is still to come would join it there: the block
- * before is published, quarantined or not wanted. Others wait, so that bundles come out dense although windows are
- * staged out of order. Blocks of a paused range are still to come for the runs within it, which are packed once it
- * goes on; a range beside it does not wait for that.
+ * A run is packed from its left end at once if no block before it is still to come: that block is published,
+ * quarantined or not wanted. Other runs wait, so that bundles come out dense although windows are staged out of order.
+ * Blocks of a paused range are still to come for the runs within it, which are packed when it is resumed; a range
+ * beside it does not wait for that.
  */
 export function packableRuns(
-  coverage: Pick<Coverage, 'staged' | 'published' | 'quarantined'>,
-  intended: readonly BlockRange[],
+  { staged, published, quarantined }: Pick<Coverage, 'staged' | 'published' | 'quarantined'>,
+  wanted: readonly WantedRange[],
+  kind: Kind,
   finalized: number,
-  paused: readonly BlockRange[] = [],
 ): PackableRun[] {
-  const settled = unionRanges([...coverage.published, ...coverage.quarantined]);
-  const toCome = subtractRanges(intended, settled);
-  const onceResumed = subtractRanges(paused, unionRanges([...settled, ...intended]));
+  const active = intendedRanges(wanted, kind, ['active']);
+  const paused = intendedRanges(wanted, kind, ['paused']);
+  const settled = unionRanges([...published, ...quarantined]);
+  const toCome = subtractRanges(active, settled);
+  const onceResumed = subtractRanges(paused, unionRanges([...settled, ...active]));
   const comes = (number: number, beside: number): boolean =>
     rangesInclude(toCome, number) ||
     (rangesInclude(onceResumed, number) && rangesInclude(onceResumed, beside));
   const runs: PackableRun[] = [];
-  for (const run of subtractRanges(coverage.staged, unionRanges(coverage.published))) {
+  for (const run of subtractRanges(staged, unionRanges(published))) {
     const end = Math.min(run.end, finalized);
     if (end < run.start) continue;
     runs.push({
@@ -55,15 +57,4 @@ export function packableRuns(
     });
   }
   return runs;
-}
-
-/** The runs of one kind that can be packed now, of everything that operators want. */
-export function packableNow(
-  coverage: Pick<Coverage, 'staged' | 'published' | 'quarantined'>,
-  wanted: readonly WantedRange[],
-  kind: Kind,
-  finalized: number,
-): PackableRun[] {
-  const active = intendedRanges(wanted, kind, ['active']);
-  return packableRuns(coverage, active, finalized, intendedRanges(wanted, kind, ['paused']));
 }
