@@ -2,7 +2,7 @@ import type { AlarmRow, Database } from '@packhouse/database';
 import type { BlockAnchor } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 
-/** The alarm of a network whose chain has another block where one is final, or published. */
+/** The alarm of a network whose chain has another block in place of one that is final or published. */
 export const FINALITY_ALARM = 'REORG_BELOW_FINALITY';
 
 export interface FinalityParts {
@@ -11,7 +11,7 @@ export interface FinalityParts {
   network: string;
 }
 
-/** The open alarm of this network; null where all is well. */
+/** The open alarm of this network, if there is one. */
 export async function openFinalityAlarm({ database, network }: FinalityParts): Promise<AlarmRow | null> {
   const open = await database.alarms.list({ network });
   return open.find((alarm) => alarm.name === FINALITY_ALARM) ?? null;
@@ -37,13 +37,13 @@ export async function raiseFinalityAlarm(
   return alarm;
 }
 
-/** The block that the chain has to have again before an alarm ends by itself. */
+/** The block that the chain must have again before the alarm ends by itself. */
 export function alarmAnchor(alarm: AlarmRow): BlockAnchor | null {
   const { number, expected } = alarm.data;
   return typeof number === 'number' && typeof expected === 'string' ? { number, hash: expected } : null;
 }
 
-/** The error that an open alarm stands for. */
+/** The error for which an alarm was raised. */
 export function alarmError(alarm: AlarmRow): PackhouseError {
   return new PackhouseError({
     code: 'REORG_BELOW_FINALITY',
@@ -54,8 +54,8 @@ export function alarmError(alarm: AlarmRow): PackhouseError {
 }
 
 /**
- * Whether an operator cleared the alarm about this very difference, which says: go on with what the chain has now.
- * Past alarms are looked at newest first; one that ended by itself says nothing.
+ * Whether an operator cleared the alarm about this same difference, which means: accept what the chain has now. Only
+ * the newest past alarm counts, and not if it ended by itself.
  */
 export async function isAccepted(
   { database, network }: FinalityParts,

@@ -11,23 +11,22 @@ import {
 } from './finality-alarm.js';
 import type { ReorganiseParts } from './reorganise.js';
 
-/** What a look at the head found. */
 export type Look =
   | {
       halted: null;
       head: ChainHead;
       anchor: BlockAnchor | null;
-      /** The highest block that stays, where an operator told to go on with another chain; else null. */
+      /** The highest block that stays, if an operator accepted another chain; else null. */
       keptTo: number | null;
     }
   /** The chain differs below finality: the alarm is open. */
   | { halted: PackhouseError };
 
-/** How far below the head staged blocks are looked for, where the pool is behind what is final. */
+/** How far below the head staged blocks are searched, if the upstreams are behind what is final. */
 const LOOK_DOWN_BLOCKS = 1_024;
 
 /**
- * The head of the chain that has what is final here.
+ * The head of the chain that contains what is final here.
  *
  * ```
  *                    alarm open? ──yes──▶ chain has the block again? ─no─▶ halted
@@ -54,7 +53,7 @@ export async function lookAtHead(parts: ReorganiseParts, signal: AbortSignal): P
   try {
     const head = await source.head(signal, anchor);
     if (anchor !== null && head.number < anchor.number) {
-      // Merely behind, or another chain from its beginning: what is below its head tells.
+      // Merely behind, or another chain from its beginning: a block below its head decides.
       await source.head(signal, await lowerAnchor(parts, head.number));
     }
     return { halted: null, head, anchor, keptTo: null };
@@ -72,7 +71,7 @@ export async function lookAtHead(parts: ReorganiseParts, signal: AbortSignal): P
   }
 }
 
-/** Whether a pool that is far enough has this block. */
+/** Whether the upstreams have reached this block and have it. */
 async function agreesAgain(
   { source }: ReorganiseParts,
   anchor: BlockAnchor | null,

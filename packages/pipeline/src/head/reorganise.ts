@@ -10,13 +10,12 @@ export interface ReorganiseParts {
   network: string;
 }
 
-/** Staged blocks this near to the head count as compared only if a chain of parent links leads from it to them. */
+/** Staged blocks this near to the head are compared only if parent links lead from it to them. */
 const LINK_BLOCKS = 1_024;
-/** Headers that are asked for at once on the way down to the common ancestor. */
+/** Headers that are asked for together on the way down to the common ancestor. */
 const DOWN_BLOCKS = 256;
 
-/** How the staged blocks compare with the chain. */
-export type Comparison =
+type Comparison =
   | { is: 'same' }
   /** From this block up they were abandoned. */
   | { is: 'abandoned'; from: number }
@@ -26,18 +25,16 @@ export type Comparison =
 /**
  * Compares what is staged from `floor` up with the chain that ends in `head`.
  *
- * Of each linked run the highest block is compared: what is below it in the run is as true as it is. The upstream
- * that told the head is asked for all headers between in one go, and they count only if their parent links lead from
- * the head to the block in question: a pool of which one answer comes from a node ahead and the next from one behind
- * never abandons anything. A chain that is merely shorter than what is staged is lagging. One that does not hang on
- * `below`, the final block under the floor, is no reorganisation: the next look tells what it is.
+ * Of each linked run the highest block is compared: those below it are right if it is. The upstream of the head is
+ * asked for all headers between in one request, and they count only if their parent links lead from the head to the
+ * block in question, so that nothing is abandoned if one answer comes from a node ahead and the next from one behind.
+ * A chain that is only shorter than what is staged lags. One that does not follow `below`, the final block under the
+ * floor, is no reorganisation: the next look finds out what it is.
  */
 export async function compareStaged(
   parts: ReorganiseParts,
-  head: ChainHead,
-  floor: number,
+  { head, floor, below }: { head: ChainHead; floor: number; below: BlockAnchor | null },
   signal: AbortSignal,
-  below: BlockAnchor | null = null,
 ): Promise<Comparison> {
   const range = { start: Math.max(0, floor), end: head.number };
   if (range.end < range.start) return { is: 'same' };
@@ -58,7 +55,7 @@ export async function compareStaged(
     const header = chain.get(top.number);
     if (!tops.includes(top) || header?.hash === top.hash) continue;
     if (header === undefined) return { is: 'unclear' };
-    const from = await lowestAbandoned(parts, run, header, head, signal, below);
+    const from = await lowestAbandoned(parts, { run, top: header, head, below }, signal);
     return from === null ? { is: 'unclear' } : { is: 'abandoned', from };
   }
   return { is: 'same' };
@@ -66,7 +63,7 @@ export async function compareStaged(
 
 const DEPTHS = [1, 2, 3, 5, 8, 16, 32, 64, 128] as const;
 
-/** Drops all that is staged from a block up, in one transaction, and remembers it as abandoned. */
+/** Drops what is staged from a block up, in one transaction, and records it as abandoned. */
 export async function dropAbandoned(parts: ReorganiseParts, from: number): Promise<number> {
   const { context, database, network } = parts;
   const { abandoned } = await database.staging.abandon(network, from);
@@ -89,8 +86,8 @@ export async function dropAbandoned(parts: ReorganiseParts, from: number): Promi
 }
 
 /**
- * Where proved blocks do not fit what is staged beside them: drops the staged blocks from `floor` up which the chain
- * has abandoned. Gives false, and touches nothing, where the chain does not say that the proved ones are right.
+ * If proved blocks do not fit what is staged beside them: drops the staged blocks from `floor` up that the chain has
+ * abandoned. Returns false, and changes nothing, if the chain does not confirm the proved ones.
  */
 export async function dropConflicting(
   parts: ReorganiseParts,
@@ -112,20 +109,23 @@ export async function dropConflicting(
   const run = linkedRuns(await database.staging.blocks(network, below)).at(-1);
   const header = chain.get(wrong.number);
   if (run === undefined || header === undefined) return false;
-  const from = await lowestAbandoned(parts, run, header, null, signal, await database.head.anchor(network));
+  const anchor = await database.head.anchor(network);
+  const from = await lowestAbandoned(parts, { run, top: header, head: null, below: anchor }, signal);
   if (from === null) return false;
   await dropAbandoned(parts, from);
   return true;
 }
 
-/** The lowest block of a run that the chain does not have, from its highest down; null where that stays unclear. */
+/** The lowest block of a run that the chain does not have, searched from its highest down; null if it is unclear. */
 async function lowestAbandoned(
   parts: ReorganiseParts,
-  run: readonly StagedBlock[],
-  top: BlockHeader,
-  head: ChainHead | null,
+  {
+    run,
+    top,
+    head,
+    below,
+  }: { run: readonly StagedBlock[]; top: BlockHeader; head: ChainHead | null; below: BlockAnchor | null },
   signal: AbortSignal,
-  below: BlockAnchor | null = null,
 ): Promise<number | null> {
   let lowest = top.number;
   let expected = top.parentHash;
@@ -167,13 +167,13 @@ function isLinked(chain: ReadonlyMap<number, BlockHeader>, from: number, head: C
   return true;
 }
 
-/** Whether the head itself says that this block is on its chain. */
+/** Whether the head itself shows that this block is on its chain. */
 function follows(top: StagedBlock, head: ChainHead): boolean {
   if (top.number === head.number) return top.hash === head.hash;
   return top.number === head.number - 1 && top.hash === head.parentHash;
 }
 
-/** Blocks cut where one does not follow the one before it, ascending. */
+/** Ascending blocks, split before each that does not follow the one before. */
 function linkedRuns(blocks: readonly StagedBlock[]): StagedBlock[][] {
   const runs: StagedBlock[][] = [];
   for (const block of blocks) {

@@ -3,29 +3,29 @@ import type { Context } from '@packhouse/runtime';
 
 /** Whether the staging area is full, for one network. */
 export interface BackPressure {
-  /** Looks, at most once a second. */
+  /** Measures at most once a second. */
   check(): Promise<PressureState>;
-  /** Forgets the network's gauge: another process looks from now on. */
+  /** Removes the network's gauge: another process reports from now on. */
   close(): void;
 }
 
-export interface PressureState {
-  /** Nothing new is fetched but what lets packing go on. */
+interface PressureState {
+  /** Only what allows packing is fetched. */
   pressed: boolean;
-  /** It has been so since this very look. */
+  /** It was not so before this check. */
   began: boolean;
-  /** Far beyond the limit: not even the head is staged. */
+  /** Far above the limit: not even the head is staged. */
   severe: boolean;
 }
 
-/** Fetching goes on below this part of the limit, so that it does not go on and off with every bundle. */
+/** Fetching resumes below this part of the limit, so that it does not stop and start with every bundle. */
 const RESUME_AT = 0.9;
-/** From this multiple of the limit on, blocks at the head wait as well. */
+/** Above this multiple of the limit, blocks at the head wait as well. */
 const SEVERE_AT = 1.5;
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Watches the bytes on disk of staging, all networks together, against a limit. Every change is logged once, and kept
+ * Compares the bytes on disk of staging, all networks together, with a limit. Every change is logged once, and noted
  * in Postgres for `packhouse status`.
  */
 export function createBackPressure(parts: {

@@ -50,7 +50,11 @@ export async function follow(
   const chainHead = look.head;
   const noted = await database.head.get(network);
   const floor = look.keptTo ?? noted?.finalized ?? -1;
-  const compared = await compareStaged(parts, chainHead, floor + 1, signal, look.anchor);
+  const compared = await compareStaged(
+    parts,
+    { head: chainHead, floor: floor + 1, below: look.anchor },
+    signal,
+  );
   if (compared.is === 'abandoned') await dropAbandoned(parts, compared.from);
   // Answers that do not belong together say nothing of finality.
   const finalized = compared.is === 'unclear' ? floor : Math.max(floor, chainHead.finalized);

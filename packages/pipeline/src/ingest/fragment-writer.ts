@@ -10,7 +10,7 @@ import {
 import type { Kind, ProvedBlock } from '@packhouse/chain';
 import type { StagedKind } from '@packhouse/database';
 
-/** A proved block with its traces: their text, or the piece they were deflated to while they came in. */
+/** A proved block with its traces: their text, or the piece they were deflated to while they arrived. */
 export interface ProvedRecord {
   block: ProvedBlock;
   traces?: string | Piece;
@@ -29,9 +29,9 @@ const MAX_DEFLATING_BYTES = 16_000_000;
 /**
  * Makes a writer for a run of consecutive blocks.
  *
- * Each kind is grouped by its own size. Where a block's transactions are a fragment of their own, its `blocks`
- * fragment is joined from three pieces (head, the transactions' bytes, tail), so they are deflated once. A fragment
- * holds at most `maxBlocks` blocks: a bundle is cut between fragments only.
+ * Each kind is grouped by its own size. If a block's transactions are a fragment of their own, its `blocks` fragment is
+ * joined from three pieces (head, the transactions' bytes, tail), so that they are deflated once. A fragment holds at
+ * most `maxBlocks` blocks: a bundle is cut between fragments only.
  */
 export function createFragmentWriter(
   kinds: readonly Kind[],
@@ -51,13 +51,13 @@ export function createFragmentWriter(
     return piece;
   };
 
-  const lanes = new Map(kinds.map((kind) => [kind, createLane(deflate, maxBlocks)]));
+  const writers = new Map(kinds.map((kind) => [kind, createKindWriter(deflate, maxBlocks)]));
 
   return {
     async push({ block, traces }) {
       const { number, texts } = block;
-      const transactions = lanes.get('transactions');
-      const blocks = lanes.get('blocks');
+      const transactions = writers.get('transactions');
+      const blocks = writers.get('blocks');
       const shared =
         transactions !== undefined && blocks !== undefined && texts.transactions.length >= FRAGMENT_BYTES
           ? deflate(ascii(texts.transactions))
@@ -71,29 +71,29 @@ export function createFragmentWriter(
         transactions?.text(number, texts.transactions);
         blocks?.text(number, texts.blockHead + texts.transactions + texts.blockTail);
       }
-      if (texts.receipts !== undefined) lanes.get('receipts')?.text(number, texts.receipts);
-      if (texts.logs !== undefined) lanes.get('logs')?.text(number, texts.logs);
-      if (typeof traces === 'string') lanes.get('traces')?.text(number, traces);
-      else if (traces !== undefined) lanes.get('traces')?.alone(number, Promise.resolve(traces));
+      if (texts.receipts !== undefined) writers.get('receipts')?.text(number, texts.receipts);
+      if (texts.logs !== undefined) writers.get('logs')?.text(number, texts.logs);
+      if (typeof traces === 'string') writers.get('traces')?.text(number, traces);
+      else if (traces !== undefined) writers.get('traces')?.alone(number, Promise.resolve(traces));
       while (deflating > MAX_DEFLATING_BYTES) await Promise.race(waiting);
     },
     async close() {
       const staged: StagedKind[] = [];
-      for (const [kind, lane] of lanes) staged.push({ kind, fragments: await lane.close() });
+      for (const [kind, writer] of writers) staged.push({ kind, fragments: await writer.close() });
       return staged;
     },
   };
 }
 
-interface Lane {
+interface KindWriter {
   /** Adds a record to the fragment that is being filled. */
   text(block: number, text: string): void;
-  /** Adds a record that is a fragment of its own and already on its way. */
+  /** Adds a record that is a fragment of its own, already being deflated. */
   alone(block: number, piece: Promise<Piece>): void;
   close(): Promise<Fragment[]>;
 }
 
-function createLane(deflate: (text: Buffer) => Promise<Piece>, maxBlocks: number): Lane {
+function createKindWriter(deflate: (text: Buffer) => Promise<Piece>, maxBlocks: number): KindWriter {
   const grouper = createGrouper();
   const fragments: Promise<Fragment>[] = [];
   const open: string[] = [];
@@ -134,7 +134,7 @@ function createLane(deflate: (text: Buffer) => Promise<Piece>, maxBlocks: number
   };
 }
 
-/** The records with commas between. Canonical texts are ASCII (chain promises it): one character, one byte. */
+/** The records, joined by commas. Canonical texts are ASCII (chain guarantees it): one character, one byte. */
 function joinRecords(records: readonly string[], rawLength: number): Buffer {
   const joined = Buffer.allocUnsafe(rawLength);
   let at = 0;

@@ -15,9 +15,9 @@ export interface PlanParts {
   database: Database;
   queues: Queues;
   network: Network;
-  /** Ingest jobs kept waiting or running at most; the plan is made again long before they run out. */
+  /** Ingest jobs waiting or running at most (default 32); the next plan comes long before they run out. */
   maxPending?: number;
-  /** Where it is given, little is fetched while staging is full. */
+  /** With it, little is fetched while staging is full. */
   pressure?: BackPressure;
 }
 
@@ -32,19 +32,19 @@ export interface PlanReport {
   severe: boolean;
 }
 
-/** Rows of the quarantine that one plan looks at. */
+/** Rows of the quarantine that one plan reads. */
 const MAX_DUE = 1_000;
 /** Raw bytes of block objects that one window should hold. */
 const WINDOW_RAW_BYTES = 8_000_000;
-/** While nothing is known of the sizes: this many blocks a window, and few windows. */
+/** While no block sizes are known: this many blocks a window, and few windows. */
 const UNKNOWN_WINDOW_BLOCKS = 32;
 const UNKNOWN_WINDOWS = 4;
 
 /**
  * Enqueues what is wanted and neither staged, published, quarantined nor enqueued already.
  *
- * Postgres is the truth and the queue a hint: everything here is computed anew each time, so a wiped queue is
- * filled again by the next plan. Windows are cut on a grid and carry deterministic ids, so planning twice adds
+ * Postgres has the truth and the queue only hints: everything is computed again each time, so that a queue that was
+ * emptied is filled by the next plan. Windows are cut on a grid and have deterministic ids, so planning twice adds
  * nothing.
  */
 export async function plan(parts: PlanParts): Promise<PlanReport> {
@@ -62,21 +62,21 @@ export async function plan(parts: PlanParts): Promise<PlanReport> {
   view.pending = await pendingWindows(parts);
   const pressure = await parts.pressure?.check();
   if (pressure?.began) {
-    // What waits was planned when there was room; running windows finish.
+    // What waits was planned when there was room; windows that run finish.
     const ids = view.pending.map((window) => ingestJobId(network.id, window));
     await parts.queues.remove('ingest', ids);
     view.pending = await pendingWindows(parts);
   }
   const pressed = pressure?.pressed ?? false;
   const { windows: wished, missingBlocks } = await ingestWindows(parts, view, { pressed, packable });
-  // A chain that differs below finality is asked for nothing more until that is settled.
+  // Nothing more is fetched from a chain that differs below finality until that is settled.
   const halted = (await openFinalityAlarm({ ...parts, network: network.id })) !== null;
   const windows = halted ? [] : wished;
   await parts.queues.add('ingest', windows);
   return { ingestJobs: windows.length, packJobs, missingBlocks, pressed, severe: pressure?.severe ?? false };
 }
 
-/** Enqueues a pack job for every run from which a bundle can be cut. `packable`: there is at least one. */
+/** Enqueues a pack job for every run from which a bundle can be cut. `packable`: at least one can. */
 async function planPacking(
   { database, network, queues }: PlanParts,
   { coverage, wanted, finalized }: IngestView,
@@ -104,8 +104,8 @@ async function pendingWindows({ queues, network }: PlanParts): Promise<IngestWin
 }
 
 /**
- * Quarantined blocks whose next try is due, by kind: they are planned like missing ones. What has come by another way
- * meanwhile (the head, another job) leaves the quarantine.
+ * Quarantined blocks whose next try is due, by kind: they are planned like missing ones. What was staged meanwhile (at
+ * the head, by another job) leaves the quarantine.
  */
 async function dueForRetry(
   { database, network, context }: PlanParts,
@@ -117,13 +117,13 @@ async function dueForRetry(
   const due = new Map<Kind, BlockRange[]>();
   for (const { number, end, kinds } of rows) {
     const range = { start: number, end };
-    const had: Kind[] = [];
+    const there: Kind[] = [];
     for (const kind of kinds) {
       const { staged = [], published = [] } = coverage.get(kind) ?? {};
-      if (subtractRanges([range], unionRanges([...staged, ...published])).length === 0) had.push(kind);
+      if (subtractRanges([range], unionRanges([...staged, ...published])).length === 0) there.push(kind);
       else due.set(kind, [...(due.get(kind) ?? []), range]);
     }
-    if (had.length > 0) await database.quarantine.settle(network.id, range, had);
+    if (there.length > 0) await database.quarantine.settle(network.id, range, there);
   }
   return new Map([...due].map(([kind, ranges]) => [kind, unionRanges(ranges)]));
 }
@@ -186,7 +186,7 @@ async function ingestWindows(
   return { windows, missingBlocks };
 }
 
-/** What is missing and not planned, range by range, those of the first priority first; no block twice. */
+/** What is missing and not planned, range by range, the first priority first; no block twice. */
 function holes(view: IngestView, planned: ReadonlyMap<Kind, readonly BlockRange[]>): Hole[] {
   const active = view.wanted
     .filter((range) => range.state === 'active')
@@ -212,9 +212,9 @@ function holes(view: IngestView, planned: ReadonlyMap<Kind, readonly BlockRange[
 }
 
 /**
- * The holes in the order in which they let packing go on, for when staging is full and no bundle can be cut: blocks
- * staged behind a hole wait for it, and the last blocks of a run wait for those that fill their bundle. So the lowest
- * hole beside staged blocks comes first. Without it, staging that is full would stay full for ever.
+ * The holes in the order in which they allow packing, for a full staging area of which no bundle can be cut: blocks
+ * staged after a hole wait for it, and the last blocks of a run wait for those that fill their bundle. So the lowest
+ * hole beside staged blocks comes first; otherwise a full staging area would stay full for ever.
  */
 function holesFirst(all: readonly Hole[], { coverage }: IngestView): Hole[] {
   const besideStaged = (hole: Hole): boolean =>
@@ -231,7 +231,7 @@ function holesFirst(all: readonly Hole[], { coverage }: IngestView): Hole[] {
   );
 }
 
-/** How many blocks a window at `start` should have, a power of two up to a segment; null where nothing is known. */
+/** How many blocks a window at `start` should have, a power of two up to a segment; null if no sizes are known. */
 async function windowBlocks(
   { database, network }: PlanParts,
   kind: Kind,
@@ -243,7 +243,7 @@ async function windowBlocks(
   return Math.min(SEGMENT_BLOCKS, 2 ** Math.floor(Math.log2(fit)));
 }
 
-/** Raw bytes of a record near `start`, from what is staged or published before it. */
+/** Average raw bytes of a record near `start`, of what is staged or published before it. */
 async function averageRawBytes(
   database: Database,
   network: string,

@@ -5,17 +5,17 @@ import type { Network } from '@packhouse/networks';
 import type { PackableRun } from './wanted-blocks.js';
 
 /**
- * A run that waits for what comes before it is packed once it holds this many bundles. What it waits for may take
- * for ever (a range of lower priority, blocks that no node gives), and staging must not grow meanwhile; the price is
- * one small bundle where the two meet.
+ * A run that waits for blocks before it is packed when it holds this many bundles. Those blocks may never come (a range
+ * of lower priority, blocks that no node has), and staging must not grow meanwhile; the price is one small bundle
+ * before the run.
  */
 const PATIENT_BUNDLES = 32;
 
 /**
  * The bundles that can be cut from a run now, in order, each as its fragments.
  *
- * The last one is given only when it is full or the run is closed; else it waits for more blocks. A fragment that
- * reaches past the newest final block waits too.
+ * The last one only if it is full or the run is closed; else it waits for more blocks. A fragment that ends after the
+ * newest final block waits too.
  */
 export async function cutRun(request: {
   database: Database;

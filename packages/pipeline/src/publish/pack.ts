@@ -10,10 +10,7 @@ export interface PackParts {
   context: Context;
   database: Database;
   network: Network;
-  /**
-   * Publishes one bundle of these fragments, its row not before `turn`; null where its blocks were published
-   * meanwhile.
-   */
+  /** Publishes one bundle of these fragments, its row not before `turn`; null if its blocks were published meanwhile. */
   publish(
     request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
     signal: AbortSignal,
@@ -21,12 +18,12 @@ export interface PackParts {
   ): Promise<NewBundle | null>;
 }
 
-/** Bundles under way at a time: while one waits for the disk or for Postgres, the next is read and spliced. */
+/** Bundles published at the same time: while one waits for the disk or for Postgres, the next is read and spliced. */
 const AT_A_TIME = 3;
 
 /**
- * Cuts and publishes bundles of one kind until nothing more can be packed. One packer a network and kind at a
- * time: a second one returns at once, and the plan comes back to what is left. Safe to repeat at any point.
+ * Cuts and publishes bundles of one kind until nothing more can be packed. One packer a network and kind at a time: a
+ * second one returns at once, and the next plan finds what is left. Safe to repeat at any point.
  */
 export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): Promise<number> {
   const { database, network } = parts;
@@ -35,7 +32,7 @@ export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): P
   const stop = openScope(signal, lock.lost);
   let published = 0;
   try {
-    // A round that publishes nothing ends it: somebody else is at the same blocks, and would be at the next look.
+    // A round that publishes nothing is the last: another packer has the same blocks, and would have them again.
     for (let before = -1; published > before; ) {
       before = published;
       published += await publishAll(parts, kind, await nextCuts(parts, kind), stop.signal);
@@ -47,7 +44,7 @@ export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): P
   }
 }
 
-/** Publishes the bundles, some side by side, their rows in order; gives how many were. Throws the first that failed. */
+/** Publishes the bundles, some at the same time, their rows in order. Returns how many; throws the first error. */
 async function publishAll(
   { network, publish }: PackParts,
   kind: Kind,
@@ -77,7 +74,7 @@ async function publishAll(
   return published;
 }
 
-/** The bundles that can be packed now, of every run. */
+/** The bundles that can be packed now, of all runs. */
 async function nextCuts({ database, network }: PackParts, kind: Kind): Promise<FragmentInfo[][]> {
   const head = await database.head.get(network.id);
   if (head === null) return [];
