@@ -6,7 +6,7 @@ export type { OpenRepair, Repair } from './audit/repair-network.js';
 export { type AuditOutcome, runAudit } from './audit/run-audit.js';
 export { scheduledAudit } from './audit/scheduled-audit.js';
 export { createBackPressure } from './ingest/back-pressure.js';
-export { extractRuns, fetchWish } from './ingest/extract.js';
+export { fetchWish } from './ingest/extract.js';
 export { follow } from './ingest/follow.js';
 export { ingest } from './ingest/ingest.js';
 export { plan } from './ingest/plan.js';
@@ -20,8 +20,13 @@ export {
   type CoverageRequest,
   coverage,
   holeAt,
+  holeNeeds,
 } from './report/coverage.js';
-export { holeNeeds } from './report/coverage-reasons.js';
-export { type CoverageSummary, coverageSummary } from './report/coverage-summary.js';
-export { type KindStatus, type NetworkStatus, networkStatus } from './report/network-report.js';
+export {
+  type CoverageSummary,
+  coverageSummary,
+  type KindStatus,
+  type NetworkStatus,
+  networkStatus,
+} from './report/network-report.js';
 export { createObserver, type Observer } from './report/observe.js';

@@ -1,7 +1,7 @@
 import { createProver, KINDS } from '@packhouse/chain';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
-import { extractRuns } from '@packhouse/pipeline';
+import { ingest } from '@packhouse/pipeline';
 import type { Place } from './place.js';
 
 /** Blocks of one extract. */
@@ -24,12 +24,13 @@ export async function stageChain(
       hash: head.hash,
       finalized: head.finalized,
     });
-    const parts = { context, source, prover: await createProver(network.proofs), network: network.id };
+    const prover = await createProver(network.proofs);
+    const parts = { context, database, source, prover, network: network.id };
     for (let from = start; from <= end; from += WINDOW) {
       const window = { start: from, end: Math.min(end, from + WINDOW - 1), kinds: KINDS };
-      const { runs, failures } = await extractRuns(parts, window, context.signal);
-      if (failures[0] !== undefined) throw failures[0].error;
-      for (const run of runs) await database.staging.stage(run);
+      const { staged } = await ingest(parts, window, context.signal);
+      if (staged < window.end - window.start + 1)
+        throw new Error(`not all of blocks ${from} to ${window.end} were staged`);
     }
   } finally {
     await source.close();

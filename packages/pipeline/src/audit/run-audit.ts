@@ -4,7 +4,7 @@ import { createDamage, type DamagedBundle } from './damage.js';
 import { settleAlarm } from './damage-alarm.js';
 import { type OpenRepair, type Repair, repairNetwork } from './repair-network.js';
 
-export interface RunAuditOptions extends AuditEvents {
+interface RunAuditOptions extends AuditEvents {
   /** Damaged bundles are repaired where this is given. */
   openRepair?: OpenRepair;
   onRepair?(repair: Repair): void;

@@ -7,7 +7,7 @@ import type { AuditParts } from './audit.js';
 import { alarmedBundles } from './damage-alarm.js';
 import { runAudit } from './run-audit.js';
 
-export interface ScheduledAuditRequest {
+interface ScheduledAuditRequest {
   network: string;
   /** Share of the bundles; of few bundles at least one is audited. */
   share: number;

@@ -5,7 +5,7 @@ import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runti
 /** The alarm of a network whose chain has another block in place of one that is final or published. */
 export const FINALITY_ALARM = 'REORG_BELOW_FINALITY';
 
-export interface FinalityParts {
+interface FinalityParts {
   context: Context;
   database: Database;
   network: string;

@@ -11,7 +11,7 @@ import {
 } from './finality-alarm.js';
 import type { ReorganiseParts } from './reorganise.js';
 
-export type Look =
+type Look =
   | {
       halted: null;
       head: ChainHead;

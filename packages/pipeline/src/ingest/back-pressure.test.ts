@@ -8,7 +8,7 @@ import { makeWorld, type World } from '../testing/world.js';
 import { type BackPressure, createBackPressure } from './back-pressure.js';
 import { follow } from './follow.js';
 import { ingest } from './ingest.js';
-import { type PlanReport, plan } from './plan.js';
+import { plan } from './plan.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;
@@ -37,7 +37,7 @@ function watch(limitBytes: number): { pressure: BackPressure; lines: string[]; c
 }
 
 /** One plan, and every ingest job that it gave. */
-async function planAndIngest(pressure: BackPressure): Promise<PlanReport> {
+async function planAndIngest(pressure: BackPressure): ReturnType<typeof plan> {
   const report = await plan({ ...world, pressure });
   for (const id of await world.queues.pendingIds('ingest')) {
     const [, start, end] = id.split('.').map(Number) as [number, number, number, number];
@@ -138,7 +138,7 @@ test('windows that wait when staging becomes full are taken back, and fetching g
   };
   const { pressure: _, context } = watch(1_000);
   const pressure = createBackPressure({ context, database, network: 'main', limitBytes: 1_000 });
-  const look = (): Promise<PlanReport> => plan({ ...world, pressure });
+  const look = (): ReturnType<typeof plan> => plan({ ...world, pressure });
   expect((await look()).ingestJobs).toBeGreaterThan(1);
   bytes = 1_001;
   expect(await look()).toMatchObject({ pressed: true, severe: false, ingestJobs: 1 });

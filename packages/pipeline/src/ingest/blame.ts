@@ -4,7 +4,7 @@ import { type ErrorCode, isPackhouseError } from '@packhouse/runtime';
  * What a block's failure is a fault of: `block` its data, `staging` its place beside its neighbours, `node` a node as a
  * whole, `either` a node as a whole or a block that no node can answer for (a trace that takes too long).
  */
-export type Fault = 'block' | 'staging' | 'node' | 'either';
+type Fault = 'block' | 'staging' | 'node' | 'either';
 
 /**
  * What is done about a failed block: `hold` quarantines it, `retry` leaves it to the next try of the job, `ask-alone`

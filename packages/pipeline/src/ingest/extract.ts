@@ -18,14 +18,14 @@ export interface ExtractParts extends ProveParts {
 }
 
 /** Takes runs of consecutive, linked, proved blocks while the blocks after them are still extracted. */
-export interface RunTaker {
+interface RunTaker {
   /** Blocks of a run at most. */
   runBlocks: number;
   /** Called for one run after the other. What it throws ends the extraction. */
   take(run: StageRequest): Promise<void>;
 }
 
-export interface Extracted {
+interface Extracted {
   failures: ExtractFailure[];
   /** Bytes received over the wire. */
   wireBytes: number;

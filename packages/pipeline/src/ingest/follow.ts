@@ -18,7 +18,7 @@ const HEAD_CHUNK = 4;
 /** A look that has more to stage ends after this long, in milliseconds, so that the head is noted and checked anew. */
 const LONGEST_LOOK_MS = 3_000;
 
-export interface FollowReport {
+interface FollowReport {
   /** null while the chain differs below finality. */
   head: Omit<HeadRow, 'observedAt'> | null;
   staged: number;

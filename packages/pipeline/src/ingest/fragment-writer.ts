@@ -17,7 +17,7 @@ export interface ProvedRecord {
 }
 
 /** Turns proved blocks into fragments of every kind asked for. */
-export interface FragmentWriter {
+interface FragmentWriter {
   /** Waits while too much text is still being deflated, so that memory stays bounded. */
   push(record: ProvedRecord): Promise<void>;
   close(): Promise<StagedKind[]>;

@@ -10,7 +10,7 @@ import { packableRuns } from '../publish/wanted-blocks.js';
 import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
 import type { BackPressure } from './back-pressure.js';
 
-export interface PlanParts {
+interface PlanParts {
   context: Context;
   database: Database;
   queues: Queues;
@@ -21,7 +21,7 @@ export interface PlanParts {
   pressure?: BackPressure;
 }
 
-export interface PlanReport {
+interface PlanReport {
   ingestJobs: number;
   packJobs: number;
   /** Blocks of any kind that still have to be fetched, up to the newest final block. */

@@ -6,7 +6,7 @@ import { type Context, openScope } from '@packhouse/runtime';
 import { cutRun } from './cut-run.js';
 import { packableRuns } from './wanted-blocks.js';
 
-export interface PackParts {
+interface PackParts {
   context: Context;
   database: Database;
   network: Network;

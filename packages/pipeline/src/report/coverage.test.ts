@@ -7,9 +7,8 @@ import { follow } from '../ingest/follow.js';
 import { plan } from '../ingest/plan.js';
 import { packJobId, parsePackJobId } from '../job-names.js';
 import { makeWorld, type World } from '../testing/world.js';
-import { coverage } from './coverage.js';
-import { holeNeeds } from './coverage-reasons.js';
-import { coverageSummary } from './coverage-summary.js';
+import { coverage, holeNeeds } from './coverage.js';
+import { coverageSummary } from './network-report.js';
 
 const FIRST = 1_000;
 const OPTIONS = { txsPerBlock: 3, logsPerTx: 2, tracesPerTx: 2, seed: 5, startNumber: FIRST };

@@ -1,8 +1,8 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Database, Hole, HoleCounts, Standing } from '@packhouse/database';
+import type { Database, Hole, HoleCounts, HoleReason, Standing } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { PackhouseError } from '@packhouse/runtime';
-import { queueHints } from './coverage-hints.js';
+import { queueHints } from './queue-hints.js';
 
 export interface CoverageParts {
   database: { holes: Pick<Database['holes'], 'page' | 'count' | 'standing'> };
@@ -16,18 +16,18 @@ export interface CoverageRequest {
   kinds?: readonly Kind[] | undefined;
   /** Default 0. */
   from?: number | undefined;
-  /** Default: the head, or what is published beyond it; where no head is known, the last block wanted. */
+  /** Default: the head, or what is published beyond it; if no head is known, the last block wanted. */
   to?: number | undefined;
   /** The default of `to` goes no further. */
   maxBlock?: number | null | undefined;
   /** Holes of a kind on a page, at most. */
   limit: number;
-  /** Where the page begins, as the one before said it by `next`; default: `from`. */
+  /** First block of the page: the `next` of the page before; default: `from`. */
   start?: number | undefined;
 }
 
 /** One kind of a page; what is published and what is not partition the page's range. */
-export interface KindCoverage {
+interface KindCoverage {
   kind: Kind;
   /** Published from the network's first wanted block up to here without a hole. */
   completeTo: number | null;
@@ -47,9 +47,9 @@ export interface CoveragePage {
   /** What was asked for. */
   from: number;
   to: number;
-  /** What this page tells everything about. */
+  /** The range of this page. */
   range: BlockRange;
-  /** Where the next page begins; null: this is the last one. */
+  /** First block of the next page; null: this is the last one. */
   next: number | null;
   /** Whether the queue answered. */
   queueSeen: boolean;
@@ -57,8 +57,8 @@ export interface CoveragePage {
 }
 
 /**
- * Reads one page of a network's coverage. What it costs grows with the page, not with what is published. Throws
- * RANGE_INVALID where the range is reversed or the page begins outside of it.
+ * Reads one page of a network's coverage. Its cost grows with the page, not with what is published. Throws
+ * RANGE_INVALID if the range is reversed or the page begins outside of it.
  */
 export async function coverage(parts: CoverageParts, request: CoverageRequest): Promise<CoveragePage> {
   const { network, limit } = request;
@@ -78,7 +78,7 @@ export async function coverage(parts: CoverageParts, request: CoverageRequest): 
   }
   const [page, counts] = await Promise.all([
     holes.page({ ...asked, range: { start, end: to }, limit }),
-    // Counting costs what all holes cost, a page what it shows.
+    // Counting costs as much as all holes, a page as much as it shows.
     request.start === undefined ? holes.count({ ...asked, range: { start: from, end: to } }) : null,
   ]);
   return {
@@ -102,14 +102,14 @@ export async function coverage(parts: CoverageParts, request: CoverageRequest): 
   };
 }
 
-/** The last block there is something to say about; -1 where there is none. */
+/** The last block that is known; -1 if there is none. */
 function lastOf(standing: Standing, kinds: readonly Kind[], maxBlock: number | null): number {
   const newest = standing.kinds.filter(({ kind }) => kinds.includes(kind)).map((each) => each.newest ?? -1);
   const last = Math.max(standing.head ?? standing.lastWanted ?? -1, ...newest);
   return maxBlock === null ? last : Math.min(last, maxBlock);
 }
 
-/** Which hole a single block of a kind lies in; null where it is published by now. */
+/** The hole of a single block of a kind; null if it is published by now. */
 export async function holeAt(
   parts: CoverageParts,
   { network, kind, block }: { network: string; kind: Kind; block: number },
@@ -120,4 +120,30 @@ export async function holeAt(
     hints: hints ?? undefined,
   });
   return { head: page.head, hole: page.kinds[0]?.holes[0] ?? null };
+}
+
+/** What each reason means and what the hole needs, as a clause about it. */
+const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
+  'not-wanted': 'nobody asked for it: it needs a backfill',
+  cancelled: 'its backfill was cancelled: it needs another one',
+  paused: 'its backfill is paused and has to be resumed',
+  waiting: 'it is wanted, and its turn to be fetched comes',
+  'held-back': 'it is wanted, and fetched when packing has made room in the full staging area',
+  halted:
+    'it is wanted, and nothing is fetched until the alarm about a reorganisation below finality is settled',
+  queued: 'it waits for a worker to fetch it',
+  fetching: 'a worker is fetching it',
+  quarantined: 'it failed its checks or no node gives it, and is tried again by itself',
+  staged: 'it is here and waits for a full bundle',
+  packing: 'it is here, and a packer is at it',
+  'not-finalized': 'it is not final yet: a file a block until then, a bundle after it',
+  'beyond-head': 'the chain is not there yet',
+};
+
+/** What a hole needs, with cause and next try if it is quarantined. */
+export function holeNeeds({ reason, quarantine }: Pick<Hole, 'reason' | 'quarantine'>): string {
+  if (quarantine === null) return HOLE_NEEDS[reason];
+  const { cause, attempts, nextTry } = quarantine;
+  const times = attempts === 1 ? 'once' : `${attempts} times`;
+  return `it failed ${times} with ${cause}, and the next try is due at ${nextTry.toISOString()}`;
 }

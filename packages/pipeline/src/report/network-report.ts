@@ -1,11 +1,45 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import type { AlarmRow, Database, WantedRange } from '@packhouse/database';
+import type { AlarmRow, Database, HeadRow, HoleCounts, QueueHints, Standing } from '@packhouse/database';
+import type { QueueReader } from '@packhouse/queue';
 import { intendedRanges } from '../publish/wanted-blocks.js';
 import { countBlocks, intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
+import { queueHints } from './queue-hints.js';
 
-/** Where one kind of one network stands. Counts are blocks. */
-export interface KindStatus {
-  network: string;
+interface ReportParts {
+  database: Database;
+  /** Without it, or while it is away, `queued` and `fetching` read `waiting`, and `packing` reads `staged`. */
+  queue?: Pick<QueueReader, 'look'> | undefined;
+}
+
+/** How far a network is: everything that the command line and the metrics say of it. Each part is read if asked for. */
+export interface NetworkReport {
+  /** Head, finality, and how far it is complete. */
+  standing: Standing;
+  head: HeadRow | null;
+  /** Blocks of each kind that was ever wanted. */
+  blocks: KindBlocks[];
+  /** What is published of each kind of `standing`. */
+  bundles: KindBundles[];
+  /** Blocks by reason from the first wanted one to the head. */
+  holes: {
+    /** What is counted; null if nothing is wanted up to there. */
+    range: BlockRange | null;
+    queueSeen: boolean;
+    kinds: HoleCounts[];
+  };
+  /** The same up to the newest final block, whatever the queue knows. */
+  finalHoles: HoleCounts[];
+  newestStaged: Awaited<ReturnType<Database['staging']['newest']>>;
+  /** Quarantined blocks by cause. */
+  quarantined: Awaited<ReturnType<Database['quarantine']['causes']>>;
+  /** What an operator must look at, newest first. */
+  alarms: AlarmRow[];
+  /** Set while staging is full and nothing new is fetched. */
+  backPressure: { since: Date; stagedBytes: number; limitBytes: number } | null;
+}
+
+/** Counts are blocks. */
+interface KindBlocks {
   kind: Kind;
   wanted: number;
   /** Staged and not published yet. */
@@ -14,78 +48,157 @@ export interface KindStatus {
   quarantined: number;
   /** Wanted, and neither staged, published nor quarantined. */
   missing: BlockRange[];
+}
+
+interface KindBundles extends Awaited<ReturnType<Database['bundles']['totals']>> {
+  kind: Kind;
+}
+
+/** Reads the parts asked for, of Postgres and, for `holes`, of the queue; what several need is read once. */
+export async function networkReport<P extends keyof NetworkReport>(
+  { database, queue }: ReportParts,
+  network: string,
+  asked: readonly P[],
+): Promise<Pick<NetworkReport, P>> {
+  let reading: Promise<Standing> | undefined;
+  const standing = (): Promise<Standing> => {
+    reading ??= database.holes.standing(network);
+    return reading;
+  };
+  const count = async (range: BlockRange | null, hints: QueueHints | null): Promise<HoleCounts[]> => {
+    const kinds = (await standing()).kinds.map(({ kind }) => kind);
+    if (range === null || kinds.length === 0) return [];
+    return database.holes.count({ network, kinds, range, hints: hints ?? undefined });
+  };
+  const read: { [Part in keyof NetworkReport]: () => Promise<NetworkReport[Part]> } = {
+    standing,
+    head: () => database.head.get(network),
+    blocks: async () => blocksByState(database, network, (await standing()).head ?? -1),
+    bundles: async () => {
+      const bundles: KindBundles[] = [];
+      for (const { kind } of (await standing()).kinds)
+        bundles.push({ kind, ...(await database.bundles.totals(network, kind)) });
+      return bundles;
+    },
+    holes: async () => {
+      const [{ head, firstWanted, lastWanted }, hints] = await Promise.all([
+        standing(),
+        queueHints(queue, network),
+      ]);
+      const range = rangeOf(firstWanted, head ?? lastWanted);
+      return { range, queueSeen: hints !== null, kinds: await count(range, hints) };
+    },
+    finalHoles: async () => {
+      const { firstWanted, finalized } = await standing();
+      return count(rangeOf(firstWanted, finalized), null);
+    },
+    newestStaged: () => database.staging.newest(network),
+    quarantined: () => database.quarantine.causes(network),
+    alarms: () => database.alarms.list({ network }),
+    backPressure: () => database.pressure.get(network),
+  };
+  const parts = await Promise.all(asked.map(async (part) => [part, await read[part]()] as const));
+  return Object.fromEntries(parts) as Pick<NetworkReport, P>;
+}
+
+function rangeOf(start: number | null, end: number | null): BlockRange | null {
+  return start === null || end === null || end < start ? null : { start, end };
+}
+
+/** Each state's blocks within what is wanted; a block of several states counts once, published before staged. */
+async function blocksByState(database: Database, network: string, head: number): Promise<KindBlocks[]> {
+  const wantedRanges = await database.wanted.list(network);
+  const found: KindBlocks[] = [];
+  for (const kind of KINDS.filter((each) => wantedRanges.some(({ kinds }) => kinds.includes(each)))) {
+    const coverage = await database.coverage(network, kind);
+    const wanted = intendedRanges(wantedRanges, kind, ['active', 'paused'])
+      .map(({ start, end }) => ({ start, end: Number.isFinite(end) ? end : head }))
+      .filter(({ start, end }) => end >= start);
+    const within = (ranges: readonly BlockRange[]): BlockRange[] =>
+      intersectRanges(wanted, unionRanges(ranges));
+    const published = within(coverage.published);
+    const staged = subtractRanges(within(coverage.staged), published);
+    const quarantined = subtractRanges(within(coverage.quarantined), unionRanges([...published, ...staged]));
+    found.push({
+      kind,
+      wanted: countBlocks(wanted),
+      staged: countBlocks(staged),
+      published: countBlocks(published),
+      quarantined: countBlocks(quarantined),
+      missing: subtractRanges(wanted, unionRanges([...published, ...staged, ...quarantined])),
+    });
+  }
+  return found;
+}
+
+/** A kind as `packhouse status` shows it. */
+export interface KindStatus extends KindBlocks {
+  network: string;
   bundles: number;
   /** Bytes of all published bundles. */
   bytes: number;
   newestAt: Date | null;
 }
 
-export interface NetworkStatus {
+export interface NetworkStatus extends Pick<NetworkReport, 'alarms' | 'backPressure'> {
   network: string;
   head: number | null;
   finalized: number | null;
-  /** What an operator must look at, newest first. */
-  alarms: AlarmRow[];
-  /** Where staging is full and nothing new is fetched. */
-  backPressure: { since: Date; stagedBytes: number; limitBytes: number } | null;
   kinds: KindStatus[];
 }
 
-/** Reads where a network stands from Postgres alone. */
+/** The report as `packhouse status` shows it, from Postgres alone. */
 export async function networkStatus(database: Database, network: string): Promise<NetworkStatus> {
-  const head = await database.head.get(network);
-  const wanted = await database.wanted.list(network);
-  const kinds: KindStatus[] = [];
-  for (const kind of KINDS) {
-    if (wanted.some((range) => range.kinds.includes(kind))) {
-      kinds.push(await kindStatus(database, network, kind, wanted, head?.number ?? -1));
-    }
-  }
-  const alarms = await database.alarms.list({ network });
-  const backPressure = await database.pressure.get(network);
+  const report = await networkReport({ database }, network, [
+    'standing',
+    'alarms',
+    'backPressure',
+    'blocks',
+    'bundles',
+  ]);
+  const { standing, alarms, backPressure, blocks, bundles } = report;
   return {
     network,
-    head: head?.number ?? null,
-    finalized: head?.finalized ?? null,
+    head: standing.head,
+    finalized: standing.finalized,
     alarms,
     backPressure,
-    kinds,
+    kinds: blocks.map((kind) => {
+      const published = bundles.find((each) => each.kind === kind.kind);
+      return {
+        network,
+        ...kind,
+        bundles: published?.bundles ?? 0,
+        bytes: published?.bytes ?? 0,
+        newestAt: published?.newestAt ?? null,
+      };
+    }),
   };
 }
 
-async function kindStatus(
-  database: Database,
-  network: string,
-  kind: Kind,
-  wantedRanges: readonly WantedRange[],
-  head: number,
-): Promise<KindStatus> {
-  const [coverage, totals] = await Promise.all([
-    database.coverage(network, kind),
-    database.bundles.totals(network, kind),
-  ]);
-  const wanted = intendedRanges(wantedRanges, kind, ['active', 'paused']).map((range) => ({
-    start: range.start,
-    end: Number.isFinite(range.end) ? range.end : Math.max(head, range.start - 1),
-  }));
-  const within = (ranges: readonly BlockRange[]): BlockRange[] =>
-    intersectRanges(wanted, unionRanges(ranges));
-  const published = within(coverage.published);
-  const staged = subtractRanges(within(coverage.staged), published);
-  const quarantined = subtractRanges(within(coverage.quarantined), unionRanges([...published, ...staged]));
+/** How far a network is, and what prevents the rest, in blocks. */
+export interface CoverageSummary extends Omit<Standing, 'kinds'> {
+  network: string;
+  /** What is counted: from the first block wanted to the head; null if nothing is wanted up to there. */
+  range: BlockRange | null;
+  /** Whether the queue answered. */
+  queueSeen: boolean;
+  kinds: (HoleCounts & { completeTo: number | null; wanted: boolean })[];
+}
+
+/** The report in a few numbers a kind, however many holes there are. */
+export async function coverageSummary(parts: ReportParts, network: string): Promise<CoverageSummary> {
+  const { standing, holes } = await networkReport(parts, network, ['standing', 'holes']);
+  const { range, queueSeen, kinds: counts } = holes;
   return {
     network,
-    kind,
-    wanted: countBlocks(wanted.filter((range) => range.end >= range.start)),
-    staged: countBlocks(staged),
-    published: countBlocks(published),
-    quarantined: countBlocks(quarantined),
-    missing: subtractRanges(
-      wanted.filter((range) => range.end >= range.start),
-      unionRanges([...published, ...staged, ...quarantined]),
-    ),
-    bundles: totals.bundles,
-    bytes: totals.bytes,
-    newestAt: totals.newestAt,
+    ...standing,
+    range,
+    queueSeen,
+    kinds: standing.kinds.map(({ kind, completeTo, wanted }, at) => ({
+      ...(counts[at] ?? { kind, published: 0, missing: {} }),
+      completeTo,
+      wanted,
+    })),
   };
 }

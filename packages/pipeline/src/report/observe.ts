@@ -1,93 +1,94 @@
 import type { Database, HoleReason, Standing } from '@packhouse/database';
 import type { QueueName, Queues } from '@packhouse/queue';
-import type { Context } from '@packhouse/runtime';
-import { createStateGauges, type StateGauges } from './state-gauges.js';
+import type { Context, Metrics } from '@packhouse/runtime';
+import { type NetworkReport, networkReport } from './network-report.js';
 
-export interface ObserveParts {
-  context: Context;
-  database: Database;
-  queues: Queues;
-}
-
-/** Sets the gauges that tell how the whole installation stands. */
+/** Sets the gauges of the whole installation's state, see `infra/alerts/METRICS.md`. */
 export interface Observer {
-  /** Looks once. What it costs grows with runs of blocks, queues and alarms, not with bundles. */
+  /** Reads the state once. The cost grows with runs of blocks, queues and alarms, not with bundles. */
   look(): Promise<void>;
-  /** Takes all of the gauges back: another process tells from now on, and two would contradict each other. */
+  /** Removes all of the gauges: another process reports from now on, and two would contradict each other. */
   forget(): void;
 }
 
 const QUEUES: readonly QueueName[] = ['ingest', 'pack'];
 
-/** Blocks that are missing without being a hole: nobody wants them now, or they are not there to be had yet. */
+/** Reasons that are no hole: the blocks are not wanted now, or do not exist yet. */
 const NO_HOLE: readonly HoleReason[] = ['not-wanted', 'cancelled', 'paused', 'not-finalized', 'beyond-head'];
 
 /**
- * Makes an observer: everything is read from Postgres and the queues, so any one process can tell it for all. Only one
+ * Makes an observer: everything is read from Postgres and the queues, so any one process can report for all. Only one
  * should at a time (see the lock of `observeLoop`).
  */
-export function createObserver({ context, database, queues }: ObserveParts): Observer {
+export function createObserver({
+  context,
+  database,
+  queues,
+}: {
+  context: Context;
+  database: Database;
+  queues: Queues;
+}): Observer {
   const gauges = createStateGauges(context.metrics);
-  /** The head as it was seen last, and since when, in milliseconds. */
+  /** The head as it was last seen, and since when, in milliseconds. */
   const heads = new Map<string, { block: number; movedAt: number }>();
 
-  const lookAtNetwork = async (network: string): Promise<void> => {
-    const [standing, head, newest, causes] = await Promise.all([
-      database.holes.standing(network),
-      database.head.get(network),
-      database.staging.newest(network),
-      database.quarantine.causes(network),
-    ]);
-    if (head !== null) {
-      const before = heads.get(network);
-      // The time it was noted is all that is known of a head that was there before this process was.
-      const movedAt = before === undefined ? head.observedAt.getTime() : context.clock.now();
-      if (before?.block !== head.number) heads.set(network, { block: head.number, movedAt });
-      gauges.head.set({ network }, head.number);
-      gauges.finalized.set({ network }, head.finalized);
-      gauges.headNoted.set({ network }, head.observedAt.getTime() / 1_000);
-      gauges.headMoved.set({ network }, (heads.get(network)?.movedAt ?? movedAt) / 1_000);
-      if (followsHead(standing)) {
-        const have = Math.max(newest?.number ?? -1, ...standing.kinds.map((kind) => kind.newest ?? -1));
-        gauges.headLag.set({ network }, Math.max(0, head.number - have));
-      }
-    }
-    gauges.quarantined.fill(
-      { network },
-      causes.map(({ cause, blocks }) => ({ labels: { cause }, value: blocks })),
-    );
-    if (standing.completeTo !== null) gauges.complete.set({ network }, standing.completeTo);
-    await lookAtKinds(network, standing);
+  const showHead = (
+    network: string,
+    report: Pick<NetworkReport, 'head' | 'newestStaged' | 'standing'>,
+  ): void => {
+    const { head, newestStaged, standing } = report;
+    if (head === null) return;
+    const before = heads.get(network);
+    // Of a head older than this process, only the time it was noted is known.
+    const movedAt = before === undefined ? head.observedAt.getTime() : context.clock.now();
+    if (before?.block !== head.number) heads.set(network, { block: head.number, movedAt });
+    gauges.head.set({ network }, head.number);
+    gauges.finalized.set({ network }, head.finalized);
+    gauges.headNoted.set({ network }, head.observedAt.getTime() / 1_000);
+    gauges.headMoved.set({ network }, (heads.get(network)?.movedAt ?? movedAt) / 1_000);
+    if (!followsHead(standing)) return;
+    const newest = Math.max(newestStaged?.number ?? -1, ...standing.kinds.map((kind) => kind.newest ?? -1));
+    gauges.headLag.set({ network }, Math.max(0, head.number - newest));
   };
 
-  const lookAtKinds = async (network: string, standing: Standing): Promise<void> => {
-    const kinds = standing.kinds.map((each) => each.kind);
-    for (const kind of kinds) {
-      const totals = await database.bundles.totals(network, kind);
+  const lookAtNetwork = async (network: string): Promise<void> => {
+    const report = await networkReport({ database }, network, [
+      'standing',
+      'head',
+      'newestStaged',
+      'quarantined',
+      'bundles',
+      'finalHoles',
+    ]);
+    showHead(network, report);
+    const { standing, quarantined, bundles, finalHoles } = report;
+    gauges.quarantined.fill(
+      { network },
+      quarantined.map(({ cause, blocks }) => ({ labels: { cause }, value: blocks })),
+    );
+    if (standing.completeTo !== null) gauges.complete.set({ network }, standing.completeTo);
+    for (const { kind, ...totals } of bundles) {
       gauges.bundles.set({ network, kind }, totals.bundles);
       gauges.blocks.set({ network, kind }, totals.blocks);
       gauges.bytes.set({ network, kind }, totals.bytes);
       if (totals.newestAt !== null)
         gauges.newestBundle.set({ network, kind }, totals.newestAt.getTime() / 1_000);
     }
-    const { firstWanted, finalized } = standing;
-    if (firstWanted === null || finalized === null || finalized < firstWanted || kinds.length === 0) return;
-    const range = { start: firstWanted, end: finalized };
-    for (const { kind, missing } of await database.holes.count({ network, kinds, range })) {
-      const holes = Object.entries(missing) as [HoleReason, number][];
+    for (const { kind, missing } of finalHoles) {
+      const holes = (Object.entries(missing) as [HoleReason, number][]).filter(
+        ([reason]) => !NO_HOLE.includes(reason),
+      );
       gauges.holes.fill(
         { network, kind },
-        holes
-          .filter(([reason]) => !NO_HOLE.includes(reason))
-          .map(([reason, value]) => ({ labels: { reason }, value })),
+        holes.map(([reason, value]) => ({ labels: { reason }, value })),
       );
     }
   };
 
   return {
     async look() {
-      const networks = await database.networks.list();
-      for (const { id } of networks) await lookAtNetwork(id);
+      for (const { id } of await database.networks.list()) await lookAtNetwork(id);
       gauges.stagingBytes.set({}, await database.staging.diskBytes());
       gauges.superseded.set({}, await database.bundles.supersededCount());
       const alarms = await database.alarms.list();
@@ -102,7 +103,7 @@ export function createObserver({ context, database, queues }: ObserveParts): Obs
       gauges.lookedAt.set({}, context.clock.now() / 1_000);
     },
     forget() {
-      for (const gauge of Object.values(gauges) as StateGauges[keyof StateGauges][]) gauge.forget();
+      for (const gauge of Object.values<StateGauge>(gauges)) gauge.forget();
       heads.clear();
     },
   };
@@ -111,4 +112,100 @@ export function createObserver({ context, database, queues }: ObserveParts): Obs
 /** Whether a range is wanted that has no end yet, or one that ends beyond the head. */
 function followsHead({ head, lastWanted, kinds }: Standing): boolean {
   return kinds.some((kind) => kind.wanted) && (lastWanted === null || (head !== null && lastWanted >= head));
+}
+
+type Labels = Record<string, string>;
+
+/** A gauge of which values can be removed again. */
+interface StateGauge {
+  set(labels: Labels, value: number): void;
+  /** Sets the values below these labels and removes those of an earlier call that are not among them. */
+  fill(labels: Labels, values: readonly { labels: Labels; value: number }[]): void;
+  forget(): void;
+}
+
+const perNetwork = ['network'];
+const perKind = ['network', 'kind'];
+
+/** Registers the gauges; they have no values until they are set. */
+function createStateGauges(metrics: Metrics) {
+  const state = {
+    gauge(name: string, help: string, labels: string[] = []): StateGauge {
+      const gauge = metrics.gauge(name, help, labels);
+      const filled = new Map<string, Map<string, Labels>>();
+      const forget = (): void => {
+        gauge.reset();
+        // Without labels it would read 0, which nobody has measured.
+        gauge.remove({});
+        filled.clear();
+      };
+      forget();
+      return {
+        set: (below, value) => gauge.set(below, value),
+        fill(below, values) {
+          const place = JSON.stringify(below);
+          const now = new Map(
+            values.map((each) => [JSON.stringify(each.labels), { ...below, ...each.labels }]),
+          );
+          for (const [key, gone] of filled.get(place) ?? []) if (!now.has(key)) gauge.remove(gone);
+          for (const each of values) gauge.set({ ...below, ...each.labels }, each.value);
+          filled.set(place, now);
+        },
+        forget,
+      };
+    },
+  };
+  return {
+    head: state.gauge('packhouse_head_block', 'Newest block that the nodes have', perNetwork),
+    finalized: state.gauge(
+      'packhouse_finalized_block',
+      'Newest final block; -1 if there is none',
+      perNetwork,
+    ),
+    headNoted: state.gauge(
+      'packhouse_head_noted_timestamp_seconds',
+      'When the head was asked for and noted last',
+      perNetwork,
+    ),
+    headMoved: state.gauge(
+      'packhouse_head_moved_timestamp_seconds',
+      'When the head was last seen to move',
+      perNetwork,
+    ),
+    headLag: state.gauge(
+      'packhouse_head_lag_blocks',
+      'Blocks between the head and the newest staged or published one',
+      perNetwork,
+    ),
+    complete: state.gauge(
+      'packhouse_complete_block',
+      'Block up to which all wanted kinds are published without a hole',
+      perNetwork,
+    ),
+    newestBundle: state.gauge(
+      'packhouse_newest_bundle_timestamp_seconds',
+      'When the newest bundle was published',
+      perKind,
+    ),
+    bundles: state.gauge('packhouse_index_bundles', 'Bundles in the range index', perKind),
+    blocks: state.gauge('packhouse_index_blocks', 'Blocks that are published', perKind),
+    bytes: state.gauge('packhouse_index_bytes', 'Bytes of all published bundles', perKind),
+    holes: state.gauge(
+      'packhouse_hole_blocks',
+      'Blocks that are wanted and final and not published, and why',
+      [...perKind, 'reason'],
+    ),
+    quarantined: state.gauge('packhouse_quarantined_blocks', 'Blocks in quarantine', [
+      ...perNetwork,
+      'cause',
+    ]),
+    superseded: state.gauge('packhouse_superseded_bundles', 'Bundles that a newer version took the place of'),
+    alarms: state.gauge('packhouse_open_alarms', 'Alarms that nobody has cleared', [...perNetwork, 'name']),
+    jobs: state.gauge('packhouse_queue_jobs', 'Jobs in a queue by where they stand', ['queue', 'state']),
+    stagingBytes: state.gauge('packhouse_staging_bytes', 'Bytes on disk of all that is staged'),
+    lookedAt: state.gauge(
+      'packhouse_state_timestamp_seconds',
+      'When the state of the installation was read last',
+    ),
+  };
 }
