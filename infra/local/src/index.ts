@@ -1,10 +1,8 @@
-export { type Anvil, type StartAnvilOptions, startAnvil } from './anvil.js';
-export { type DemoChain, type StartDemoChainOptions, startDemoChain } from './demo/demo-chain.js';
-export { demoNetwork } from './demo/demo-network.js';
-export { freePort } from './free-port.js';
-export { type FreshDatabase, freshDatabase } from './fresh-database.js';
-export { type LocalPostgres, type StartPostgresOptions, startPostgres } from './postgres.js';
-export { processStart } from './process-start.js';
+export { type Anvil, startAnvil } from './anvil/anvil.js';
+export { startDemoChain } from './demo/demo-chain.js';
+export { type FreshDatabase, freshDatabase, runSql } from './fresh-database.js';
+export { removePostgres } from './postgres/home.js';
+export { type LocalPostgres, startPostgres } from './postgres/postgres.js';
+export { freePort } from './process/free-port.js';
+export { processStart } from './process/process-start.js';
 export { type LocalRedis, redisInstalled, startRedis } from './redis.js';
-export { removePostgres } from './remove-postgres.js';
-export { runSql } from './run-sql.js';

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from './free-port.js';
+import { freePort } from './process/free-port.js';
 
 const READY_POLL_MS = 20;
 
@@ -11,7 +11,7 @@ export interface LocalRedis {
   /** Where clients connect to, the password in it. */
   url: string;
   port: number;
-  /** What it answers to one command whose arguments need no quotes, as Redis writes it. */
+  /** The raw answer to one command, whose arguments must need no quotes. */
   command(text: string): Promise<string>;
   /** Kills it and waits until it is gone; safe to call twice. */
   stop(): Promise<void>;
@@ -29,7 +29,7 @@ export function redisInstalled(): boolean {
   }
 }
 
-/** Starts the redis-server on PATH on a free port of 127.0.0.1, with a password where one is given; it answers then. */
+/** Starts the redis-server on PATH on a free port of 127.0.0.1 and resolves when it answers. */
 export async function startRedis(options: { password?: string } = {}): Promise<LocalRedis> {
   const { password } = options;
   const port = await freePort();
@@ -68,7 +68,7 @@ function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode === null && signalCode === null;
 }
 
-/** What AUTH and QUIT are answered. */
+/** The answer to AUTH and to QUIT. */
 const OK = '+OK\r\n';
 
 async function ask(port: number, password: string | undefined, text: string): Promise<string> {

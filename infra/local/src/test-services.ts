@@ -3,15 +3,14 @@ import os from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import './fresh-database.js';
-import { isAlive } from './is-alive.js';
-import { startPostgres } from './postgres.js';
-import { recordedHome } from './postgres-home.js';
-import { clearLeftover } from './postgres-leftover.js';
-import { removePostgres } from './remove-postgres.js';
+import { recordedHome, removePostgres } from './postgres/home.js';
+import { clearLeftover } from './postgres/leftover.js';
+import { startPostgres } from './postgres/postgres.js';
+import { isAlive } from './process/process-start.js';
 
 const PREFIX = 'packhouse-test-';
 
-/** Nothing in it outlives the run: durability would only cost time. */
+/** Nothing in it outlives the run, so durability would only cost time. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -19,11 +18,7 @@ const SETTINGS = {
   shared_buffers: '128MB',
 };
 
-/**
- * Starts one Postgres for a whole test run and provides its address as `postgresUrl`.
- *
- * `TEST_DATABASE_URL` names one that runs already.
- */
+/** Provides `postgresUrl` to a test run: TEST_DATABASE_URL, else a Postgres that is started for the whole run. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env.TEST_DATABASE_URL;
   if (given !== undefined && given !== '') {
@@ -32,7 +27,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   }
   await removeKilledRuns();
   const directory = await mkdtemp(path.join(os.tmpdir(), PREFIX));
-  // Ours, so it may be opened: root's Postgres runs under another account.
+  // Root's Postgres runs under another account.
   await chmod(directory, 0o755);
   const postgres = await startPostgres({ directory, settings: SETTINGS });
   project.provide('postgresUrl', postgres.url);
@@ -42,7 +37,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   };
 }
 
-/** Servers and folders of runs that were killed before their end. */
+/** Ends the servers of killed runs and removes their folders. */
 async function removeKilledRuns(): Promise<void> {
   for (const name of await readdir(os.tmpdir())) {
     if (!name.startsWith(PREFIX)) continue;
@@ -50,7 +45,7 @@ async function removeKilledRuns(): Promise<void> {
     const data = path.join(await recordedHome(directory), 'data');
     const owner = Number(await readFile(path.join(data, 'packhouse-owner'), 'utf8').catch(() => ''));
     if (owner <= 0 || isAlive(owner)) continue;
-    // Another run may be at the same: what it removes first is not missed.
+    // Another run may be removing the same folder.
     await clearLeftover(data).catch(() => {});
     await removePostgres(directory).catch(() => {});
   }

@@ -56,7 +56,7 @@ export const PROCESS_FILES: readonly RegExp[] = [
   /^test\/(e2e|bench|clients|kill|simulation)\/src\//,
   /^infra\/local\/src\/test-services\.ts$/,
   // Ends Anvil with the process that started it, whatever ends that one.
-  /^infra\/local\/src\/anvil\.ts$/,
+  /^infra\/local\/src\/anvil\/anvil\.ts$/,
 ];
 
 /** Lines that a source file, and a test, may have. */

@@ -1,26 +1,37 @@
 import {
   addressWord,
+  CONTRACTS,
+  type ContractAddresses,
   callData,
   factoryData,
   ledgerData,
   routerData,
-  TROUBLE_NAMES,
+  STILLBORN,
+  TROUBLES,
   troubleData,
+  UNBORN,
   word,
-} from './call-data.js';
-import type { Cast } from './cast.js';
-import { CONTRACTS, STILLBORN, UNBORN } from './contracts.js';
+} from './contracts.js';
 import type { Random } from './random.js';
 import type { Action } from './transaction.js';
 
-/** Makes an action of one sort; `unique` differs from that of every other transaction of the chain. */
+/** Accounts and contracts that a block may use. */
+export interface Cast {
+  /** Senders of everything but blobs. */
+  people: readonly string[];
+  /** Sends blob transactions and nothing else, see block-miner.ts. */
+  blobSender: string;
+  contracts: ContractAddresses;
+}
+
+/** Makes an action of one sort; `unique` differs for every transaction of the chain. */
 export type MakeAction = (cast: Cast, random: Random, from: string, unique: number) => Action;
 
 /**
- * The sorts of actions: how many of a hundred transactions each makes up in the history, and behind it.
+ * The sorts of actions with their weights in the history and in the live blocks after it.
  *
- * What makes accounts or slots that stay is rare behind the history: Anvil computes the state root of a block
- * from the whole state, so a state that grows makes every later block, and every restart, slower.
+ * What adds accounts or slots is rare in live blocks: Anvil computes each state root from the whole state, so a growing
+ * state makes every later block, and every restart, slower.
  */
 export const ACTIONS: readonly { history: number; live: number; make: MakeAction }[] = [
   { history: 24, live: 28, make: payment },
@@ -40,7 +51,7 @@ export const ACTIONS: readonly { history: number; live: number; make: MakeAction
   { history: 3, live: 3, make: fail },
 ];
 
-/** Money from one account to another. */
+/** Ether from one account to another. */
 export function payment({ people }: Cast, random: Random): Action {
   return { to: random.pick(people), value: BigInt(random.between(1, 1_000_000)) * 10n ** 9n, gas: 60_000 };
 }
@@ -72,14 +83,14 @@ function mintCollectible({ contracts }: Cast, _random: Random, from: string, uni
   };
 }
 
-/** Reverts as a rule: the number belongs to nobody. */
+/** Usually reverts: the number belongs to nobody. */
 function takeForeignCollectible({ contracts }: Cast, random: Random, from: string): Action {
   const number = random.between(1, 1_000_000);
   const input = callData('transferFrom', addressWord(contracts.router), addressWord(from), word(number));
   return { to: contracts.collectible, input, gas: 120_000 };
 }
 
-/** Two token transfers by allowance with a look at both balances: what an exchange does. */
+/** As an exchange does: two token transfers by allowance, and a look at both balances. */
 function swap({ contracts }: Cast, random: Random, from: string): Action {
   const person = addressWord(from);
   const pool = addressWord(contracts.vault);
@@ -94,7 +105,7 @@ function swap({ contracts }: Cast, random: Random, from: string): Action {
   return { to: contracts.router, input: routerData(calls), gas: 300_000 };
 }
 
-/** Calls of every kind, three deep, with money, a precompiled contract and a collectible that changes hands. */
+/** Calls of every kind, three deep, with ether, a precompiled contract and a collectible that changes its owner. */
 function nestedRoute({ people, contracts }: Cast, random: Random, _from: string, unique: number): Action {
   const value = BigInt(random.between(1, 1_000));
   const { router, collectible } = contracts;
@@ -114,14 +125,14 @@ function nestedRoute({ people, contracts }: Cast, random: Random, _from: string,
   return { to: router, value, input: routerData(calls), gas: 500_000 };
 }
 
-/** Succeeds though one of its calls fails, with logs before and behind. */
+/** Succeeds though some of its calls fail, with logs before and after them. */
 function survivedFailure({ people, contracts }: Cast, random: Random, from: string): Action {
   const pay = (): string =>
     callData('transferFrom', addressWord(from), addressWord(random.pick(people)), word(random.below(1_000)));
   const calls = [
     { kind: 'call', to: contracts.token, data: pay() },
     { kind: 'call', to: contracts.trouble, data: troubleData(random.pick(['reason', 'silent', 'panic'])) },
-    // What it did before the inner failure is undone, its log too.
+    // The inner failure undoes the mint and its log.
     {
       kind: 'call',
       to: contracts.router,
@@ -175,5 +186,5 @@ function writeLedger({ contracts }: Cast, random: Random): Action {
 }
 
 function fail({ contracts }: Cast, random: Random): Action {
-  return { to: contracts.trouble, input: troubleData(random.pick(TROUBLE_NAMES)), gas: 60_000 };
+  return { to: contracts.trouble, input: troubleData(random.pick(TROUBLES)), gas: 60_000 };
 }

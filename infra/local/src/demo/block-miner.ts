@@ -1,33 +1,40 @@
 import { PackhouseError } from '@packhouse/runtime';
-import { withoutSidecar } from './blob-transaction.js';
-import type { Cast } from './cast.js';
+import type { Cast } from './actions.js';
 import { CONTRACTS, type ContractAddresses } from './contracts.js';
-import { demoNetwork } from './demo-network.js';
 import type { JsonRpc } from './json-rpc.js';
 import { planBlock, planDeployment } from './plan-block.js';
 import { seededRandom } from './random.js';
 import { quantity, type TypedAction, transactionRequest } from './transaction.js';
 
+/** The demo chain as a networks file describes it. */
+export const demoNetwork = {
+  chainId: 31_337,
+  /** Its node knows the `finalized` tag: two blocks behind the head. */
+  finality: { tag: true, depth: 2 },
+} as const;
+
 /** 1 January 2025, 00:00 UTC. */
 export const GENESIS_TIMESTAMP = 1_735_689_600;
 /** As on mainnet. */
-export const SECONDS_A_BLOCK = 12;
+const SECONDS_A_BLOCK = 12;
+
+/** Live blocks at the full pace: an hour of them, at one every 3 s. */
+const FULL_PACE_BLOCKS = 1_200;
 
 /**
- * The contract that keeps the last 8,191 block hashes (EIP-2935). It is taken away: Anvil computes a block's
- * state root from the whole state, so 3,000 slots in there make each block, empty or not, cost 2.5 ms more.
+ * The contract that keeps the last 8,191 block hashes (EIP-2935). Its code is removed: Anvil computes each state root from
+ * the whole state, so 3,000 slots of it would make every block, empty or not, cost 2.5 ms more.
  */
 const HISTORY_CONTRACT = '0x0000f90827f1c53a10cb7a02335b175320002935';
 
 /** Mines the demo chain on a fresh node, block by block. */
 export interface BlockMiner {
-  /** The number of the newest block that was mined. */
+  /** The newest block that was mined: its number, and its hash. */
   readonly head: number;
-  /** Its hash. */
   readonly headHash: string;
   /**
-   * Mines block `head + 1`. Safe to repeat after an error, but for DEMO_CHAIN_DISTURBED: then somebody else's
-   * transaction got into the block, and only a fresh node can make the right one.
+   * Mines block `head + 1`. Safe to repeat after an error except DEMO_CHAIN_DISTURBED: then a foreign transaction is in
+   * the block, and only a fresh node can make the right one.
    */
   mineNext(): Promise<void>;
 }
@@ -35,9 +42,8 @@ export interface BlockMiner {
 /**
  * Takes over a fresh Anvil that does not mine by itself.
  *
- * Every block is made of what depends on its number alone: content, order, nonces, timestamp. What the node
- * adds, the mixHash above all, it derives from what came before. So the same blocks, mined in order from block
- * 1, have the same hashes wherever and whenever that is done.
+ * Content, order, nonces and timestamp of a block depend only on its number, and what the node adds (the mixHash) only on
+ * the blocks before. So blocks that are mined in order from block 1 have the same hashes on every machine, at any time.
  */
 export async function createBlockMiner(options: {
   rpc: JsonRpc;
@@ -46,7 +52,7 @@ export async function createBlockMiner(options: {
   const { rpc } = options;
   const accounts = (await rpc.call('eth_accounts')) as string[];
   const [deployer, blobSender, ...others] = accounts as [string, string, ...string[]];
-  // Only for an account it impersonates does Anvil take a blob transaction that comes without its blobs.
+  // Anvil takes a blob transaction without its blobs only from an account that it impersonates.
   await rpc.call('anvil_impersonateAccount', blobSender);
   await rpc.call('anvil_setCode', HISTORY_CONTRACT, '0x');
 
@@ -101,7 +107,7 @@ export async function createBlockMiner(options: {
       const actions = actionsOf(number);
       const there = sent === undefined ? head : Number(await rpc.call('eth_blockNumber'));
       if (there < number) {
-        // What is left of an interrupted try, or what somebody else sent, would make another block of it.
+        // Transactions of an interrupted try, or foreign ones, would make it another block.
         if (number > options.historyBlocks) await rpc.call('anvil_dropAllTransactions');
         sent = [];
         sent = await send(number, actions);
@@ -132,9 +138,42 @@ export async function createBlockMiner(options: {
   };
 }
 
-/** Where the contracts of block 1 are. */
+/**
+ * The pause before the next live block, in milliseconds. A restart mines the whole chain again, at about 200 blocks a
+ * second, so a longer chain grows more slowly: 8,000 blocks after a day and one every 20 s, 22,000 after a week and one a
+ * minute.
+ */
+export function pauseBeforeNextMs(liveBlocks: number, intervalMs: number): number {
+  return intervalMs * Math.max(1, liveBlocks / FULL_PACE_BLOCKS);
+}
+
+/** The addresses of the contracts of block 1. */
 async function deployed(rpc: JsonRpc): Promise<ContractAddresses> {
   const receipts = (await rpc.call('eth_getBlockReceipts', '0x1')) as { contractAddress: string }[];
   const entries = Object.keys(CONTRACTS).map((name, index) => [name, receipts[index]!.contractAddress]);
   return Object.fromEntries(entries) as ContractAddresses;
+}
+
+/**
+ * Takes the sidecar out of a signed blob transaction: what goes over the network is
+ * `0x03 || rlp([transaction, blobs, commitments, proofs])`, in a block it is
+ * `0x03 || rlp(transaction)` (EIP-4844).
+ *
+ * Anvil 1.7 keeps the sidecar if it is there and then computes a transactionsRoot over the network form,
+ * which no Ethereum node would accept.
+ */
+function withoutSidecar(signed: string): string {
+  const bytes = Buffer.from(signed.slice(2), 'hex');
+  const outer = listAt(bytes, 1);
+  const transaction = listAt(bytes, outer.start);
+  return `0x03${bytes.toString('hex', outer.start, transaction.end)}`;
+}
+
+/** Start and end of the payload of the RLP list at `at` (Yellow Paper, appendix B). */
+function listAt(bytes: Buffer, at: number): { start: number; end: number } {
+  const first = bytes[at]!;
+  if (first <= 0xf7) return { start: at + 1, end: at + 1 + first - 0xc0 };
+  const lengthBytes = first - 0xf7;
+  const start = at + 1 + lengthBytes;
+  return { start, end: start + bytes.readUIntBE(at + 1, lengthBytes) };
 }

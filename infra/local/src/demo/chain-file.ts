@@ -5,17 +5,17 @@ import { PackhouseError } from '@packhouse/runtime';
 const FILE = 'chain.json';
 const VERSION = 1;
 
-/** What has to be known to mine the same chain again. */
+/** What must be known to mine the same chain again. */
 export interface ChainFile {
   version: typeof VERSION;
   historyBlocks: number;
-  /** How many blocks there may be: written before a block is mined, so the head never goes back. */
+  /** The number of blocks, written before the last one is mined, so that the head never goes back. */
   blocks: number;
-  /** A block that surely was there, to notice a chain that comes out differently. */
+  /** A block that was mined: a chain that differs is noticed by its hash. */
   checkpoint: { number: number; hash: string };
 }
 
-/** Reads the chain file of a folder; undefined where there is none. Throws DATA_DIR_UNUSABLE or DATA_DIR_NEWER. */
+/** Reads the chain file of a folder; undefined if there is none. Throws DATA_DIR_UNUSABLE or DATA_DIR_NEWER. */
 export async function readChainFile(directory: string): Promise<ChainFile | undefined> {
   const file = path.join(directory, FILE);
   let text: string;
@@ -42,7 +42,7 @@ export async function readChainFile(directory: string): Promise<ChainFile | unde
   return content;
 }
 
-/** Writes the chain file as a whole or not at all. Throws DATA_DIR_UNUSABLE. */
+/** Replaces the chain file atomically. Throws DATA_DIR_UNUSABLE. */
 export async function writeChainFile(directory: string, content: Omit<ChainFile, 'version'>): Promise<void> {
   const file = path.join(directory, FILE);
   try {

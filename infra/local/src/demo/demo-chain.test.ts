@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isAlive } from '../is-alive.js';
-import { type DemoChain, startDemoChain } from './demo-chain.js';
+import { isAlive } from '../process/process-start.js';
+import { startDemoChain } from './demo-chain.js';
 import { createJsonRpc, type JsonRpc } from './json-rpc.js';
 import { quantity } from './transaction.js';
+
+type DemoChain = Awaited<ReturnType<typeof startDemoChain>>;
 
 const HISTORY = 12;
 const NEVER_MS = 1_000_000;

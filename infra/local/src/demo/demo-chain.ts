@@ -6,52 +6,54 @@ import {
   PackhouseError,
   systemClock,
 } from '@packhouse/runtime';
-import { type Anvil, startAnvil } from '../anvil.js';
-import { type BlockMiner, createBlockMiner, GENESIS_TIMESTAMP } from './block-miner.js';
+import { type Anvil, startAnvil } from '../anvil/anvil.js';
+import {
+  type BlockMiner,
+  createBlockMiner,
+  demoNetwork,
+  GENESIS_TIMESTAMP,
+  pauseBeforeNextMs,
+} from './block-miner.js';
 import { type ChainFile, readChainFile, writeChainFile } from './chain-file.js';
-import { demoNetwork } from './demo-network.js';
 import { createJsonRpc, type JsonRpc } from './json-rpc.js';
-import { pauseBeforeNextMs } from './pace.js';
 
 const DEFAULT_HISTORY_BLOCKS = 240;
 
-/** Everything that could change a hash is named, so that a default that changes does not change the chain. */
+/** Names everything that could change a hash, so that a changed default of Anvil does not change the chain. */
 const ANVIL_ARGS = [
-  ...[
-    '--chain-id',
-    String(demoNetwork.chainId),
-    '--hardfork',
-    'osaka',
-    '--timestamp',
-    String(GENESIS_TIMESTAMP),
-  ],
-  ...['--mnemonic', 'test test test test test test test test test test test junk', '--accounts', '10'],
-  ...['--gas-limit', '60000000', '--block-base-fee-per-gas', '1000000000', '--order', 'fees'],
-  // Blocks come when they are asked for, and are final two blocks later.
-  ...['--no-mining', '--slots-in-an-epoch', '1'],
-  // Else Anvil writes the whole state of each block below ~/.foundry: gigabytes after a few thousand blocks.
+  `--chain-id=${demoNetwork.chainId}`,
+  '--hardfork=osaka',
+  `--timestamp=${GENESIS_TIMESTAMP}`,
+  '--mnemonic=test test test test test test test test test test test junk',
+  '--accounts=10',
+  '--gas-limit=60000000',
+  '--block-base-fee-per-gas=1000000000',
+  '--order=fees',
+  // Blocks are mined when they are asked for, and are final two blocks later.
+  '--no-mining',
+  '--slots-in-an-epoch=1',
+  // Without it Anvil writes the whole state of each block below ~/.foundry: gigabytes after a few thousand blocks.
   '--prune-history',
 ];
 
-export interface StartDemoChainOptions {
-  /** Where the chain's length and the node's pid are kept. */
+interface StartDemoChainOptions {
+  /** For the length of the chain and the pid of the node. */
   directory: string;
-  /** Pause between new blocks, in milliseconds; default 3,000. Grows slowly with the chain's length. */
+  /** Pause between new blocks, in milliseconds; default 3,000. It grows slowly with the length of the chain. */
   intervalMs?: number;
-  /** Blocks that are there at once; default 240. A chain that exists keeps its own number. */
+  /** Blocks that the start mines; default 240. A chain that exists keeps its own number. */
   historyBlocks?: number;
   /** TCP port of the node; default: a free one. */
   port?: number;
   logger?: Logger;
-  /** Aborted: no more blocks, and a start that is under way fails with its reason. The node runs until `stop`. */
+  /** When aborted, no more blocks are mined and a start fails with its reason. The node runs until `stop`. */
   signal?: AbortSignal;
 }
 
 /** A running demo chain. */
-export interface DemoChain {
+interface DemoChain {
   /** JSON-RPC address of its node. */
   url: string;
-  chainId: number;
   /** Process id of the node; another one after it was started again. */
   readonly pid: number;
   /** The last block of the history; live blocks follow. */
@@ -62,7 +64,6 @@ export interface DemoChain {
   stop(): Promise<void>;
 }
 
-/** A node and what mines on it. */
 interface Node {
   anvil: Anvil;
   rpc: JsonRpc;
@@ -70,14 +71,13 @@ interface Node {
 }
 
 /**
- * Starts the demo chain: a real Anvil node with a lively history, and a new block every few seconds.
+ * Starts the demo chain: a real Anvil node with a varied history, and a new block every few seconds.
  *
- * The chain is not stored: block by block it is a pure function of its number, so a second start mines the same
- * blocks again, with the same hashes, up to where the first one was, and goes on. A node that dies is started
- * again on the same port and caught up the same way. Nothing that fails behind the start throws: it is logged
- * and tried again.
+ * The chain is not stored: each block is a pure function of its number, so the next start mines the same blocks again,
+ * with the same hashes, up to where the last one was, and goes on. A node that dies is started again on the same port in
+ * the same way. What fails after the start is logged and tried again.
  *
- * Throws CHILD_FAILED where Anvil cannot start, DATA_DIR_UNUSABLE, DATA_DIR_NEWER or DATA_DIR_BUSY for its folder.
+ * Throws CHILD_FAILED if Anvil cannot start, DATA_DIR_UNUSABLE, DATA_DIR_NEWER or DATA_DIR_BUSY for the folder.
  */
 export async function startDemoChain(options: StartDemoChainOptions): Promise<DemoChain> {
   const { directory, logger, intervalMs = 3_000 } = options;
@@ -111,7 +111,7 @@ export async function startDemoChain(options: StartDemoChainOptions): Promise<De
   const startedAt = performance.now();
   let node = await open(Math.max(historyBlocks, known?.blocks ?? 0), options.port);
   const ms = Math.round(performance.now() - startedAt);
-  logger?.info({ url: node.anvil.url, blocks: node.miner.head, ms }, 'the demo chain is there');
+  logger?.info({ url: node.anvil.url, blocks: node.miner.head, ms }, 'the demo chain runs');
 
   const advance = async (): Promise<void> => {
     if (!node.anvil.running) {
@@ -125,7 +125,7 @@ export async function startDemoChain(options: StartDemoChainOptions): Promise<De
     try {
       await miner.mineNext();
     } catch (error) {
-      // What is mined cannot be taken back; the next try starts a fresh node.
+      // A mined block cannot be undone: the next try starts a fresh node.
       if (isPackhouseError(error, 'DEMO_CHAIN_DISTURBED')) await close(node);
       throw error;
     }
@@ -148,7 +148,6 @@ export async function startDemoChain(options: StartDemoChainOptions): Promise<De
 
   return {
     url: node.anvil.url,
-    chainId: demoNetwork.chainId,
     historyHead: historyBlocks,
     get pid() {
       return node.anvil.pid;
@@ -158,7 +157,7 @@ export async function startDemoChain(options: StartDemoChainOptions): Promise<De
     },
     stop: async () => {
       stopping.abort(new Error('the demo chain was stopped'));
-      // A call that hangs must not hold up the end.
+      // A call that hangs must not delay the end.
       await node.rpc.close();
       await live;
       await close(node);
@@ -166,7 +165,7 @@ export async function startDemoChain(options: StartDemoChainOptions): Promise<De
   };
 }
 
-/** Mines up to block `blocks`; the block that a former run knew has to come out with the same hash. */
+/** Mines up to block `blocks`; the block that a former run noted must have the same hash. */
 async function mineUpTo(
   blocks: number,
   miner: BlockMiner,

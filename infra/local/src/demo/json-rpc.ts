@@ -1,16 +1,15 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { Client } from 'undici';
 
-/** A call: method and parameters. */
-export type JsonRpcCall = readonly [method: string, ...params: unknown[]];
+type JsonRpcCall = readonly [method: string, ...params: unknown[]];
 
-/** The little JSON-RPC that the demo chain needs of its own node; no retries, no limits. */
+/** JSON-RPC to the node of the demo chain: no retries, no limits. */
 export interface JsonRpc {
   /** Throws NODE_UNREACHABLE or NODE_ERROR. */
   call(method: string, ...params: unknown[]): Promise<unknown>;
-  /** Answers in the order of the calls; throws if any of them failed. */
+  /** Results in the order of the calls. Throws if any call failed. */
   batch(calls: readonly JsonRpcCall[]): Promise<unknown[]>;
-  /** Ends the connection, calls under way too; safe to call twice. */
+  /** Ends the connection and all running calls; safe to call twice. */
   close(): Promise<void>;
 }
 

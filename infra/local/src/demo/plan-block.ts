@@ -1,25 +1,22 @@
-import { ACTIONS, type MakeAction, payment, tokenTransfer } from './actions.js';
-import { addressWord, callData, TROUBLE_NAMES, troubleData, word } from './call-data.js';
-import type { Cast } from './cast.js';
-import { CONTRACTS } from './contracts.js';
+import { ACTIONS, type Cast, type MakeAction, payment, tokenTransfer } from './actions.js';
+import { addressWord, CONTRACTS, callData, TROUBLES, troubleData, word } from './contracts.js';
 import { type Random, seededRandom } from './random.js';
 import type { Action, TransactionType, TypedAction } from './transaction.js';
 
-/** From here on blocks vary; before come deployment, endowment, one of everything, nothing. */
+/** The first random block; the fixed blocks before it are described at `planBlock`. */
 const FIRST_VARIED_BLOCK = 5;
 const TOKENS_EACH = 10n ** 24n;
 const ALLOWANCE = 10n ** 30n;
 
 /**
- * What block `number` holds, in order; a pure function of the number, the cast and `historyBlocks`.
+ * The transactions of block `number`, in order: a pure function of the number, the cast and `historyBlocks`.
  *
- * 1 deploys the contracts, 2 gives everybody tokens, 3 holds one of everything that the chain promises, 4 is
- * empty. Up to `historyBlocks` follow busy blocks, behind them lighter ones: those are mined every few seconds
- * for as long as the demo runs, and mined again at each start.
+ * Block 1 deploys the contracts, 2 mints tokens for everybody, 3 has one action of every sort, 4 is empty. Busy blocks
+ * follow up to `historyBlocks`, then light ones: these are mined every few seconds, and again at each start.
  */
 export function planBlock(number: number, cast: Cast, historyBlocks: number): TypedAction[] {
   const random = seededRandom(number);
-  if (number === 2) return endowment(cast);
+  if (number === 2) return mintForAll(cast);
   if (number === 3) return showcase(cast, random);
   if (number < FIRST_VARIED_BLOCK) return [];
   const season = number <= historyBlocks ? 'history' : 'live';
@@ -27,7 +24,7 @@ export function planBlock(number: number, cast: Cast, historyBlocks: number): Ty
   return Array.from({ length: count }, (_, index) => varied(cast, random, number * 1_000 + index, season));
 }
 
-/** The first block: one creation a contract, all by one account, in the order of CONTRACTS. */
+/** Block 1: the creation of each contract by one account, in the order of CONTRACTS. */
 export function planDeployment(deployer: string): TypedAction[] {
   return Object.values(CONTRACTS).map((code, index) => ({
     type: (index % 3) as TransactionType,
@@ -47,7 +44,7 @@ function liveCount(number: number, random: Random): number {
   return number % 9 === 0 ? 0 : random.between(1, 8);
 }
 
-function endowment({ people, contracts }: Cast): TypedAction[] {
+function mintForAll({ people, contracts }: Cast): TypedAction[] {
   return people.flatMap((person) =>
     [contracts.token, contracts.stablecoin].flatMap((token): TypedAction[] => [
       {
@@ -68,7 +65,7 @@ function endowment({ people, contracts }: Cast): TypedAction[] {
   );
 }
 
-/** One of everything: every action by type 2, then one transaction of each other type, then each failure. */
+/** Every action as type 2, then one transaction of each other type, then each failure. */
 function showcase(cast: Cast, random: Random): TypedAction[] {
   const [person] = cast.people;
   const by = (type: TransactionType, action: Action): TypedAction => ({ ...action, type, from: person! });
@@ -78,7 +75,7 @@ function showcase(cast: Cast, random: Random): TypedAction[] {
     by(1, tokenTransfer(cast, random)),
     { ...payment(cast, random), type: 3, from: cast.blobSender },
     by(4, payment(cast, random)),
-    ...TROUBLE_NAMES.map((trouble) =>
+    ...TROUBLES.map((trouble) =>
       by(2, { to: cast.contracts.trouble, input: troubleData(trouble), gas: 60_000 }),
     ),
   ];

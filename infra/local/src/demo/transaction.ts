@@ -1,4 +1,4 @@
-/** What a transaction does, before it gets a type, a nonce and fees. */
+/** A transaction without type, nonce and fees. */
 export interface Action {
   /** Absent: a contract creation. */
   to?: string;
@@ -14,7 +14,7 @@ export interface Action {
 export type TransactionType = 0 | 1 | 2 | 3 | 4;
 
 /** A transaction as Anvil's eth_sendTransaction takes it from an unlocked account. */
-export type TransactionRequest = { from: string; nonce: string } & Record<string, unknown>;
+type TransactionRequest = { from: string; nonce: string } & Record<string, unknown>;
 
 /** An action with its type and sender. */
 export interface TypedAction extends Action {
@@ -24,18 +24,17 @@ export interface TypedAction extends Action {
 
 const BLOB_COMMITMENT_BYTES = 48;
 const GWEI = 1_000_000_000n;
-/** Well above any base fee that the demo chain reaches, so that no transaction waits for a cheaper block. */
+/** Well above any base fee of the demo chain, so that no transaction has to wait. */
 const FIRST_FEE = 20n * GWEI;
-/** How much less each next transaction of a block offers: Anvil sorts by the offered fee. */
+/** How much less each next transaction of a block offers. */
 const FEE_STEP = GWEI / 100n;
 
 /**
  * The request for the transaction at `position` of its block.
  *
- * Fees fall from one position to the next, because Anvil orders a block by them: so the order of a block does
- * not depend on the order in which requests arrive. Signatures inside authorizations are made up: any valid
- * `r` and `s` recover to some account, which is then delegated (about half of them are not valid and are
- * skipped by the EVM, as EIP-7702 wants it).
+ * Fees fall with the position, because Anvil orders a block by them: so the order does not depend on when requests arrive.
+ * The signatures of authorizations are invented: a valid `r` and `s` recover to some account, which is then delegated;
+ * about half of them are not valid, and the EVM skips them (EIP-7702).
  */
 export function transactionRequest(options: {
   action: TypedAction;

@@ -1,4 +1,4 @@
-import { startPostgres } from '../postgres.js';
+import { startPostgres } from '../postgres/postgres.js';
 
 // Started by a test: one line of JSON when Postgres runs, then nothing until SIGTERM.
 const postgres = await startPostgres({

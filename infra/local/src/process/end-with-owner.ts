@@ -1,23 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** How long a server may wait for its last clients to leave before it sends them away, in seconds. */
+/** How long a server may wait for its last clients before it disconnects them, in seconds. */
 const PATIENCE_S = 40;
-/** A server that was told to end now and has not after so long is ended without its last checkpoint, in seconds. */
+/** After how many seconds more it is ended without its last checkpoint. */
 const ENDING_S = 30;
-/** A server that has just been started writes its pid file within this time, in seconds. */
+/** A new server writes its pid file within this time, in seconds. */
 const STARTING_S = 5;
-/** A keeper that is ended by somebody is replaced this often. */
+/** How often a shell that somebody else ended is replaced. */
 const MAX_KEEPERS = 100;
 
-/** For a process that has nothing to finish. */
+/** For a process that has nothing to finish. $1: its number. */
 const AT_ONCE = 'while read -r _; do :; done; kill -TERM "$1"';
 
 /**
- * For a Postgres. $1: the server's number, $2: its data folder. The end of stdin is the end of whoever holds the other side.
+ * For a Postgres. $1: the server's number, $2: its data folder. stdin ends when the process at the other end of it does.
  *
- * SIGTERM lets the clients that are there finish, SIGINT sends them away, SIGQUIT leaves the rest to the next start's
- * recovery: a server whose processes were killed may hang in its last checkpoint. A number may be used again, so it is the pid
- * file that says whether the server is still there.
+ * SIGTERM lets connected clients finish, SIGINT disconnects them, SIGQUIT leaves the rest to the recovery of the next start
+ * (a server whose processes were killed may hang in its last checkpoint). Numbers are used again, so the pid file says
+ * whether the server still runs.
  */
 const WHEN_LEFT = `
 while read -r _; do :; done
@@ -34,10 +34,10 @@ there "$1" "$2" && kill -QUIT "$1"
 exit 0`;
 
 /**
- * Has a process end when this one is gone, whatever ended it, also SIGKILL: a shell waits for the end of a pipe that
- * this process alone holds. A Postgres (`dataFolder`) lets its clients finish first.
+ * Ends a process when this one ends, even by SIGKILL: a shell waits for the end of a pipe that only this process holds.
+ * A Postgres (`dataFolder`) lets its clients finish first.
  *
- * Gives the function that lets the shell go, for when the process has ended.
+ * Returns a function that ends the shell, to be called when the process has ended.
  */
 export function endWithOwner(server: { pid: number; dataFolder?: string }): () => void {
   const { pid, dataFolder } = server;

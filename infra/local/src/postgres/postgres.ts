@@ -5,27 +5,26 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeError, isPackhouseError, type Logger } from '@packhouse/runtime';
 import pg from 'pg';
-import { endWithOwner } from './end-with-owner.js';
-import { freePort } from './free-port.js';
-import { type Account, postgresAccount } from './postgres-account.js';
-import { installedPostgres, type PostgresBinaries, preparePostgresBinaries } from './postgres-binaries.js';
-import { CHILD_ENV, initialise, PASSWORD_FILE } from './postgres-data.js';
-import { postgresFailure } from './postgres-failure.js';
-import { postgresHome } from './postgres-home.js';
-import { clearLeftover, FAST_SHUTDOWN_MS } from './postgres-leftover.js';
+import { endWithOwner } from '../process/end-with-owner.js';
+import { freePort } from '../process/free-port.js';
+import { installedPostgres, type PostgresBinaries, preparePostgresBinaries } from './binaries.js';
+import { CHILD_ENV, initialise, PASSWORD_FILE } from './data.js';
+import { postgresFailure } from './failure.js';
+import { type Account, postgresAccount, postgresHome } from './home.js';
+import { clearLeftover, FAST_SHUTDOWN_MS } from './leftover.js';
 
 const READY_POLL_MS = 30;
 const CONNECT_MS = 5_000;
-/** How long a server may leave connections unanswered; one that says it is recovering may take longer. */
+/** How long a server may leave connections unanswered, unless it says that it is recovering. */
 const SILENT_MS = 60_000;
 
-/** Sensible for one machine that ingests: bodies are compressed already, a crash may not lose what was acknowledged. */
+/** For one machine that ingests: bodies are compressed already, a crash must not lose what was acknowledged. */
 const SETTINGS: Readonly<Record<string, string>> = {
   shared_buffers: '256MB',
   max_connections: '100',
   max_wal_size: '4GB',
   wal_compression: 'off',
-  // Nobody replicates from this server; COPY into a partition made in the same transaction then skips the WAL.
+  // No replicas: COPY into a partition that was made in the same transaction then skips the WAL.
   wal_level: 'minimal',
   max_wal_senders: '0',
   synchronous_commit: 'on',
@@ -33,7 +32,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_locks_per_transaction: '256',
   logging_collector: 'off',
   log_min_messages: 'warning',
-  // A failing statement reaches its caller with the whole story; here it would only repeat parameters.
+  // The caller of a failing statement gets the error; the log would only repeat its parameters.
   log_min_error_statement: 'panic',
 };
 
@@ -44,15 +43,14 @@ export interface LocalPostgres {
   pid: number;
   /** Resolves when the server has ended, whoever ended it. */
   ended: Promise<void>;
-  /** Ends it: fast shutdown, without a checkpoint where that takes longer than 10 s. May be called twice. */
+  /** Ends it: fast shutdown, without a checkpoint if that takes longer than 10 s. May be called twice. */
   stop(): Promise<void>;
 }
 
-/** What `startPostgres` takes. */
-export interface StartPostgresOptions {
-  /** Data and log go here, or to a place that `LOCATION` in here names (see postgresHome). Made if absent. */
+interface StartPostgresOptions {
+  /** For data and log, or for a file `LOCATION` that says where they are (see postgresHome). Made if absent. */
   directory: string;
-  /** Default: any free one. */
+  /** Default: a free one. */
   port?: number;
   logger?: Logger;
   /** Settings of postgresql.conf over the default ones. */
@@ -96,7 +94,7 @@ async function start(options: StartPostgresOptions): Promise<LocalPostgres> {
       return { url, pid: server.child.pid as number, ended, stop: () => stop(server.child) };
     } catch (error) {
       await stop(server.child);
-      // Somebody else took the free port in between.
+      // Another program took the free port in between.
       if (isPackhouseError(error, 'PORT_IN_USE') && options.port === undefined && attempt < 5) continue;
       throw error;
     }
@@ -105,7 +103,7 @@ async function start(options: StartPostgresOptions): Promise<LocalPostgres> {
 
 interface Server {
   child: ChildProcess;
-  /** What it said since it was launched. */
+  /** Its log since it was launched. */
   output(): Promise<string>;
 }
 
@@ -122,7 +120,7 @@ async function launch(parts: {
     ...SETTINGS,
     listen_addresses: '127.0.0.1',
     port: String(parts.port),
-    // A socket's path may have 107 bytes, and a data folder's is often longer.
+    // None: the path of a socket may have 107 bytes, and that of a data folder is often longer.
     unix_socket_directories: '',
     ...parts.options.settings,
   };
@@ -137,7 +135,7 @@ async function launch(parts: {
       ['-D', folder, ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`])],
       {
         cwd: dataFolder,
-        // A Ctrl-C in the terminal is for us: Postgres has to outlive those who write to it.
+        // Ctrl-C in a terminal must not reach Postgres: it must outlive those who write to it.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
         env: CHILD_ENV,
@@ -161,7 +159,7 @@ async function ready(server: Server, url: string, home: string): Promise<void> {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
     client.on('error', () => {});
     try {
-      // Another program's server may hold the port and say nothing, while ours finds that out and ends.
+      // Another server may hold the port in silence, until ours notices that and ends.
       const connected = client.connect().then(() => true);
       if (await Promise.race([connected, exited.then(() => false)])) return;
       connected.catch(() => {});

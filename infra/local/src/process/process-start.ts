@@ -1,16 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** What stands for a start that the system does not tell. */
+/** The start of a process, if the system does not tell it. */
 const UNKNOWN = 'unknown';
 
 /**
- * When a process started, as text that tells it from any other process that has or had its number; null where none of
- * that number runs. One that has ended and was not waited for yet (a zombie) does not run.
+ * When a process started, as text that differs for every process that has or had its number; null if no process of that
+ * number runs. A zombie (ended, but not waited for yet) does not run.
  */
 export function processStart(pid: number): string | null {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null;
   return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
+}
+
+/** Whether a process of this number runs, whoever owns it. */
+export function isAlive(pid: number): boolean {
+  return processStart(pid) !== null;
 }
 
 function fromProc(pid: number): string | null {
@@ -21,13 +26,13 @@ function fromProc(pid: number): string | null {
     // Some systems hide other people's processes.
     return mayBeThere(pid) ? UNKNOWN : null;
   }
-  // A command may hold blanks and brackets: the fields begin behind its last bracket.
+  // A command may contain blanks and brackets: the fields begin after its last bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields[0] === 'Z' || fields[0] === 'X') return null;
   return `${bootId()}/${fields[19]}`;
 }
 
-/** Ticks are counted from the machine's start: after another one the same count is another moment. */
+/** Ticks are counted from the boot of the machine, so the same count after another boot is another moment. */
 function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();

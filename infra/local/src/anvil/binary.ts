@@ -7,11 +7,8 @@ import { PackhouseError } from '@packhouse/runtime';
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /**
- * Where the Anvil binary of this machine lies.
- *
- * It is taken from the platform package and not from `node_modules/.bin/anvil`: that one is a wrapper that
- * needs install scripts to have run, and a wrapper's pid is not the node's. Throws CHILD_FAILED where the
- * package for this machine is not installed.
+ * Path of the Anvil binary in the package for this machine. `node_modules/.bin/anvil` is a wrapper that needs install
+ * scripts to have run, and its pid is not that of the node. Throws CHILD_FAILED if the package is not installed.
  */
 export async function anvilBinary(): Promise<string> {
   const machine = `${process.platform}-${ARCHITECTURES[process.arch] ?? process.arch}`;
@@ -36,7 +33,7 @@ export async function anvilBinary(): Promise<string> {
 
 function resolveManifest(name: string): string | undefined {
   const here = createRequire(import.meta.url);
-  // Hoisted beside us as a rule, else nested under the package that depends on it.
+  // Usually hoisted beside us, else nested under the package that depends on it.
   for (const from of [() => here, () => createRequire(here.resolve('@foundry-rs/anvil/package.json'))]) {
     try {
       return from().resolve(`${name}/package.json`);

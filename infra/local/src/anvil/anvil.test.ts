@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fetch } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../process/free-port.js';
+import { isAlive } from '../process/process-start.js';
 import { type Anvil, startAnvil } from './anvil.js';
-import { anvilBinary } from './anvil-binary.js';
-import { freePort } from './free-port.js';
-import { isAlive } from './is-alive.js';
+import { anvilBinary } from './binary.js';
 
 let folder: string;
 let started: Anvil[];
@@ -49,15 +49,6 @@ describe('startAnvil', () => {
     expect(isAlive(anvil.pid)).toBe(false);
     expect(anvil.running).toBe(false);
     await expect(readFile(pidFile)).rejects.toMatchObject({ code: 'ENOENT' });
-  });
-
-  it('keeps a chain in its state file', async () => {
-    const stateFile = path.join(folder, 'state.json');
-    const first = await start({ stateFile });
-    await ask(first.url, 'evm_mine');
-    await first.stop();
-    const second = await start({ stateFile });
-    expect(await ask(second.url, 'eth_blockNumber')).toBe('0x1');
   });
 
   it('says in one sentence that the port is taken', async () => {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it, vi } from 'vitest';
 import { endWithOwner } from './end-with-owner.js';
-import { isAlive } from './is-alive.js';
+import { isAlive } from './process-start.js';
 
 const WAIT = { timeout: 50_000, interval: 20 };
 const children: ChildProcess[] = [];

@@ -1,30 +1,29 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, PackhouseError } from '@packhouse/runtime';
 import { fetch } from 'undici';
-import { anvilBinary } from './anvil-binary.js';
-import { type AnvilPidFile, clearAnvilLeftover } from './anvil-leftover.js';
-import { endWithOwner } from './end-with-owner.js';
-import { freePort } from './free-port.js';
+import { endWithOwner } from '../process/end-with-owner.js';
+import { freePort } from '../process/free-port.js';
+import { isAlive } from '../process/process-start.js';
+import { anvilBinary } from './binary.js';
 
-const READY_POLL_MS = 15;
+const POLL_MS = 15;
 const READY_WITHIN_MS = 20_000;
-/** How long Anvil may take to end by itself before it is killed. */
+/** How long Anvil may take to end after SIGTERM, and after SIGKILL. */
 const STOP_WITHIN_MS = 3_000;
-/** Of what it says on stderr only the end is kept, for the error message. */
+const KILL_WITHIN_MS = 5_000;
+/** Characters that are kept of the end of stderr, for the error message. */
 const STDERR_KEEP = 4_000;
 
-export interface StartAnvilOptions {
+interface StartAnvilOptions {
   /** TCP port on 127.0.0.1; default: a free one. */
   port?: number;
-  /** More arguments for Anvil, behind ours. */
+  /** More arguments for Anvil, after ours. */
   args?: readonly string[];
-  /** A state file that is read at the start, if it exists, and written at the end. Default: none. */
-  stateFile?: string;
   /** Where the pid is kept, so that the next start can end an Anvil whose owner was killed. Default: nowhere. */
   pidFile?: string;
   logger?: Logger;
@@ -36,7 +35,7 @@ export interface Anvil {
   url: string;
   port: number;
   pid: number;
-  /** Whether the process is still there. */
+  /** Whether the process still runs. */
   readonly running: boolean;
   /** Ends it and waits until it is gone; safe to call twice. */
   stop(): Promise<void>;
@@ -45,17 +44,16 @@ export interface Anvil {
 /**
  * Starts a real Anvil node and resolves as soon as it answers `eth_chainId`.
  *
- * Throws CHILD_FAILED, with what Anvil wrote to stderr, if it ends before or stays silent for 20 s, and
- * DATA_DIR_BUSY if another living process owns the pid file's node.
+ * Throws CHILD_FAILED, with what Anvil wrote to stderr, if it ends before that or stays silent for 20 s, and DATA_DIR_BUSY
+ * if the node of the pid file belongs to another living process.
  */
 export async function startAnvil(options: StartAnvilOptions = {}): Promise<Anvil> {
   const binary = await anvilBinary();
-  if (options.pidFile !== undefined) await clearAnvilLeftover(options.pidFile, options.logger);
+  if (options.pidFile !== undefined) await clearLeftover(options.pidFile, options.logger);
   const port = options.port ?? (await freePort());
   if (options.port !== undefined) await refuseTakenPort(options.port);
   const args = ['--host', '127.0.0.1', '--port', String(port), '--quiet'];
-  if (options.stateFile !== undefined) args.push('--state', options.stateFile);
-  // A process group of its own: Ctrl-C in a terminal reaches its owner only, which ends the node last.
+  // A process group of its own: Ctrl-C in a terminal reaches only its owner, which ends the node last.
   const child = spawn(binary, [...args, ...(options.args ?? [])], {
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
@@ -73,12 +71,12 @@ export async function startAnvil(options: StartAnvilOptions = {}): Promise<Anvil
   const stop = async (): Promise<void> => {
     await end(child);
     process.off('exit', killAtExit);
-    if (options.pidFile !== undefined) await clearAnvilLeftover(options.pidFile);
+    if (options.pidFile !== undefined) await clearLeftover(options.pidFile);
   };
   try {
     const url = `http://127.0.0.1:${port}`;
     if (options.pidFile !== undefined && child.pid !== undefined) {
-      const content: AnvilPidFile = { pid: child.pid, owner: process.pid, port };
+      const content: PidFile = { pid: child.pid, owner: process.pid, port };
       await mkdir(path.dirname(options.pidFile), { recursive: true });
       await writeFile(options.pidFile, `${JSON.stringify(content)}\n`);
     }
@@ -106,7 +104,7 @@ export async function startAnvil(options: StartAnvilOptions = {}): Promise<Anvil
   }
 }
 
-/** Asked before the start: afterwards the stranger on the port would answer in Anvil's place. */
+/** Before the start: after it, another program on the port would answer in Anvil's place. */
 async function refuseTakenPort(port: number): Promise<void> {
   const server = createServer().listen(port, '127.0.0.1');
   try {
@@ -128,7 +126,7 @@ async function refuseTakenPort(port: number): Promise<void> {
 async function untilReady(url: string, child: ChildProcess): Promise<Error | undefined> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
   const headers = { 'content-type': 'application/json' };
-  for (const deadline = Date.now() + READY_WITHIN_MS; Date.now() < deadline; await delay(READY_POLL_MS)) {
+  for (const deadline = Date.now() + READY_WITHIN_MS; Date.now() < deadline; await delay(POLL_MS)) {
     if (!isRunning(child)) return new Error(`it ended with ${child.exitCode ?? child.signalCode}.`);
     try {
       const response = await fetch(url, {
@@ -159,7 +157,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What Anvil said, as one line, without its help. */
+/** What Anvil wrote, as one line, without its help. */
 function lastWords(stderr: string): string | undefined {
   const lines = stderr
     .split('\n')
@@ -167,4 +165,55 @@ function lastWords(stderr: string): string | undefined {
     .filter((line) => line !== '' && !/^(Usage:|For more information|note: run with)/.test(line));
   const said = lines.slice(0, 3).join(' ').slice(0, 400);
   return said === '' ? undefined : said.replace(/[.\s]*$/, '.');
+}
+
+interface PidFile {
+  pid: number;
+  /** The process that started it. */
+  owner: number;
+  port: number;
+}
+
+/**
+ * Ends the Anvil that a killed run left behind according to `pidFile`, and removes the file. Numbers are used again, so it
+ * must be an Anvil with the same port on its command line; without `/proc` nothing is ended. Throws DATA_DIR_BUSY if the
+ * process that started it still lives.
+ */
+async function clearLeftover(pidFile: string, logger?: Logger): Promise<void> {
+  const left = await readPidFile(pidFile);
+  if (left !== undefined && (await isThatAnvil(left))) {
+    if (left.owner !== process.pid && (await parentOf(left.pid)) === left.owner) {
+      throw new PackhouseError({
+        code: 'DATA_DIR_BUSY',
+        message: `Process ${left.owner} already runs an Anvil that belongs to ${pidFile}.`,
+        hint: 'Stop that process first, or use another data folder.',
+        data: { pid: left.owner },
+      });
+    }
+    logger?.warn({ pid: left.pid }, 'ending the Anvil that an earlier run left behind');
+    process.kill(left.pid, 'SIGKILL');
+    for (const end = Date.now() + KILL_WITHIN_MS; isAlive(left.pid) && Date.now() < end; )
+      await delay(POLL_MS);
+  }
+  await rm(pidFile, { force: true });
+}
+
+async function readPidFile(pidFile: string): Promise<PidFile | undefined> {
+  try {
+    const left = JSON.parse(await readFile(pidFile, 'utf8')) as PidFile;
+    return Number.isInteger(left.pid) && left.pid > 1 ? left : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isThatAnvil(left: PidFile): Promise<boolean> {
+  const command = await readFile(`/proc/${left.pid}/cmdline`, 'utf8').catch(() => '');
+  const [program, ...args] = command.split('\0');
+  return path.basename(program ?? '') === 'anvil' && args[args.indexOf('--port') + 1] === String(left.port);
+}
+
+async function parentOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]);
 }

@@ -3,24 +3,22 @@ import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { isAlive } from './is-alive.js';
-import type { Account } from './postgres-account.js';
-import type { PostgresBinaries } from './postgres-binaries.js';
-import { newerData, postgresFailure } from './postgres-failure.js';
+import { isAlive } from '../process/process-start.js';
+import type { PostgresBinaries } from './binaries.js';
+import { newerData, postgresFailure } from './failure.js';
+import type { Account } from './home.js';
 
-/** In the data folder, readable by Postgres's account (and root) only. */
+/** In the data folder, readable only by Postgres's account and root. */
 export const PASSWORD_FILE = 'packhouse-password';
 
 const MAJOR_VERSION = '18';
 const UNFINISHED = /^\.(?:data|password)\.(\d+)\./;
-/** Nothing of ours: messages in English, whatever the caller's locale is. */
+/** Nothing of our environment: messages are in English whatever the locale is. */
 export const CHILD_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Makes the data folder unless it is there, and returns it.
- *
- * It gets its name when it is whole, so an initdb that was killed leaves nothing that looks like data.
- * Throws DATA_DIR_NEWER where another major version made it, DISK_FULL, CHILD_FAILED.
+ * Returns the data folder, made if it is absent. It gets its name when it is complete, so an initdb that was killed leaves
+ * nothing that looks like data. Throws DATA_DIR_NEWER (made by another major version), DISK_FULL, CHILD_FAILED.
  */
 export async function initialise(options: {
   home: string;
@@ -53,7 +51,7 @@ export async function initialise(options: {
   } catch (error) {
     await rm(passwordFile, { force: true });
     await rm(unfinished, { recursive: true, force: true });
-    // Somebody who started at the same moment was first; theirs is as good.
+    // Another start at the same moment was first; its folder is as good.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
   }
@@ -82,7 +80,7 @@ async function runInitdb(initdb: string, folder: string, passwordFile: string, a
   }
 }
 
-/** Folders of runs that were killed while initdb was at work. */
+/** Removes folders of runs that were killed during initdb. */
 async function removeUnfinished(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     const pid = Number(UNFINISHED.exec(name)?.[1]);

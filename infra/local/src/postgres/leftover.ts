@@ -1,26 +1,24 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { readdir, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Logger, PackhouseError } from '@packhouse/runtime';
-import { isAlive } from './is-alive.js';
+import { isAlive } from '../process/process-start.js';
+import { firstLine, removePidFile } from './pid-file.js';
 
 const POLL_MS = 50;
-/** How long a server may take to write its last checkpoint before it is told to stop without one. */
+/** How long a server may take for its last checkpoint before it must stop without one. */
 export const FAST_SHUTDOWN_MS = 10_000;
 
 /**
- * Clears what a run that was killed left behind in a data folder: a server that still runs, processes of one
- * that died, a pid file whose number another program has got since.
- *
- * Throws DATA_DIR_BUSY if the server's parent lives: then somebody is working with it.
+ * Ends and removes what a killed run left in a data folder: a server that still runs, processes of a dead one, a pid file
+ * whose number belongs to another program by now. Throws DATA_DIR_BUSY if the parent of the server lives.
  */
 export async function clearLeftover(dataFolder: string, logger?: Logger): Promise<void> {
   const pidFile = path.join(dataFolder, 'postmaster.pid');
   const folder = await realpath(dataFolder);
-  // Before anything is looked at: a pid file that appears later is another start's.
+  // Read first: a pid file that appears later belongs to another start.
   const named = await firstLine(pidFile);
   const pid = await serverOf(folder, named);
   if (pid !== null) {
@@ -37,14 +35,14 @@ export async function clearLeftover(dataFolder: string, logger?: Logger): Promis
     logger?.warn({ pid }, 'stopping the Postgres that an earlier run left behind');
     await endProcess(pid);
   }
-  // Processes of a server that died notice it by themselves; a new one may not start beside them.
+  // Processes of a dead server end by themselves; a new server must not start beside them.
   let another: number | null = null;
   const settled = await waitUntil(async () => {
     if ((await processesIn(folder)).length === 0) return true;
     another = await serverOf(folder, await firstLine(pidFile));
     return another !== null;
   }, FAST_SHUTDOWN_MS);
-  // Somebody who started at the same moment was first.
+  // Another start at the same moment was first.
   if (another !== null) return clearLeftover(dataFolder, logger);
   if (!settled) {
     for (const left of await processesIn(folder)) {
@@ -56,39 +54,13 @@ export async function clearLeftover(dataFolder: string, logger?: Logger): Promis
   if (named !== null) await removePidFile(pidFile, named);
 }
 
-/**
- * Removes a pid file if it is still the one whose first line is `named`. Without its pid file two servers would run on
- * one data folder, so that of a server which somebody started meanwhile is put back.
- */
-export async function removePidFile(pidFile: string, named: string): Promise<void> {
-  const aside = `${pidFile}.${randomBytes(4).toString('hex')}`;
-  try {
-    await rename(pidFile, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  if ((await firstLine(aside)) === named) await rm(aside, { force: true });
-  else await rename(aside, pidFile);
-}
-
-/** Null where the file is not there. */
-async function firstLine(file: string): Promise<string | null> {
-  try {
-    return (await readFile(file, 'utf8')).split('\n')[0] ?? '';
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-/** The server that runs on a data folder: as its pid file says, or, where that was never finished, as is seen. */
+/** The server on a data folder: by its pid file, else (the file may be unfinished) by its command line. */
 async function serverOf(folder: string, named: string | null): Promise<number | null> {
   const pid = Number(named);
   if (Number.isInteger(pid) && pid > 0 && (await isPostgresOf(pid, folder))) return pid;
   const all = await processesIn(folder);
   for (const one of all) {
-    // Its processes call themselves `postgres: …`, the server itself has the command line it was given.
+    // Its child processes call themselves `postgres: …`; the server keeps its command line.
     if ((await commandOf(one)).includes('\0-D\0')) return one;
   }
   return null;
@@ -111,7 +83,7 @@ async function endProcess(pid: number): Promise<void> {
   }
 }
 
-/** False where the time was over first. */
+/** False if the time was over first. */
 async function waitUntil(condition: () => Promise<boolean>, withinMs: number): Promise<boolean> {
   for (const end = Date.now() + withinMs; Date.now() < end; await delay(POLL_MS)) {
     if (await condition()) return true;
@@ -119,7 +91,7 @@ async function waitUntil(condition: () => Promise<boolean>, withinMs: number): P
   return condition();
 }
 
-/** Every process of Postgres has its data folder as working folder. */
+/** Every process of Postgres works in its data folder. */
 async function isPostgresOf(pid: number, dataFolder: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   if (process.platform === 'linux') {
@@ -143,7 +115,7 @@ async function ps(pid: number, column: 'ppid' | 'command'): Promise<string> {
   return stdout.trim();
 }
 
-/** The processes of Postgres on a data folder; of another program that happens to stand there nothing is touched. */
+/** The processes of Postgres on a data folder; other programs in that folder do not count. */
 async function processesIn(dataFolder: string): Promise<number[]> {
   if (process.platform !== 'linux') return [];
   const found: number[] = [];

@@ -20,13 +20,12 @@ import { promisify } from 'node:util';
 import { createLogger, isPackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freePort } from './free-port.js';
+import { freePort } from '../process/free-port.js';
+import { installedPostgres, preparePostgresBinaries } from './binaries.js';
+import { PASSWORD_FILE } from './data.js';
+import { recordedHome, removePostgres } from './home.js';
+import { removePidFile } from './pid-file.js';
 import { type LocalPostgres, startPostgres } from './postgres.js';
-import { installedPostgres, preparePostgresBinaries } from './postgres-binaries.js';
-import { PASSWORD_FILE } from './postgres-data.js';
-import { recordedHome } from './postgres-home.js';
-import { removePidFile } from './postgres-leftover.js';
-import { removePostgres } from './remove-postgres.js';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -91,7 +90,7 @@ const gone = async (pid: number) => {
 
 /** A process of its own that starts Postgres and waits to be killed. */
 async function startElsewhere(): Promise<{ parent: ReturnType<typeof spawn>; url: string; pid: number }> {
-  const file = fileURLToPath(new URL('./testing/start-and-wait.mts', import.meta.url));
+  const file = fileURLToPath(new URL('../testing/start-and-wait.mts', import.meta.url));
   const parent = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', file, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
