@@ -1,4 +1,34 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
+
+/**
+ * Files that keep one of the workers busy for a minute or more. They begin first: without it a fresh clone, which
+ * knows no durations yet, would begin them last and wait for them with one worker.
+ */
+const LONG = [
+  'test/simulation/src/simulation.test.ts',
+  'test/kill/src/kill.test.ts',
+  'test/e2e/src/drain.test.ts',
+  'test/e2e/src/outages.test.ts',
+  'test/e2e/src/reorganisations.test.ts',
+  'test/e2e/src/services.test.ts',
+];
+
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
+    const rank = ({ moduleId }: (typeof files)[number]): number => {
+      const at = LONG.findIndex((path) => moduleId.endsWith(path));
+      return at === -1 ? LONG.length : at;
+    };
+    // Sorting is stable: all others stay in the order that vitest chose.
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+/** Rooms whose files share no state: they are tested in one process, which imports their modules once. */
+const SHARED = ['packages/{bundle,chain,manifest,networks}', 'test/{architecture,replay-node}'].map(
+  (folder) => `${folder}/src/**/*.test.ts`,
+);
 
 // Packages are tested from their sources (the `source` export condition); only spawned processes need the build.
 // Nothing but `source` may be added here: vitest hands these conditions to Node, and `import` would break `require`.
@@ -8,11 +38,24 @@ export default defineConfig({
     resolve: { conditions: ['source', 'node', 'development|production'], externalConditions: ['source'] },
   },
   test: {
-    include: ['{packages,apps,infra,test}/*/src/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // How long something takes is the machine's affair: only what never comes fails.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     pool: 'forks',
     maxWorkers: 2,
-    globalSetup: ['infra/local/src/test-services.ts'],
+    sequence: { sequencer: LongFilesFirst },
+    projects: [
+      { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ['{packages,apps,infra,test}/*/src/**/*.test.ts'],
+          exclude: SHARED,
+          globalSetup: ['infra/local/src/test-services.ts'],
+        },
+      },
+    ],
   },
 });
