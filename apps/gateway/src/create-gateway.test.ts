@@ -212,7 +212,7 @@ describe('the life of a gateway', () => {
     socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
     await arrival.opened;
     const closing = at.gateway.close();
-    const second = new Promise((resolve) => at.gateway.server.server.once('request', resolve));
+    const second = new Promise((resolve) => at.gateway.server.once('request', resolve));
     socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
     await second;
     held.open();

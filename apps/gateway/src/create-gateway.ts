@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { createNftWorker, type NftOptions, nftPolicy } from '@packhouse/nft';
@@ -6,7 +7,6 @@ import { createForwarder } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
-import type { FastifyInstance } from 'fastify';
 import { createAdmission } from './auth/admission.js';
 import { createKeyCache } from './auth/key-cache.js';
 import { createSparingCoverage } from './coverage/sparing-coverage.js';
@@ -15,6 +15,10 @@ import { createFileFinder } from './files/find-file.js';
 import { watchSuperseded } from './files/watch-superseded.js';
 import type { FilterStore } from './filters/filter-store.js';
 import { createPendingWatch } from './filters/pending-watch.js';
+import { createClientAddress } from './http/client-address.js';
+import { createRequestLog, type LoggedRequests } from './http/request-log.js';
+import { createRouter, type Route } from './http/router.js';
+import { close, createHttpServer, listen, reachableHost } from './http/server.js';
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createOpenDoor } from './limits/open-door.js';
 import type { RateLimiter } from './limits/rate-limiter.js';
@@ -26,29 +30,22 @@ import { downloadRoute } from './routes/download.js';
 import type { GatewayParts } from './routes/gateway-parts.js';
 import { healthzRoute } from './routes/healthz.js';
 import { indexPageRoute } from './routes/index-page.js';
-import { jsonRpcRoute } from './routes/json-rpc.js';
+import { jsonRpcRoutes } from './routes/json-rpc.js';
 import { manifestRoute } from './routes/manifest.js';
 import { manifestKeysRoute } from './routes/manifest-keys.js';
 import { metricsRoute } from './routes/metrics.js';
 import { nftRefreshRoute } from './routes/nft-refresh.js';
 import { nftStatusRoute } from './routes/nft-status.js';
-import { describeRoutes, openapiRoute } from './routes/openapi.js';
+import { openapiRoute } from './routes/openapi.js';
 import { readyzRoute } from './routes/readyz.js';
+import { createUnrouted } from './routes/unrouted.js';
 import { createAnswerCache } from './rpc/answer-cache.js';
 import { createAnswerMemory } from './rpc/answer-memory.js';
+import { createCallMetrics } from './rpc/call-metrics.js';
 import { createKnownTexts } from './rpc/known-texts.js';
-import type { RpcSite } from './rpc/method.js';
 import { methodsOf } from './rpc/methods-of.js';
 import { createSharedCalls } from './rpc/share-calls.js';
 import type { SharedAnswers } from './rpc/shared-answers.js';
-import { createCallMetrics } from './server/call-metrics.js';
-import { createServer } from './server/create-server.js';
-import { createExpressLane } from './server/express-lane.js';
-import { guardRequests } from './server/guard-requests.js';
-import { listenFailure } from './server/listen-failure.js';
-import { createVisitRecorder, type LoggedRequests } from './server/record-visit.js';
-import { createRequestIds } from './server/request-ids.js';
-import { createRpcLane } from './server/rpc-lane.js';
 import { forgetUpstreams } from './sites/forget-upstreams.js';
 import { createLanes } from './sites/lanes.js';
 import { createLineup, type Lineup } from './sites/lineup.js';
@@ -93,7 +90,7 @@ export interface GatewayOptions {
 
 /** The HTTP interface of one process. */
 export interface Gateway {
-  readonly server: FastifyInstance;
+  readonly server: Server;
   /** Resolves with the port as soon as connections are taken; port 0 takes any. Throws PORT_IN_USE, SETTINGS_INVALID. */
   listen(port: number, host: string): Promise<number>;
   /**
@@ -112,9 +109,6 @@ export interface Gateway {
 
 /** How often filters that nobody polls any more are deleted, in milliseconds. */
 const FILTER_SWEEP_MS = 60_000;
-
-/** How often connections that became idle are closed while draining, in milliseconds. */
-const SWEEP_MS = 50;
 
 /** Makes a gateway that does not listen yet. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -153,10 +147,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     caches: () => ({ ranges, files: bodies, answers: cache, held: memory }),
   };
 
-  const nextRequestId = createRequestIds();
-  const record = createVisitRecorder(context, options.logRequests);
+  const exchanges = { nextId: createRequestIds(), addressOf: createClientAddress(options.trustProxy) };
+  const record = createRequestLog(context, options.logRequests);
   const callMetrics = createCallMetrics(context.metrics, () => filters.count());
-  const tracing = context.tracing !== undefined;
   const cache = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
   const memory = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
   const refreshing = nftPolicy(options.nft);
@@ -179,70 +172,61 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   );
   let publicUrl = options.publicUrl;
 
-  /** The routes of these networks, behind the server that the first of them listens with. */
-  const build = async (networks: readonly Network[], isFirst: boolean): Promise<Lineup> => {
+  /** The routes of these networks. */
+  const build = (networks: readonly Network[]): Lineup => {
     const sites = createSites(networks, options.publicUrl ?? 'http://localhost');
     if (publicUrl !== undefined) {
       for (const site of sites) Object.assign(site, siteUrls(site.network, publicUrl));
     }
     const parts: GatewayParts = { ...shared, sites };
-    const express = createExpressLane({
-      ...{ sites, keys, ranges, rateLimiter, clock: context.clock },
-      ...{ record, nextRequestId, tracing, draining: () => draining },
-    });
-    const { app, router } = createServer({
-      ...{ context, nextRequestId, sites },
-      // What follows the first one never listens: the first one's server hands it the requests.
-      answer: isFirst ? (request, response) => lineup.answer(request, response) : undefined,
-      maxConnections: options.maxConnections ?? 10_000,
-      trustProxy: options.trustProxy,
-    });
     const taken: Network[] = [];
-    const rpcSites: RpcSite[] = [];
     const letGo = (): void => {
       for (const network of taken) lanes.release(network);
     };
     try {
-      guardRequests(app, parts, record);
-      await describeRoutes(app);
-      openapiRoute(app, parts);
-      indexPageRoute(app, parts);
-      healthzRoute(app);
-      readyzRoute(app, parts);
-      metricsRoute(app, parts);
-      manifestKeysRoute(app, parts);
+      const routes: Route[] = [
+        indexPageRoute(parts),
+        healthzRoute,
+        readyzRoute(parts),
+        metricsRoute(parts),
+        manifestKeysRoute(parts),
+      ];
       for (const site of sites) {
-        bundlePointerRoute(app, parts, site);
-        manifestRoute(app, parts, site);
-        coverageRoute(app, parts, site);
-        downloadRoute(app, parts, site);
         const { forwarder, methods, shared: calls, known, nft } = lanes.take(site.network);
         taken.push(site.network);
         const metrics = callMetrics(site.network.id);
         const at = { site, forwarder, methods, shared: calls, known, cache, memory, metrics };
-        rpcSites.push(at);
-        nftRefreshRoute(app, parts, site, () => nft?.wake());
-        nftStatusRoute(app, parts, site);
-        jsonRpcRoute(app, parts, at);
+        routes.push(
+          bundlePointerRoute(parts, site),
+          manifestRoute(parts, site),
+          coverageRoute(parts, site),
+          downloadRoute(parts, site),
+          nftRefreshRoute(parts, site, () => nft?.wake()),
+          nftStatusRoute(parts, site),
+          ...jsonRpcRoutes(parts, at),
+        );
       }
-      await app.ready();
+      const router = createRouter({
+        routes: [openapiRoute(routes, sites), ...routes],
+        unrouted: createUnrouted(parts),
+        exchanges,
+        logger: context.logger,
+        tracing: context.tracing,
+        record,
+        beforeRefusal: shared.admission.sayLeft,
+        draining: shared.draining,
+      });
+      return createLineup(router, sites, letGo);
     } catch (error) {
       letGo();
       throw error;
     }
-    const rpcLane = createRpcLane({
-      parts,
-      keys,
-      clock: context.clock,
-      sites: rpcSites,
-      record,
-      nextRequestId,
-      tracing,
-    });
-    return createLineup({ ...{ app, router, express, rpcLane, sites }, letGo });
   };
-  let lineup = await build(options.networks, true);
-  const { app } = lineup;
+  let lineup = build(options.networks);
+  const server = createHttpServer(
+    (request, response) => lineup.answer(request, response),
+    options.maxConnections ?? 10_000,
+  );
   const sweeping = setInterval(() => {
     filters.sweep().catch((error: unknown) => {
       context.logger.warn({ err: error }, 'expired filters could not be deleted; it is tried again');
@@ -251,22 +235,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   sweeping.unref();
 
   return {
-    server: app,
+    server,
     async listen(port, host) {
-      try {
-        await app.listen({ port, host });
-      } catch (error) {
-        throw listenFailure(error, port, host);
-      }
-      const actual = (app.server.address() as AddressInfo).port;
-      const address = options.publicUrl ?? `http://${reachable(host)}:${actual}`;
+      const actual = await listen(server, port, host);
+      const address = options.publicUrl ?? `http://${reachableHost(host)}:${actual}`;
       publicUrl = address;
       for (const site of lineup.sites) Object.assign(site, siteUrls(site.network, address));
       return actual;
     },
     async replaceNetworks(networks) {
       const before = lineup;
-      lineup = await build(networks, false);
+      lineup = build(networks);
       before.retire();
     },
     async close({ delayMs = 0, cut } = {}) {
@@ -274,15 +253,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       if (delayMs > 0) await context.clock.sleep(delayMs, cut).catch(() => undefined);
       draining = true;
       clearInterval(sweeping);
-      const cutOff = (): void => app.server.closeAllConnections();
-      cut?.addEventListener('abort', cutOff, { once: true });
-      if (cut?.aborted === true) cutOff();
-      // A connection that was in use when the server closed would otherwise stay until its keep-alive time is over.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
-      await app.close();
-      clearInterval(sweep);
+      await close(server, cut);
       superseded.close();
-      cut?.removeEventListener('abort', cutOff);
       ranges.close();
       await ranges.settled();
       lineup.retire();
@@ -292,8 +264,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** How a browser on this machine writes the address that a server listens on. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
+/** Makes ids that are unique in a log: of this process, and counted. */
+function createRequestIds(): () => string {
+  const run = randomBytes(4).toString('hex');
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${run}-${count}`;
+  };
 }

@@ -7,8 +7,8 @@ import {
   s3EndpointSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
+import { LOGGED_REQUESTS } from './http/request-log.js';
 import { trustProxySetting } from './limits/trust-proxy-setting.js';
-import { LOGGED_REQUESTS } from './server/record-visit.js';
 
 /** The environment of a gateway. */
 export const gatewaySettings = z.object({

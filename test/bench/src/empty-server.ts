@@ -1,20 +1,34 @@
 /**
- * A program: Fastify with a route that does nothing, as the gateway makes its server, and with one that reads the body of
- * a JSON-RPC call and answers the same to all; prints its port.
+ * A program: a server of node:http with a route that does nothing, with the settings of the gateway's, and one that reads
+ * the body of a JSON-RPC call and answers the same to all; prints its port.
  */
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fastify } from 'fastify';
 
-const app = fastify({ logger: false, keepAliveTimeout: 72_000 });
-app.get('/empty', (_, reply) => {
-  reply.send({ status: 'ok' });
+const EMPTY = '{"status":"ok"}';
+const RESULT = '{"jsonrpc":"2.0","id":1,"result":"0xfffffff"}';
+
+const server = createServer({ maxHeaderSize: 16_384, keepAliveTimeout: 72_000 }, (request, response) => {
+  const answer = (body: string): void => {
+    const type = ['content-type', 'application/json', 'content-length', String(body.length)];
+    response.writeHead(200, type).end(body, 'latin1');
+  };
+  if (request.method === 'POST') readBody(request, () => answer(RESULT));
+  else answer(EMPTY);
 });
-app.removeAllContentTypeParsers();
-app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
-const RESULT = Buffer.from('{"jsonrpc":"2.0","id":1,"result":"0xfffffff"}');
-app.post('/empty', (_, reply) => {
-  reply.type('application/json').send(RESULT);
+
+function readBody(request: IncomingMessage, read: (body: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => read(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+}
+
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
 });
-await app.listen({ port: 0, host: '127.0.0.1' });
-process.stdout.write(`${(app.server.address() as AddressInfo).port}\n`);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void app.close());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    server.close();
+    server.closeIdleConnections();
+  });
+}

@@ -224,7 +224,7 @@ async function cached(put: {
     };
   };
   return [
-    against('an empty route of Fastify', 'empty', 'asked the same, its body read and thrown away'),
+    against('an empty route of node:http', 'empty', 'asked the same, its body read and thrown away'),
     against("the gateway's /healthz", 'healthz', 'a POST with a body against a GET without'),
   ];
 }

@@ -22,7 +22,7 @@ const FAST_LOAD = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB',
 
 interface Round {
   pointers: LoadReport;
-  /** A Fastify server with nothing but an empty route. */
+  /** A server of node:http with nothing but an empty route. */
   bare: LoadReport;
   /** The gateway's own route that asks nothing of anything. */
   healthz: LoadReport;
@@ -103,7 +103,7 @@ function describe(parts: {
   const p99 = middle(({ pointers }) => pointers.p99Ms);
   return [
     {
-      ...against('an empty route of Fastify', 'bare'),
+      ...against('an empty route of node:http', 'bare'),
       note: [
         `${index.rows.toLocaleString('en-US')} bundles (${(index.diskBytes / 1e9).toFixed(1)} GB, loaded in ${index.seconds.toFixed(0)} s)`,
         `random blocks of all kinds on ${CONNECTIONS} connections from ${parts.generator}`,
@@ -119,7 +119,7 @@ function describe(parts: {
       unit: 'ms',
       target: `under ${P99_MS} ms`,
       met: p99 < P99_MS,
-      note: `every connection asks again as soon as it is answered, so the server is never idle; the empty route of Fastify: ${figure(middle(({ bare }) => bare.p99Ms))} ms, the gateway's /healthz: ${figure(middle(({ healthz }) => healthz.p99Ms))} ms`,
+      note: `every connection asks again as soon as it is answered, so the server is never idle; the empty route: ${figure(middle(({ bare }) => bare.p99Ms))} ms, the gateway's /healthz: ${figure(middle(({ healthz }) => healthz.p99Ms))} ms`,
     },
     {
       name: 'pointer lookups, a gateway just started',

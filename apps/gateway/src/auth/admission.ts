@@ -1,97 +1,126 @@
 import type { KeyRow, Plan } from '@packhouse/database';
 import type { Clock } from '@packhouse/runtime';
+import type { Exchange } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
+import { type Soon, whenHere } from '../http/soon.js';
 import { type AnswerHeaders, sayRate } from '../limits/rate-headers.js';
 import type { RateLimiter, RateVerdict } from '../limits/rate-limiter.js';
-import { type Soon, whenHere } from '../server/soon.js';
+import { bearerKey } from './bearer-key.js';
 import type { KeyCache } from './key-cache.js';
 import { isRestricted, mayComeFrom, refusePlace, refuseRoute } from './key-restrictions.js';
 
-/** Where admission notes whom it let in. */
-export interface AdmittedVisit {
-  /** The network asked for. */
-  readonly network: string;
-  /** The route that was taken. */
-  readonly route: string;
-  /** Gets the key's public prefix as soon as it is known. */
-  prefix: string;
-  /** Who asks: the address, and the origin where it is a page in a browser. */
-  readonly client?: Client | undefined;
-  /** Tells the browser which origin may read the answer; absent where nobody asked. */
-  readonly allowOrigin?: ((origin: string | null) => void) | undefined;
-}
-
-/** Who asks. */
-export interface Client {
-  readonly ip: string;
-  readonly headers: { readonly origin?: string | undefined };
-}
-
 /** Lets holders of a key in. */
 export interface Admission {
-  /** Who it is: throws the problems `unauthenticated` and `forbidden`. */
-  identify(key: string | undefined, visit: AdmittedVisit): Soon<KeyRow>;
+  /** Finds out who asks, and refuses a key that may not: throws the problems `unauthenticated` and `forbidden`. */
+  identify(key: string | undefined, exchange: Exchange): Soon<KeyRow>;
   /** Counts `cost` requests: throws the problems `rate-limited` and `quota-exhausted`. */
   charge(row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow>;
   /** Both, for one request; rate before network and route. */
-  admit(key: string | undefined, visit: AdmittedVisit, answer: AnswerHeaders): Soon<KeyRow>;
-  /** Says in an answer what a key has left; nothing is counted, and of what is no key nothing is said. */
-  sayLeft(key: string, answer: AnswerHeaders): Promise<void>;
+  admit(key: string | undefined, exchange: Exchange): Soon<KeyRow>;
+  /**
+   * Has a refusal that comes before anything is counted (a wrong verb, nothing at the address, a key that ended or may
+   * not come from there, a gateway that drains) say what its key has left, if there is such a key. Never fails.
+   */
+  sayLeft(exchange: Exchange): Soon<unknown>;
   /** Whether a browser may ask with this key for a page of this origin; who has none may ask to hear so. */
   admitsOrigin(key: string | undefined, origin: string): Soon<{ admitted: boolean; forAll: boolean }>;
 }
 
-/** Makes the door: who is it, has the key ended, how much is left, is this network included. */
+const KEY = /^ph_\w{8}_[\w-]{43}$/;
+
+/** Makes it: who is it, has the key ended, how much is left, is this network included. */
 export function createAdmission(options: {
   keys: KeyCache;
   rateLimiter: RateLimiter;
   clock: Clock;
 }): Admission {
   const { keys, rateLimiter, clock } = options;
-  const known = (key: string | undefined, visit: AdmittedVisit): Soon<KeyRow> =>
-    whenHere(key === undefined ? null : keys.find(key), (row) => {
-      if (row === null) throw unauthenticated();
-      visit.prefix = row.prefix;
-      if (isRestricted(row)) refuseAbroad(row, visit);
-      refuseEnded(row, clock.now());
-      return row;
-    });
+
+  const known = (row: KeyRow | null, exchange: Exchange): KeyRow => {
+    if (row === null) throw unauthenticated();
+    exchange.key = row;
+    exchange.prefix = row.prefix;
+    if (isRestricted(row)) refuseAbroad(row, exchange);
+    refuseEnded(row, clock.now());
+    return row;
+  };
+  const identified = (row: KeyRow | null, exchange: Exchange): KeyRow => {
+    const key = known(row, exchange);
+    refuseElsewhere(key, exchange);
+    // JSON-RPC asks for each of its calls.
+    if (exchange.route !== 'rpc') refuseRoute(key, exchange.route);
+    return key;
+  };
   const charge = (row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow> => {
     const rate = rateLimiter.take(row, cost);
     return rate instanceof Promise
-      ? rate.then((told) => charged(row, told, cost, answer))
+      ? rate.then((left) => charged(row, left, cost, answer))
       : charged(row, rate, cost, answer);
   };
+  const included = (row: KeyRow, exchange: Exchange): KeyRow => {
+    refuseElsewhere(row, exchange);
+    refuseRoute(row, exchange.route);
+    return row;
+  };
+  const admitted = (row: KeyRow | null, exchange: Exchange): Soon<KeyRow> => {
+    const counted = charge(known(row, exchange), 1, exchange);
+    return counted instanceof Promise
+      ? counted.then((key) => included(key, exchange))
+      : included(counted, exchange);
+  };
+  const find = (key: string | undefined): Soon<KeyRow | null> => (key === undefined ? null : keys.find(key));
+
   return {
-    identify: (key, visit) =>
-      whenHere(known(key, visit), (row) => {
-        refuseElsewhere(row, visit);
-        // Whoever answers calls asks for each of them.
-        if (visit.route !== 'rpc') refuseRoute(row, visit.route);
-        return row;
-      }),
+    identify(key, exchange) {
+      const row = find(key);
+      return row instanceof Promise
+        ? row.then((found) => identified(found, exchange))
+        : identified(row, exchange);
+    },
     charge,
-    admit: (key, visit, answer) =>
-      whenHere(known(key, visit), (row) =>
-        whenHere(charge(row, 1, answer), () => {
-          refuseElsewhere(row, visit);
-          refuseRoute(row, visit.route);
-          return row;
-        }),
-      ),
-    async sayLeft(key, answer) {
-      const row = await keys.find(key);
-      if (row !== null) sayRate(answer, await rateLimiter.left(row), 0);
+    admit(key, exchange) {
+      const row = find(key);
+      return row instanceof Promise
+        ? row.then((found) => admitted(found, exchange))
+        : admitted(row, exchange);
+    },
+    sayLeft(exchange) {
+      if (exchange.refusal === 'unauthenticated' || exchange.hasHeader('ratelimit-limit')) return undefined;
+      const key = keyOf(exchange);
+      if (key === undefined) return undefined;
+      const say = async (): Promise<void> => {
+        const row = await keys.find(key);
+        if (row !== null) sayRate(exchange, await rateLimiter.left(row), 0);
+      };
+      // If the keys or the counts cannot be read, the refusal goes without.
+      return say().catch(() => undefined);
     },
     admitsOrigin: (key, origin) =>
-      whenHere(key === undefined ? null : keys.find(key), (row) => ({
+      whenHere(find(key), (row) => ({
         admitted: row === null || mayComeFrom(row, origin),
         forAll: row === null || row.origins.length === 0,
       })),
   };
 }
 
-/** Tells what is left; throws the problems `rate-limited` and `quota-exhausted`. */
+/** The key in the path of a request, or else in its header. */
+function keyOf({ path, request }: Exchange): string | undefined {
+  const inPath = path
+    .split('/')
+    .map(decoded)
+    .find((part) => KEY.test(part));
+  return inPath ?? bearerKey(request.headers.authorization);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return '';
+  }
+}
+
+/** Says what is left; throws the problems `rate-limited` and `quota-exhausted`. */
 function charged(row: KeyRow, rate: RateVerdict, cost: number, answer: AnswerHeaders): KeyRow {
   sayRate(answer, rate, cost);
   if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, Math.ceil(rate.resetMs / 1_000)));
@@ -99,14 +128,14 @@ function charged(row: KeyRow, rate: RateVerdict, cost: number, answer: AnswerHea
 }
 
 /** Nobody is counted for what others do with a key that they took from its owner's page. */
-function refuseAbroad(row: KeyRow, { client, allowOrigin }: AdmittedVisit): void {
-  const origin = client?.headers.origin;
-  if (row.origins.length > 0) allowOrigin?.(mayComeFrom(row, origin) ? (origin ?? null) : null);
-  refusePlace(row, { origin, address: client?.ip ?? '' });
+function refuseAbroad(row: KeyRow, exchange: Exchange): void {
+  const { origin } = exchange;
+  if (row.origins.length > 0) exchange.allowOrigin(mayComeFrom(row, origin) ? (origin ?? null) : null);
+  refusePlace(row, { origin, address: exchange.ip });
 }
 
-function refuseElsewhere(row: KeyRow, visit: AdmittedVisit): void {
-  if (row.network !== null && row.network !== visit.network) {
+function refuseElsewhere(row: KeyRow, { network }: Exchange): void {
+  if (row.network !== null && row.network !== network) {
     throw new Problem('forbidden', { detail: 'This API key belongs to another network.' });
   }
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { KeyRow } from '@packhouse/database';
 import type { Clock } from '@packhouse/runtime';
-import type { Soon } from '../server/soon.js';
+import type { Soon } from '../http/soon.js';
 
 /** `ph_`, eight public letters or digits, `_`, 32 random bytes as base64url. */
 const KEY_FORM = /^ph_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/;

@@ -1,5 +1,5 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { KeyRow } from '@packhouse/database';
+import { createAddressList } from '../http/client-address.js';
 import { Problem } from '../http/problem.js';
 
 type Restricted = Pick<KeyRow, 'origins' | 'addresses' | 'methods'>;
@@ -66,18 +66,13 @@ function compile(row: Restricted): Compiled {
   let known = compiled.get(row);
   if (known === undefined) {
     const origins = row.origins.map(originPattern);
-    const addresses = blockList(row.addresses);
     known = {
       hasOrigin: (origin) => {
         const [, scheme, host] = /^(https?):\/\/([^/@\s]+)$/.exec(origin.toLowerCase()) ?? [];
         if (scheme === undefined || host === undefined) return false;
         return origins.some((fits) => fits(scheme, host));
       },
-      hasAddress: (address) => {
-        const plain = plainAddress(address);
-        if (isIPv4(plain)) return addresses.check(plain, 'ipv4');
-        return isIPv6(plain) && addresses.check(plain, 'ipv6');
-      },
+      hasAddress: createAddressList(row.addresses),
       methods: new Set(row.methods),
     };
     compiled.set(row, known);
@@ -93,22 +88,4 @@ function originPattern(pattern: string): (scheme: string, host: string) => boole
     if (scheme !== undefined && scheme !== asked) return false;
     return below === undefined ? name === host : name.length > below.length && name.endsWith(below);
   };
-}
-
-/** What is no address matches nothing. */
-function blockList(addresses: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const entry of addresses) {
-    const [address = '', bits] = entry.split('/');
-    const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : null;
-    if (family === null) continue;
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return list;
-}
-
-/** A socket that listens on all addresses tells those of IPv4 as `::ffff:1.2.3.4`, and links with their zone. */
-function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
 }

@@ -29,16 +29,4 @@ describe('the refusal for an error', () => {
     expect(JSON.stringify(problem.toBody('r-1'))).not.toContain('secret');
     expect(problem.toBody('r-1')).toMatchObject({ status: 500, requestId: 'r-1', code: -32603 });
   });
-
-  it('keeps the status of a refusal of the HTTP framework', () => {
-    expect(problemOfError(Object.assign(new Error('x'), { statusCode: 413 })).reason).toBe('body-too-large');
-  });
-
-  it('names the limit that a body was over', () => {
-    const error = Object.assign(new Error('x'), { statusCode: 413 });
-    expect(problemOfError(error, 4_096)).toMatchObject({
-      ...{ reason: 'body-too-large', members: { limit: 4_096 } },
-      message: 'A body has 4096 bytes at most.',
-    });
-  });
 });

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { addressBlock } from '../http/client-address.js';
 import { Problem } from '../http/problem.js';
-import { addressBlock } from './address-block.js';
 import { type AnswerHeaders, sayRate } from './rate-headers.js';
 
 /** Lets in who needs no key, so many requests a second from each address. */

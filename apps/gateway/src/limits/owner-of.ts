@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { addressBlock } from '../http/client-address.js';
 import type { RpcVisit } from '../rpc/method.js';
-import { addressBlock } from './address-block.js';
 
 /** Bytes of a hash that a number holds exactly. */
 const BYTES = 6;

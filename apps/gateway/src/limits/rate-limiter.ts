@@ -1,5 +1,5 @@
 import type { KeyRow } from '@packhouse/database';
-import type { Soon } from '../server/soon.js';
+import type { Soon } from '../http/soon.js';
 
 /** What a key has left after a request, in the window that is nearest to its end. */
 export interface RateVerdict {

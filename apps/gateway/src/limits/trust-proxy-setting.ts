@@ -1,8 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-
-/** Names that stand for ranges of addresses. */
-const RANGES = ['loopback', 'linklocal', 'uniquelocal'];
+import { ADDRESS_RANGES } from '../http/client-address.js';
 
 /**
  * TRUST_PROXY: whose `X-Forwarded-For` is believed. A number of proxies in front of the gateway, or their addresses and
@@ -20,7 +18,7 @@ export function trustProxySetting() {
 }
 
 function isAddress(text: string): boolean {
-  if (RANGES.includes(text)) return true;
+  if (Object.hasOwn(ADDRESS_RANGES, text)) return true;
   const [address, bits, ...more] = text.split('/') as [string, string?];
   const family = isIP(address);
   if (family === 0 || more.length > 0) return false;

@@ -2,8 +2,8 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { CoverageParts } from '@packhouse/pipeline';
 import { Problem } from '../http/problem.js';
+import type { Soon } from '../http/soon.js';
 import type { RangeCache } from '../ranges/range-cache.js';
-import type { Soon } from '../server/soon.js';
 import { whyAbsent } from './why-absent.js';
 
 /** Finds the range of the file that holds a block. */

@@ -1,18 +1,11 @@
-import type { FastifyInstance } from 'fastify';
 import { refuseAbovePlan } from '../auth/admission.js';
 import { blockNumber } from '../http/block-number.js';
-import { whenHere } from '../server/soon.js';
-import { constraintsOf } from '../sites/host-constraint.js';
+import type { Route } from '../http/router.js';
+import { whenHere } from '../http/soon.js';
 import type { Site } from '../sites/site.js';
 import { chosenKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
-
-interface Params {
-  key: string;
-  kind: string;
-  block_number: string;
-}
 
 const schema = {
   summary: 'Where the file is that holds a block',
@@ -48,33 +41,33 @@ const schema = {
 } as const;
 
 /** `GET {base_url}<KEY>/bundle-api/<kind>/<block_number>` of one network. */
-export function bundlePointerRoute(app: FastifyInstance, parts: GatewayParts, site: Site): void {
-  app.get<{ Params: Params }>(
-    `${site.base.path}/:key/bundle-api/:kind/:block_number`,
-    {
-      schema,
-      constraints: constraintsOf(site.base),
-      config: { document: { path: '/{key}/bundle-api/{kind}/{block_number}', servedAt: 'baseUrl' } },
-    },
-    (request, reply) => {
-      const { params, visit } = request;
-      visit.route = 'pointer';
-      visit.network = site.network.id;
-      return whenHere(parts.admission.admit(params.key, visit, reply), (key) => {
-        const kind = chosenKind(site.network, params.kind);
-        visit.kind = kind;
-        const block = blockNumber(params.block_number);
+export function bundlePointerRoute(parts: GatewayParts, site: Site): Route {
+  const { admission, pointers } = parts;
+  const { network, base } = site;
+  return {
+    method: 'GET',
+    path: `${base.path}/:key/bundle-api/:kind/:block_number`,
+    host: base.host,
+    name: 'pointer',
+    network: network.id,
+    schema,
+    document: { path: '/{key}/bundle-api/{kind}/{block_number}', servedAt: 'baseUrl' },
+    answer: (exchange) =>
+      whenHere(admission.admit(exchange.param('key'), exchange), (key) => {
+        const kind = chosenKind(network, exchange.param('kind'));
+        exchange.kind = kind;
+        const block = blockNumber(exchange.param('block_number'));
         refuseAbovePlan(key.plan, block);
-        return whenHere(parts.pointers.find(site.network.id, kind, block), (found) => {
-          // A plan's limit may lie inside a bundle: the link that is handed out must be one that it may follow.
-          const { start, end } =
-            (key.plan.maxBlock ?? found.end) < found.end ? { start: block, end: block } : found;
-          const range = `${start}-${end}`;
-          reply
+        return whenHere(pointers.find(network.id, kind, block), (found) => {
+          // A plan's limit may lie inside a bundle: the link must be one that the key may follow.
+          const range =
+            (key.plan.maxBlock ?? found.end) < found.end
+              ? `${block}-${block}`
+              : `${found.start}-${found.end}`;
+          exchange
             .header('cache-control', 'no-store')
-            .send({ type: kind, range, download_link: `${site.downloadUrl}/${kind}/${range}.json.gz` });
+            .sendJson({ type: kind, range, download_link: `${site.downloadUrl}/${kind}/${range}.json.gz` });
         });
-      });
-    },
-  );
+      }),
+  };
 }

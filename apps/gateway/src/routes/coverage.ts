@@ -2,17 +2,12 @@ import type { BlockRange } from '@packhouse/chain';
 import { HOLE_REASONS } from '@packhouse/database';
 import { type CoveragePage, coverage, holeNeeds } from '@packhouse/pipeline';
 import { isPackhouseError } from '@packhouse/runtime';
-import type { FastifyInstance } from 'fastify';
 import { coverageQuery, cursorInvalid, DEFAULT_LIMIT, MAX_LIMIT } from '../coverage/coverage-query.js';
 import { Problem } from '../http/problem.js';
-import { constraintsOf } from '../sites/host-constraint.js';
+import type { Route } from '../http/router.js';
 import type { Site } from '../sites/site.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
-
-interface Params {
-  key: string;
-}
 
 const block = { type: ['integer', 'null'] } as const;
 const range = { type: 'string', description: '<start>-<end>, inclusive.' } as const;
@@ -124,32 +119,29 @@ const schema = {
 } as const;
 
 /** `GET {base_url}<KEY>/bundle-api/coverage` of one network. */
-export function coverageRoute(app: FastifyInstance, parts: GatewayParts, site: Site): void {
-  app.get<{ Params: Params; Querystring: Record<string, unknown> }>(
-    `${site.base.path}/:key/bundle-api/coverage`,
-    {
-      schema,
-      constraints: constraintsOf(site.base),
-      config: { document: { path: '/{key}/bundle-api/coverage', servedAt: 'baseUrl' } },
-    },
-    async (request, reply) => {
-      const { params, query, visit } = request;
-      const { network } = site;
-      visit.route = 'coverage';
-      visit.network = network.id;
-      const key = await parts.admission.admit(params.key, visit, reply);
+export function coverageRoute(parts: GatewayParts, { network, base }: Site): Route {
+  return {
+    method: 'GET',
+    path: `${base.path}/:key/bundle-api/coverage`,
+    host: base.host,
+    name: 'coverage',
+    network: network.id,
+    schema,
+    document: { path: '/{key}/bundle-api/coverage', servedAt: 'baseUrl' },
+    async answer(exchange) {
+      const key = await parts.admission.admit(exchange.param('key'), exchange);
       if (!network.bundles.enabled) {
         throw new Problem('network-without-bundles', {
           detail: `The network ${network.id} has no bundles.`,
         });
       }
-      const asked = coverageQuery(query, network, key.plan);
+      const asked = coverageQuery(exchange.query, network, key.plan);
       const page = await coverage(parts.coverage, asked).catch((error: unknown) => {
         throw isPackhouseError(error, 'RANGE_INVALID') ? cursorInvalid() : error;
       });
-      return reply.header('cache-control', 'no-store').send(bodyOf(page));
+      exchange.header('cache-control', 'no-store').sendJson(bodyOf(page));
     },
-  );
+  };
 }
 
 function bodyOf(page: CoveragePage): object {

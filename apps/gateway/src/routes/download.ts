@@ -1,11 +1,10 @@
 import { parseFileName } from '@packhouse/bundle';
 import type { BlockRange } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
-import type { FastifyInstance } from 'fastify';
 import { refuseAbovePlan } from '../auth/admission.js';
 import { bearerKey } from '../auth/bearer-key.js';
 import { Problem } from '../http/problem.js';
-import { constraintsOf } from '../sites/host-constraint.js';
+import type { Route } from '../http/router.js';
 import type { Site } from '../sites/site.js';
 import { chosenKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
@@ -53,28 +52,25 @@ const schema = {
 } as const;
 
 /** `GET` and `HEAD {download_url}/<kind>/<start>-<end>.json.gz` of one network. */
-export function downloadRoute(app: FastifyInstance, parts: GatewayParts, site: Site): void {
-  app.route<{ Params: { kind: string; file: string } }>({
-    method: ['GET', 'HEAD'],
-    url: `${site.files.path}/:kind/:file`,
+export function downloadRoute(parts: GatewayParts, { network, files }: Site): Route {
+  return {
+    method: 'GET',
+    path: `${files.path}/:kind/:file`,
+    host: files.host,
+    name: 'download',
+    network: network.id,
     schema,
-    constraints: constraintsOf(site.files),
-    config: {
-      document: { path: '/{kind}/{start_number}-{end_number}.json.gz', servedAt: 'downloadUrl' },
-    },
-    handler: async (request, reply) => {
-      const { params, visit } = request;
-      visit.route = 'download';
-      visit.network = site.network.id;
-      const given = bearerKey(request.headers.authorization);
-      const key = await parts.admission.admit(given, visit, reply);
-      const kind = chosenKind(site.network, params.kind);
-      visit.kind = kind;
-      const range = rangeOf(params.file);
+    document: { path: '/{kind}/{start_number}-{end_number}.json.gz', servedAt: 'downloadUrl' },
+    async answer(exchange) {
+      const given = bearerKey(exchange.request.headers.authorization);
+      const key = await parts.admission.admit(given, exchange);
+      const kind = chosenKind(network, exchange.param('kind'));
+      exchange.kind = kind;
+      const range = rangeOf(exchange.param('file'));
       refuseAbovePlan(key.plan, range.end);
-      return sendFile(await parts.files.find(site.network.id, kind, range), request, reply);
+      await sendFile(await parts.files.find(network.id, kind, range), exchange);
     },
-  });
+  };
 }
 
 function rangeOf(file: string): BlockRange {

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { Route } from '../http/router.js';
 
 const schema = {
   summary: 'Whether the process lives',
@@ -14,9 +14,11 @@ const schema = {
 } as const;
 
 /** `GET /healthz`: asks nothing of anything, so that a restart is never ordered because Postgres is away. */
-export function healthzRoute(app: FastifyInstance): void {
-  app.get('/healthz', { schema }, (request, reply) => {
-    request.visit.route = 'healthz';
-    reply.send({ status: 'ok' });
-  });
-}
+export const healthzRoute: Route = {
+  method: 'GET',
+  path: '/healthz',
+  name: 'healthz',
+  schema,
+  forOperators: true,
+  answer: (exchange) => exchange.sendJson({ status: 'ok' }),
+};

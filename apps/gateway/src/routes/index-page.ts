@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { Route } from '../http/router.js';
 import type { GatewayParts } from './gateway-parts.js';
 
 const text = { type: 'string' } as const;
@@ -34,19 +34,23 @@ const schema = {
 } as const;
 
 /** `GET /`: what is served here. */
-export function indexPageRoute(app: FastifyInstance, parts: GatewayParts): void {
-  app.get('/', { schema }, (request, reply) => {
-    request.visit.route = 'index';
-    reply.send({
-      name: 'packhouse',
-      openapi: '/openapi.json',
-      networks: parts.sites.map(({ network, baseUrl, downloadUrl }) => ({
-        id: network.id,
-        chain_id: network.chainId,
-        base_url: baseUrl,
-        download_url: downloadUrl,
-        kinds: network.bundles.enabled ? network.bundles.kinds : [],
-      })),
-    });
-  });
+export function indexPageRoute(parts: GatewayParts): Route {
+  return {
+    method: 'GET',
+    path: '/',
+    name: 'index',
+    schema,
+    answer: (exchange) =>
+      exchange.sendJson({
+        name: 'packhouse',
+        openapi: '/openapi.json',
+        networks: parts.sites.map(({ network, baseUrl, downloadUrl }) => ({
+          id: network.id,
+          chain_id: network.chainId,
+          base_url: baseUrl,
+          download_url: downloadUrl,
+          kinds: network.bundles.enabled ? network.bundles.kinds : [],
+        })),
+      }),
+  };
 }

@@ -66,7 +66,7 @@ function sendRaw(bytes: string): Promise<string> {
 }
 
 it('a head or a body that drips in is cut, and its connection closed', async () => {
-  const server = at.gateway.server.server;
+  const server = at.gateway.server;
   const { headersTimeout, requestTimeout } = server;
   // Node lets the longer of the two go on.
   Object.assign(server, { headersTimeout: 400, requestTimeout: 500 });

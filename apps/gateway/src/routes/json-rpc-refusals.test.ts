@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { parseNetworks } from '@packhouse/networks';
 import { PackhouseError } from '@packhouse/runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -396,21 +398,28 @@ it('a database that is away is 503, and says when to come again, alone and in a 
 it('a request that comes while the gateway drains is refused in an envelope', async () => {
   const closing = await startTestGateway();
   const { key: one } = await closing.makeKey();
-  // `listen`'s server goes on for what is open; the router alone is asked here.
-  const { server } = closing.gateway;
-  const closed = closing.close();
-  const answer = await server.inject({
-    method: 'POST',
-    url: `/ethereum/v1/${one}`,
-    headers: JSON_TYPE,
-    payload: callText('eth_chainId'),
+  const body = callText('eth_chainId');
+  const head = `POST /ethereum/v1/${one} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
+  const request = `${head}content-length: ${body.length}\r\n\r\n${body}`;
+  const socket = connect(Number(new URL(closing.url).port), '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
   });
-  expect([answer.statusCode, answer.headers.connection, answer.headers['retry-after']]).toEqual([
-    503,
-    'close',
-    '1',
-  ]);
-  expect(answer.json()).toMatchObject({
+  const ended = once(socket, 'close');
+  // A connection that is in use stays until it is answered; what comes on it then is too late.
+  const arrived = once(closing.gateway.server, 'request');
+  socket.write(request.slice(0, -1));
+  await arrived;
+  const closed = closing.close();
+  socket.write(request.slice(-1) + request);
+  await ended;
+  const [, first, second = ''] = text.split('HTTP/1.1 ');
+  expect(first).toContain('upstream-unavailable');
+  expect(second).toMatch(/^503 /);
+  expect(second).toMatch(/\r\nconnection: close\r\n/i);
+  expect(second).toMatch(/\r\nretry-after: 1\r\n/i);
+  expect(JSON.parse(second.split('\r\n\r\n')[1] ?? '')).toMatchObject({
     id: null,
     error: { code: -32002, data: { reason: 'draining', retryAfterMs: 1_000 } },
   });

@@ -81,7 +81,7 @@ const aborted = (): number => at.log.filter((line) => line.includes('"aborted":t
 
 /** What `work` connects is cut where nothing moves for so long. */
 async function cutAfter<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  const { server } = at.gateway.server;
+  const { server } = at.gateway;
   const { timeout } = server;
   server.timeout = ms;
   try {

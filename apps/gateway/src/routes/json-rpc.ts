@@ -1,86 +1,69 @@
-import type { IncomingMessage } from 'node:http';
-import type { KeyRow } from '@packhouse/database';
 import { CallController } from '@packhouse/runtime';
-import type { FastifyInstance } from 'fastify';
 import { isRestricted } from '../auth/key-restrictions.js';
+import { beginCalls, type Exchange } from '../http/exchange.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
+import type { Route } from '../http/router.js';
+import { type Soon, whenHere } from '../http/soon.js';
 import { answerBatch } from '../rpc/answer-batch.js';
 import { findMethod } from '../rpc/answer-call.js';
 import { answerObserved } from '../rpc/answer-observed.js';
 import type { KnownCall } from '../rpc/known-texts.js';
 import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
-import { type RpcReply, sendAnswer } from '../rpc/send-answer.js';
+import { sendAnswer } from '../rpc/send-answer.js';
 import { sendRefusal } from '../rpc/send-refusal.js';
-import { type Soon, whenHere } from '../server/soon.js';
-import { beginCalls, type Visit } from '../server/visit.js';
-import { constraintsOf } from '../sites/host-constraint.js';
 import type { GatewayParts } from './gateway-parts.js';
 
+/** Bytes of a body. */
+const BODY_LIMIT = 5 * 1_024 * 1_024;
+
 /** `POST {base_url}<KEY>` of one network; `POST {base_url}` of an open one. */
-export function jsonRpcRoute(app: FastifyInstance, parts: GatewayParts, at: RpcSite): void {
-  const { site } = at;
-  const { network } = site;
+export function jsonRpcRoutes(parts: GatewayParts, at: RpcSite): Route[] {
+  const { network, base } = at.site;
   const { open } = network.rpc;
-  const paths = open ? [site.base.path, `${site.base.path}/`] : [`${site.base.path}/:key`];
-  for (const path of paths) {
-    app.post<{ Params: { key?: string } }>(
-      path,
-      {
-        constraints: constraintsOf(site.base),
-        config: { document: { path: open ? '/' : '/{key}', servedAt: 'baseUrl' } },
-        errorHandler: (error, request, reply) =>
-          refuseWhole(parts, at, request as RpcExchange, reply as unknown as RpcReply, error),
-        // Before the body is read: strangers send nothing but a head.
-        onRequest: async (request) => {
-          request.visit.route = 'rpc';
-          request.visit.network = network.id;
-          const key = open ? undefined : await parts.admission.identify(request.params.key, request.visit);
-          request.rpcCaller = { key };
-        },
-      },
-      (request, reply) => answerJsonRpc(parts, at, request as RpcExchange, reply as unknown as RpcReply),
-    );
-  }
+  const paths = open ? [base.path, `${base.path}/`] : [`${base.path}/:key`];
+  return paths.map((path) => ({
+    method: 'POST',
+    path,
+    host: base.host,
+    name: 'rpc',
+    network: network.id,
+    document: { path: open ? '/' : '/{key}', servedAt: 'baseUrl' },
+    bodyLimit: BODY_LIMIT,
+    admit(exchange) {
+      const key = open ? undefined : parts.admission.identify(exchange.param('key'), exchange);
+      if (key instanceof Promise) return key.then(() => expectCount(exchange));
+      return expectCount(exchange);
+    },
+    answer: (exchange) => answerJsonRpc(parts, at, exchange),
+    refuse: (exchange, error) => refuseWhole(parts, at, exchange, error),
+  }));
 }
 
-/** A request as this route needs it, come by the router or past it. */
-export interface RpcExchange {
-  readonly id: string;
-  readonly ip: string;
-  readonly body: unknown;
-  readonly raw: IncomingMessage;
-  readonly visit: Visit;
-  /** Absent past the router, which takes no larger bodies. */
-  readonly routeOptions?: { readonly bodyLimit?: number };
-  /** Who calls and was not counted yet; the key is absent on an open network. */
-  rpcCaller?: { key: KeyRow | undefined } | undefined;
+function expectCount(exchange: Exchange): void {
+  exchange.uncounted = true;
 }
 
-/** Answers a request whose key is known; at once where nobody has to be asked. Throws problems of the whole request. */
-export function answerJsonRpc(
-  parts: GatewayParts,
-  at: RpcSite,
-  request: RpcExchange,
-  reply: RpcReply,
-): Soon<unknown> {
-  const key = request.rpcCaller?.key;
-  const body = request.body as Buffer | undefined;
-  if (body !== undefined && request.visit.span === undefined && (key === undefined || !isRestricted(key))) {
+/** Answers a request whose key is known; at once if no upstream has to be asked. Throws problems of the whole request. */
+function answerJsonRpc(parts: GatewayParts, at: RpcSite, exchange: Exchange): Soon<unknown> {
+  const { key, body } = exchange;
+  if (body !== undefined && exchange.span === undefined && (key === undefined || !isRestricted(key))) {
     const known = at.known.find(body);
-    if (known !== undefined) return answerKnown(parts, at, request, reply, known);
+    if (known !== undefined) return answerKnown(parts, at, exchange, known);
   }
   const { batch, items } = readRequest(body);
   let cost = 0;
   for (const item of items) cost += costOf(at, item);
-  return whenHere(charge(parts, request, reply, cost), () => {
-    const visit = visitOf(parts, at, key, request, reply);
-    if (batch) at.metrics?.batch(items.length);
-    if (batch) return sendBatch(request, reply, items, visit);
+  return whenHere(charge(parts, exchange, cost), () => {
+    const visit = visitOf(parts, at, exchange);
+    if (batch) {
+      at.metrics?.batch(items.length);
+      return sendBatch(exchange, items, visit);
+    }
     const item = items[0] as RpcItem;
-    if ('problem' in item) return refuse(parts, at, request, reply, item.problem, item.id);
-    return sendOne(parts, request, reply, item.call, visit);
+    if ('problem' in item) return refuse(parts, at, exchange, item.problem, item.id);
+    return sendOne(parts, exchange, item.call, visit);
   });
 }
 
@@ -88,120 +71,99 @@ export function answerJsonRpc(
 function answerKnown(
   parts: GatewayParts,
   at: RpcSite,
-  request: RpcExchange,
-  reply: RpcReply,
+  exchange: Exchange,
   { method, id, result }: KnownCall,
 ): Soon<unknown> {
-  const { visit } = request;
-  const answer = (): unknown => {
-    visit.calls = beginCalls();
-    visit.calls.count = 1;
-    visit.calls.methods.push(method.name);
-    at.metrics?.remembered(method.name, visit.prefix, (performance.now() - visit.startedAt) / 1_000);
-    return sendAnswer(request, reply, id, { kind: 'result', body: { bytes: result, rest: null } });
+  const answer = (): void => {
+    exchange.calls = { count: 1, methods: [method.name], upstreams: [], codes: [] };
+    const seconds = (performance.now() - exchange.startedAt) / 1_000;
+    at.metrics?.remembered(method.name, exchange.prefix, seconds);
+    sendAnswer(exchange, id, { kind: 'result', body: { bytes: result, rest: null } });
   };
-  const charged = charge(parts, request, reply, method.cost);
+  const charged = charge(parts, exchange, method.cost);
   return charged instanceof Promise ? charged.then(answer) : answer();
 }
 
 /** Counts a request, once. Throws the problems `rate-limited` and `quota-exhausted`. */
-function charge(parts: GatewayParts, request: RpcExchange, reply: RpcReply, cost: number): Soon<unknown> {
-  const caller = request.rpcCaller;
-  request.rpcCaller = undefined;
-  if (caller === undefined) return undefined;
-  if (caller.key === undefined) return parts.openDoor.charge(request.ip, cost, reply);
-  return parts.admission.charge(caller.key, cost, reply);
+function charge(parts: GatewayParts, exchange: Exchange, cost: number): Soon<unknown> {
+  if (!exchange.uncounted) return undefined;
+  exchange.uncounted = false;
+  if (exchange.key === undefined) return parts.openDoor.charge(exchange.ip, cost, exchange);
+  return parts.admission.charge(exchange.key, cost, exchange);
 }
 
-function refuse(
-  { context }: GatewayParts,
-  at: RpcSite,
-  request: RpcExchange,
-  reply: RpcReply,
-  error: unknown,
-  id?: string,
-): unknown {
-  const { httpErrors } = at.site.network.rpc;
-  const { calls, prefix } = request.visit;
-  // What was called is counted by the one that answers calls.
-  if (calls === undefined || calls.count === 0) countRefusal(at, prefix, error);
-  return sendRefusal(error, request, reply, { logger: context.logger, id, httpErrors });
+function refuse(parts: GatewayParts, at: RpcSite, exchange: Exchange, error: unknown, id?: string): void {
+  const { logger } = parts.context;
+  const { calls, prefix } = exchange;
+  // A call that began is counted where it ends.
+  if (calls === undefined || calls.count === 0) {
+    at.metrics?.refused(prefix, String(PROBLEM_REASONS[problemOfError(error).reason].code));
+  }
+  sendRefusal(exchange, error, { logger, id, httpErrors: at.site.network.rpc.httpErrors });
 }
 
 /** What cannot be read counts as one request, and its answer says what is left as any other does. */
-export async function refuseWhole(
+async function refuseWhole(
   parts: GatewayParts,
   at: RpcSite,
-  request: RpcExchange,
-  reply: RpcReply,
+  exchange: Exchange,
   error: unknown,
-): Promise<unknown> {
+): Promise<void> {
   let refusal = error;
   try {
-    await charge(parts, request, reply, 1);
+    await charge(parts, exchange, 1);
   } catch (tooMany) {
     refusal = tooMany;
   }
-  // Whoever waits for this waits until it is sent.
-  return refuse(parts, at, request, reply, refusal);
+  exchange.refusal = problemOfError(refusal).reason;
+  await parts.admission.sayLeft(exchange);
+  refuse(parts, at, exchange, refusal);
 }
 
 /** Nobody reads where it was made, and each would cost a look at the stack. */
 const GONE = new Error('the client went away');
 
-/** The signal is made for those who ask for it: what is answered from memory does without. */
-function visitOf(
-  parts: GatewayParts,
-  at: RpcSite,
-  key: KeyRow | undefined,
-  request: RpcExchange,
-  reply: RpcReply,
-): RpcVisit {
-  const { visit } = request;
+/** The signal is made when it is first asked for: what is answered from memory does without. */
+function visitOf({ context }: GatewayParts, at: RpcSite, exchange: Exchange): RpcVisit {
+  const { key, span, response } = exchange;
+  const notes = beginCalls();
+  exchange.calls = notes;
   let gone: CallController | undefined;
-  visit.calls = beginCalls();
   return {
-    notes: visit.calls,
-    span: visit.span,
-    context: parts.context,
-    at,
-    key,
-    address: key === undefined ? request.ip : undefined,
+    ...{ notes, span, context, at, key },
+    address: key === undefined ? exchange.ip : undefined,
     get signal() {
       if (gone === undefined) {
         const made = new CallController();
         gone = made;
         const leave = (): void => made.abort(GONE);
-        if (reply.raw.destroyed) leave();
-        else reply.raw.on('close', leave);
+        if (response.destroyed) leave();
+        else response.on('close', leave);
       }
       return gone;
     },
   };
 }
 
-function sendOne(
-  parts: GatewayParts,
-  request: RpcExchange,
-  reply: RpcReply,
-  call: RpcCall,
-  visit: RpcVisit,
-): Soon<unknown> {
+function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, visit: RpcVisit): Soon<unknown> {
   const { id } = call;
-  const failed = (error: unknown): unknown =>
-    // Where the client is gone, nobody is there to be told, and nothing failed.
-    id === undefined || reply.raw.destroyed
-      ? reply.code(204).send()
-      : refuse(parts, visit.at, request, reply, error, id);
+  const failed = (error: unknown): void => {
+    // If the client is gone, nobody is there to be told, and nothing failed.
+    if (id === undefined || exchange.response.destroyed) exchange.status(204).sendNothing();
+    else refuse(parts, visit.at, exchange, error, id);
+  };
   try {
     const answer = answerObserved(call, visit);
-    const send = (given: RpcAnswer): unknown => {
-      if (id === undefined) return reply.code(204).send();
+    const send = (given: RpcAnswer): void => {
+      if (id === undefined) {
+        exchange.status(204).sendNothing();
+        return;
+      }
       if (given.kind === 'result' && given.kept !== undefined) {
         const method = findMethod(visit.at, call.method) as RpcMethod;
-        visit.at.known.note(request.body as Buffer, call, method, given.kept);
+        visit.at.known.note(exchange.body as Buffer, call, method, given.kept);
       }
-      return sendAnswer(request, reply, id, given);
+      sendAnswer(exchange, id, given);
     };
     return answer instanceof Promise ? answer.then(send).catch(failed) : send(answer);
   } catch (error) {
@@ -209,31 +171,14 @@ function sendOne(
   }
 }
 
-async function sendBatch(
-  request: RpcExchange,
-  reply: RpcReply,
-  items: readonly RpcItem[],
-  visit: RpcVisit,
-): Promise<unknown> {
-  const answers = await answerBatch(items, visit, request);
-  if (answers === null) return reply.code(204).send();
-  return reply.type('application/json').send(answers);
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who calls and was not counted yet; the key is absent on an open network. */
-    rpcCaller?: { key: KeyRow | undefined } | undefined;
-  }
+async function sendBatch(exchange: Exchange, items: readonly RpcItem[], visit: RpcVisit): Promise<void> {
+  const answers = await answerBatch(items, visit, exchange);
+  if (answers === null) exchange.status(204).sendNothing();
+  else exchange.header('content-type', 'application/json').sendBuffer(answers);
 }
 
 /** Requests that a call counts as; what is refused counts as one. */
 function costOf(at: RpcSite, item: RpcItem): number {
   if ('problem' in item) return 1;
   return findMethod(at, item.call.method)?.cost ?? 1;
-}
-
-/** Counts what was refused before it was a call. */
-function countRefusal({ metrics }: RpcSite, prefix: string, error: unknown): void {
-  metrics?.refused(prefix, String(PROBLEM_REASONS[problemOfError(error).reason].code));
 }

@@ -1,6 +1,6 @@
 import type { SigningKeyRow } from '@packhouse/database';
 import { publicKeyOf } from '@packhouse/manifest';
-import type { FastifyInstance } from 'fastify';
+import type { Route } from '../http/router.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { refusals } from './schemas.js';
 
@@ -45,7 +45,7 @@ const schema = {
 } as const;
 
 /** `GET /.well-known/packhouse-manifest-keys.json`: needs no API key. */
-export function manifestKeysRoute(app: FastifyInstance, parts: GatewayParts): void {
+export function manifestKeysRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
   let last: { at: number; answer: Promise<SigningKeyRow[]> } | undefined;
   const keys = (): Promise<SigningKeyRow[]> => {
@@ -59,10 +59,16 @@ export function manifestKeysRoute(app: FastifyInstance, parts: GatewayParts): vo
     }
     return last.answer;
   };
-  app.get(MANIFEST_KEYS_PATH, { schema }, async (request, reply) => {
-    request.visit.route = 'manifest-keys';
-    return reply.header('cache-control', 'public, max-age=60').send({ keys: (await keys()).map(documentOf) });
-  });
+  return {
+    method: 'GET',
+    path: MANIFEST_KEYS_PATH,
+    name: 'manifest-keys',
+    schema,
+    async answer(exchange) {
+      const body = { keys: (await keys()).map(documentOf) };
+      exchange.header('cache-control', 'public, max-age=60').sendJson(body);
+    },
+  };
 }
 
 function documentOf({ keyId, publicKey, createdAt, retiredAt }: SigningKeyRow): object {

@@ -2,11 +2,10 @@ import { Readable } from 'node:stream';
 import type { Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { entryLine } from '@packhouse/manifest';
-import type { FastifyInstance } from 'fastify';
 import { noneMatchHits } from '../http/entity-tags.js';
 import { type ManifestLog, manifestCursor, sequenceOfCursor } from '../http/manifest-cursor.js';
 import { Problem } from '../http/problem.js';
-import { constraintsOf } from '../sites/host-constraint.js';
+import type { Route } from '../http/router.js';
 import type { Site } from '../sites/site.js';
 import { chosenKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
@@ -56,72 +55,79 @@ const schema = {
   },
 } as const;
 
-type Query = Partial<Record<'kind' | 'after' | 'limit', unknown>>;
-
 /** `GET {base_url}<KEY>/bundle-api/manifest?kind=&after=&limit=` of one network. */
-export function manifestRoute(app: FastifyInstance, parts: GatewayParts, site: Site): void {
-  const { database } = parts;
-  app.get<{ Params: { key: string }; Querystring: Query }>(
-    `${site.base.path}/:key/bundle-api/manifest`,
-    {
-      schema,
-      constraints: constraintsOf(site.base),
-      config: { document: { path: '/{key}/bundle-api/manifest', servedAt: 'baseUrl' } },
-    },
-    async (request, reply) => {
-      const { params, query, visit, headers } = request;
-      visit.route = 'manifest';
-      visit.network = site.network.id;
-      await parts.admission.admit(params.key, visit, reply);
-      const kind = chosenKind(
-        site.network,
-        one(query.kind, 'kind') ?? missingKind(site.network.bundles.kinds),
-      );
-      visit.kind = kind;
-      const log = { network: site.network.id, kind };
+export function manifestRoute(parts: GatewayParts, { network, base }: Site): Route {
+  const { manifest } = parts.database;
+  return {
+    method: 'GET',
+    path: `${base.path}/:key/bundle-api/manifest`,
+    host: base.host,
+    name: 'manifest',
+    network: network.id,
+    schema,
+    document: { path: '/{key}/bundle-api/manifest', servedAt: 'baseUrl' },
+    async answer(exchange) {
+      const { query, request } = exchange;
+      await parts.admission.admit(exchange.param('key'), exchange);
+      const kind = chosenKind(network, one(query.kind, 'kind') ?? missingKind(network.bundles.kinds));
+      exchange.kind = kind;
+      const log = { network: network.id, kind };
       const after = sequenceOfCursor(one(query.after, 'after'), log);
       const limit = limitOf(one(query.limit, 'limit'));
 
-      const tip = await database.manifest.tip(log.network, kind);
+      const tip = await manifest.tip(log.network, kind);
       const newest = tip?.sequence ?? -1;
       if (after > newest) throw beyond(log, after, newest);
       const last = Math.min(after + limit, newest);
       // The hash of the last entry stands for all before it: that is what the chain is for.
       const hash =
-        last === newest
-          ? tip?.hash
-          : (await database.manifest.entries(log.network, kind, last - 1, 1))[0]?.hash;
+        last === newest ? tip?.hash : (await manifest.entries(log.network, kind, last - 1, 1))[0]?.hash;
       const tag = `"${hash?.slice(0, 32) ?? 'none'}-${after + 1}-${last}"`;
-      reply
+      const caching = last - after === limit ? 'immutable, max-age=31536000' : 'no-cache';
+      exchange
         .header('etag', tag)
-        .header(
-          'cache-control',
-          `private, ${last - after === limit ? 'immutable, max-age=31536000' : 'no-cache'}`,
-        )
+        .header('cache-control', `private, ${caching}`)
         .header('packhouse-manifest-next', manifestCursor(log, last))
         .header('packhouse-manifest-entries', newest + 1);
       if (last < newest) {
         const next = new URLSearchParams({ kind, after: manifestCursor(log, last), limit: String(limit) });
-        reply.header('link', `<manifest?${next}>; rel="next"`);
+        exchange.header('link', `<manifest?${next}>; rel="next"`);
       }
-      const noneMatch = headers['if-none-match'];
-      if (noneMatch !== undefined && noneMatchHits(noneMatch, tag)) return reply.code(304).send();
-      reply.type('application/x-ndjson');
-      if (request.method === 'HEAD') return reply.send();
-      return reply.send(Readable.from(lines(database, log, after, last), { objectMode: false }));
+      const noneMatch = request.headers['if-none-match'];
+      if (noneMatch !== undefined && noneMatchHits(noneMatch, tag)) {
+        exchange.status(304).sendNothing();
+        return;
+      }
+      exchange.header('content-type', 'application/x-ndjson');
+      if (request.method === 'HEAD') {
+        exchange.sendNothing();
+        return;
+      }
+      const rest = lines(manifest, log, after, last);
+      // If the database is gone by now, the answer is a refusal: the head goes out behind the first page.
+      const first = await rest.next();
+      exchange.sendStream(Readable.from(beginningWith(first, rest), { objectMode: false }));
     },
-  );
+  };
+}
+
+async function* beginningWith(
+  first: IteratorResult<string>,
+  rest: AsyncGenerator<string>,
+): AsyncGenerator<string> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
 }
 
 /** The lines of the entries behind `after` up to `last`; a page is read when the one before was taken. */
 async function* lines(
-  database: Database,
+  manifest: Database['manifest'],
   { network, kind }: ManifestLog,
   after: number,
   last: number,
 ): AsyncGenerator<string> {
   for (let at = after; at < last; ) {
-    const entries = await database.manifest.entries(network, kind, at, Math.min(PAGE, last - at));
+    const entries = await manifest.entries(network, kind, at, Math.min(PAGE, last - at));
     const end = entries.at(-1);
     // The log has no gaps; whoever reads a cut answer sees the connection break, not an end.
     if (end === undefined)

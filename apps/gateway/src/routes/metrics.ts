@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { Route } from '../http/router.js';
 import type { GatewayParts } from './gateway-parts.js';
 
 const schema = {
@@ -10,12 +10,18 @@ const schema = {
 } as const;
 
 /** `GET /metrics`. */
-export function metricsRoute(app: FastifyInstance, parts: GatewayParts): void {
+export function metricsRoute(parts: GatewayParts): Route {
   const { metrics } = parts.context;
   const caches = metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes that a cache holds.', ['cache']);
-  app.get('/metrics', { schema }, async (request, reply) => {
-    request.visit.route = 'metrics';
-    for (const [cache, { bytes }] of Object.entries(parts.caches())) caches.set({ cache }, bytes);
-    return reply.type(metrics.contentType).send(await metrics.render());
-  });
+  return {
+    method: 'GET',
+    path: '/metrics',
+    name: 'metrics',
+    schema,
+    forOperators: true,
+    async answer(exchange) {
+      for (const [cache, { bytes }] of Object.entries(parts.caches())) caches.set({ cache }, bytes);
+      exchange.sendText(await metrics.render(), metrics.contentType);
+    },
+  };
 }

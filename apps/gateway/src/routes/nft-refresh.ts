@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { KeyRow } from '@packhouse/database';
 import { JOB_TOKENS, REFRESH_EVERY_MS } from '@packhouse/nft';
-import type { FastifyInstance } from 'fastify';
 import { Problem } from '../http/problem.js';
-import { constraintsOf } from '../sites/host-constraint.js';
+import type { Route } from '../http/router.js';
 import type { Site } from '../sites/site.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { NFT_REFUSALS, nftJobSchema } from './nft-schemas.js';
@@ -70,61 +69,47 @@ const schema = {
   },
 } as const;
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who asks for a job, or for how it stands. */
-    nftKey?: KeyRow;
-  }
-}
-
 /** `PUT {base_url}<KEY>/nft-api/refresh` of one network; `wake` tells its worker that there is a job. */
-export function nftRefreshRoute(
-  app: FastifyInstance,
-  parts: GatewayParts,
-  site: Site,
-  wake: () => void,
-): void {
-  const { network } = site;
-  app.put<{ Params: { key: string } }>(
-    `${site.base.path}/:key/nft-api/refresh`,
-    {
-      schema,
-      bodyLimit: BODY_LIMIT,
-      constraints: constraintsOf(site.base),
-      config: { document: { path: '/{key}/nft-api/refresh', servedAt: 'baseUrl' } },
-      // Before the body is read: strangers send nothing but a head.
-      onRequest: async (request, reply) => {
-        request.visit.route = 'nft';
-        request.visit.network = network.id;
-        request.nftKey = await parts.admission.admit(request.params.key, request.visit, reply);
-        refuseOtherFamilies(site);
-      },
+export function nftRefreshRoute(parts: GatewayParts, site: Site, wake: () => void): Route {
+  const { network, base } = site;
+  return {
+    method: 'PUT',
+    path: `${base.path}/:key/nft-api/refresh`,
+    host: base.host,
+    name: 'nft',
+    network: network.id,
+    schema,
+    document: { path: '/{key}/nft-api/refresh', servedAt: 'baseUrl' },
+    bodyLimit: BODY_LIMIT,
+    async admit(exchange) {
+      await parts.admission.admit(exchange.param('key'), exchange);
+      refuseOtherFamilies(site);
     },
-    async (request, reply) => {
-      const key = request.nftKey as KeyRow;
-      const target = readRefresh(request.body as Buffer | undefined, network.chainId);
+    async answer(exchange) {
+      const { application } = exchange.key as KeyRow;
+      const target = readRefresh(exchange.body, network.chainId);
       const job = await parts.database.nft.open({
         ...target,
         id: randomBytes(16),
         network: network.id,
-        application: key.application,
+        application,
         maxOfApplication: MAX_JOBS,
         recentAfter: new Date(parts.context.clock.now() - REFRESH_EVERY_MS),
       });
       if (job === null) throw tooManyJobs();
       if (job.made) wake();
       const id = job.id.toString('hex');
-      return reply
-        .code(202)
+      exchange
+        .status(202)
         .header('cache-control', 'no-store')
-        .send({
+        .sendJson({
           job_id: id,
           status: job.status,
           accepted: job.recent ? 0 : job.tokens,
-          status_url: `${site.baseUrl}${request.params.key}/nft-api/refresh/${id}`,
+          status_url: `${site.baseUrl}${exchange.param('key')}/nft-api/refresh/${id}`,
         });
     },
-  );
+  };
 }
 
 /** Throws the problem `network-without-nft` on networks that have no such tokens. */

@@ -1,7 +1,6 @@
 import { NFT_OUTCOMES, type NftJobToken } from '@packhouse/database';
-import type { FastifyInstance } from 'fastify';
 import { Problem } from '../http/problem.js';
-import { constraintsOf } from '../sites/host-constraint.js';
+import type { Route } from '../http/router.js';
 import type { Site } from '../sites/site.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { refuseOtherFamilies } from './nft-refresh.js';
@@ -77,40 +76,36 @@ const schema = {
   },
 } as const;
 
-interface Route {
-  Params: { key: string; job_id: string };
-  Querystring: { limit?: unknown; cursor?: unknown };
-}
-
 /** `GET {base_url}<KEY>/nft-api/refresh/<job_id>` of one network. */
-export function nftStatusRoute(app: FastifyInstance, parts: GatewayParts, site: Site): void {
+export function nftStatusRoute(parts: GatewayParts, site: Site): Route {
   const { nft } = parts.database;
-  app.get<Route>(
-    `${site.base.path}/:key/nft-api/refresh/:job_id`,
-    {
-      schema,
-      constraints: constraintsOf(site.base),
-      config: { document: { path: '/{key}/nft-api/refresh/{job_id}', servedAt: 'baseUrl' } },
-    },
-    async (request, reply) => {
-      const { params, query, visit } = request;
-      visit.route = 'nft';
-      visit.network = site.network.id;
-      const key = await parts.admission.admit(params.key, visit, reply);
+  const { network, base } = site;
+  return {
+    method: 'GET',
+    path: `${base.path}/:key/nft-api/refresh/:job_id`,
+    host: base.host,
+    name: 'nft',
+    network: network.id,
+    schema,
+    document: { path: '/{key}/nft-api/refresh/{job_id}', servedAt: 'baseUrl' },
+    async answer(exchange) {
+      const { query } = exchange;
+      const key = await parts.admission.admit(exchange.param('key'), exchange);
       refuseOtherFamilies(site);
+      const jobId = exchange.param('job_id');
       const limit = numberOf('limit', query.limit, DEFAULT_LIMIT, MAX_LIMIT);
       const after = numberOf('cursor', query.cursor, 0, 1_000_000_000);
-      if (!/^[0-9a-f]{32}$/.test(params.job_id)) throw jobUnknown();
-      const id = Buffer.from(params.job_id, 'hex');
-      const job = await nft.view({ id, network: site.network.id, application: key.application });
+      if (!/^[0-9a-f]{32}$/.test(jobId)) throw jobUnknown();
+      const id = Buffer.from(jobId, 'hex');
+      const job = await nft.view({ id, network: network.id, application: key.application });
       if (job === null) throw jobUnknown();
       const page = await nft.tokens(id, after, limit + 1);
       const tokens = page.slice(0, limit);
       const counts: Record<string, number> = Object.fromEntries(
         [...NFT_OUTCOMES, 'waiting' as const].map((outcome) => [outcome, job.counts[outcome] ?? 0]),
       );
-      return reply.header('cache-control', 'no-store').send({
-        job_id: params.job_id,
+      exchange.header('cache-control', 'no-store').sendJson({
+        job_id: jobId,
         status: job.status,
         target: {
           ...(job.contract === null ? {} : { contractAddress: job.contract }),
@@ -126,7 +121,7 @@ export function nftStatusRoute(app: FastifyInstance, parts: GatewayParts, site: 
         next: page.length > limit ? String(tokens.at(-1)?.position) : null,
       });
     },
-  );
+  };
 }
 
 function tokenBody({ contract, tokenId, outcome, askedAt, refreshed }: NftJobToken): object {

@@ -1,72 +1,129 @@
-import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
-import type { GatewayParts } from './gateway-parts.js';
+import type { Route } from '../http/router.js';
+import type { Site } from '../sites/site.js';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** How a route that every network has is documented: once, relative to the networks' addresses. */
-    document?: { path: string; servedAt: 'baseUrl' | 'downloadUrl' };
-    /** Answered while the gateway drains. */
-    whileDraining?: boolean;
-  }
-}
+const HEAD = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Packhouse gateway',
+    description: 'Verified blockchain history in bulk: pointers to files, and the files.',
+    version: '1',
+  },
+  components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } }, schemas: {} },
+};
 
-/** Registers the generator; must come before all routes. */
-export async function describeRoutes(app: FastifyInstance): Promise<void> {
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Packhouse gateway',
-        description: 'Verified blockchain history in bulk: pointers to files, and the files.',
-        version: '1',
-      },
-      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
-    },
-    transform: ({ schema, url, route }) => ({ schema, url: route.config?.document?.path ?? url }),
-  });
-}
+const schema = {
+  summary: 'This document',
+  tags: ['operation'],
+  response: { 200: { description: 'OpenAPI 3.1.', type: 'object', additionalProperties: true } },
+} as const;
 
-/** `GET /openapi.json`: the OpenAPI 3.1 document, with the addresses that the networks have here. */
-export function openapiRoute(app: FastifyInstance, parts: GatewayParts): void {
-  const servedAt = new Map<string, 'baseUrl' | 'downloadUrl'>();
-  app.addHook('onRoute', ({ config }) => {
-    if (config?.document !== undefined) servedAt.set(config.document.path, config.document.servedAt);
-  });
-  const schema = {
-    summary: 'This document',
-    tags: ['operation'],
-    response: { 200: { description: 'OpenAPI 3.1.', type: 'object', additionalProperties: true } },
-  } as const;
+/**
+ * `GET /openapi.json`: the OpenAPI 3.1 document of these routes and of itself, with the addresses that the networks
+ * have here.
+ */
+export function openapiRoute(routes: readonly Route[], sites: readonly Site[]): Route {
   let text: string | undefined;
-  app.get('/openapi.json', { schema }, (request, reply) => {
-    request.visit.route = 'openapi';
-    text ??= JSON.stringify(documentOf(app, parts, servedAt));
-    reply.type('application/json').send(text);
-  });
-}
-
-interface Operation {
-  operationId?: string;
-}
-
-/** The generated document, with the addresses of the networks; HEAD is not told apart from GET. */
-function documentOf(
-  app: FastifyInstance,
-  parts: GatewayParts,
-  servedAt: ReadonlyMap<string, 'baseUrl' | 'downloadUrl'>,
-): object {
-  const document = structuredClone(app.swagger()) as unknown as {
-    paths: Record<string, { get?: Operation; head?: Operation; servers?: object[] }>;
+  const route: Route = {
+    method: 'GET',
+    path: '/openapi.json',
+    name: 'openapi',
+    schema,
+    answer(exchange) {
+      // The addresses are known once the server listens.
+      text ??= JSON.stringify(openapiDocument([route, ...routes], sites));
+      exchange.sendText(text, 'application/json; charset=utf-8');
+    },
   };
-  for (const [path, item] of Object.entries(document.paths)) {
-    delete item.head;
-    const address = servedAt.get(path);
-    if (address === undefined) continue;
-    item.servers = parts.sites.map((site) => ({
-      url: site[address].replace(/\/$/, ''),
+  return route;
+}
+
+/** What a route says of itself: JSON Schemas by the part of the request, and answers by status. */
+interface RouteSchema {
+  summary?: string;
+  description?: string;
+  operationId?: string;
+  tags?: readonly string[];
+  security?: readonly object[];
+  params?: ObjectSchema;
+  querystring?: ObjectSchema;
+  headers?: ObjectSchema;
+  body?: { description?: string };
+  response?: Readonly<Record<string, ResponseSchema>>;
+}
+
+interface ObjectSchema {
+  required?: readonly string[];
+  properties: Readonly<Record<string, { type?: unknown; description?: string }>>;
+}
+
+interface ResponseSchema {
+  description: string;
+  /** `null`: the answer has no body. */
+  type?: unknown;
+  content?: object;
+}
+
+function openapiDocument(routes: readonly Route[], sites: readonly Site[]): object {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    const { document, method } = route;
+    const path = document?.path ?? route.path;
+    const item = paths[path] ?? {};
+    paths[path] = item;
+    item[method.toLowerCase()] ??= operationOf(path, route.schema ?? {});
+    if (document === undefined) continue;
+    item.servers = sites.map((site) => ({
+      url: site[document.servedAt].replace(/\/$/, ''),
       description: site.network.id,
     }));
   }
-  return document;
+  return { ...HEAD, paths };
+}
+
+function operationOf(path: string, schema: RouteSchema): object {
+  const { summary, description, operationId, tags, security, body, response } = schema;
+  const parameters = [
+    ...parametersOf('query', schema.querystring),
+    ...parametersOf('path', schema.params ?? paramsIn(path)),
+    ...parametersOf('header', schema.headers),
+  ];
+  return {
+    ...{ operationId, summary, tags, description },
+    ...(body === undefined ? {} : { requestBody: requestBodyOf(body) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    security,
+    responses: response === undefined ? { 200: { description: 'Default Response' } } : responsesOf(response),
+  };
+}
+
+function paramsIn(path: string): ObjectSchema {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+  return { properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) };
+}
+
+function parametersOf(place: 'query' | 'path' | 'header', schema: ObjectSchema | undefined): object[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, { description, ...type }]) => ({
+    ...{ schema: type, in: place, name },
+    required: place === 'path' || schema?.required?.includes(name) === true,
+    ...(description === undefined ? {} : { description }),
+  }));
+}
+
+function requestBodyOf(body: { description?: string }): object {
+  return {
+    required: true,
+    content: { 'application/json': { schema: body } },
+    description: body.description,
+  };
+}
+
+function responsesOf(responses: Readonly<Record<string, ResponseSchema>>): object {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const { description, type, content } = response;
+      if (content !== undefined) return [status, { description, content }];
+      if (type === 'null') return [status, { description }];
+      return [status, { description, content: { 'application/json': { schema: response } } }];
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { Route } from '../http/router.js';
 import type { GatewayParts } from './gateway-parts.js';
 
 /** How long each check may take, and how long its answer is given to others, in milliseconds. */
@@ -34,7 +34,7 @@ const schema = {
 } as const;
 
 /** `GET /readyz`: Postgres and the object store answer, and the gateway is not draining. */
-export function readyzRoute(app: FastifyInstance, parts: GatewayParts): void {
+export function readyzRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
   let last: { at: number; answer: Promise<[boolean, boolean]> } | undefined;
   const check = (): Promise<[boolean, boolean]> => {
@@ -46,19 +46,24 @@ export function readyzRoute(app: FastifyInstance, parts: GatewayParts): void {
     }
     return last.answer;
   };
-  app.get('/readyz', { schema, config: { whileDraining: true } }, async (request, reply) => {
-    request.visit.route = 'readyz';
-    const [database, objectStore] = await check();
-    const draining = parts.leaving();
-    const ready = database && objectStore && !draining;
-    return reply
-      .code(ready ? 200 : 503)
-      .header('cache-control', 'no-store')
-      .send({
-        status: ready ? 'ready' : 'not ready',
-        ...{ database, objectStore, draining, networksFile: parts.networksFileOk() },
-      });
-  });
+  return {
+    method: 'GET',
+    path: '/readyz',
+    name: 'readyz',
+    schema,
+    whileDraining: true,
+    forOperators: true,
+    async answer(exchange) {
+      const [database, objectStore] = await check();
+      const draining = parts.leaving();
+      const ready = database && objectStore && !draining;
+      const status = ready ? 'ready' : 'not ready';
+      exchange
+        .status(ready ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .sendJson({ status, database, objectStore, draining, networksFile: parts.networksFileOk() });
+    },
+  };
 }
 
 async function answers(check: Promise<boolean>): Promise<boolean> {

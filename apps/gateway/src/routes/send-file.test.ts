@@ -1,14 +1,14 @@
+import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { fastify } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ServedFile } from '../files/served-file.js';
+import { Exchange } from '../http/exchange.js';
 import { sendFile } from './send-file.js';
 
 /** More than the kernel's buffers of two sockets hold. */
 const bytes = Buffer.alloc(64 * 1_024 * 1_024, 1);
 
 describe('a file that is being sent', () => {
-  const app = fastify();
   const release = vi.fn();
   let asked: () => void = () => undefined;
   const file: ServedFile = {
@@ -22,12 +22,17 @@ describe('a file that is being sent', () => {
     stream: () => Promise.reject(new Error('not streamed')),
     release,
   };
-  app.get('/', (request, reply) => sendFile(file, request, reply));
-  afterEach(() => app.close());
+  const server = createServer((request, response) => {
+    void sendFile(file, new Exchange(request, response, { nextId: () => 'id', addressOf: () => '' }));
+  });
+  afterEach(() => {
+    server.close();
+    server.closeAllConnections();
+  });
 
   it('is held as long as its reader is there, however slow, and let go when the reader leaves', async () => {
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = app.server.address() as AddressInfo;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
     const asking = new Promise<void>((resolve) => {
       asked = resolve;
     });

@@ -1,37 +1,39 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ServedFile } from '../files/served-file.js';
 import { byteRange } from '../http/byte-range.js';
 import { entityTag, ifRangePasses, matchPasses, noneMatchHits } from '../http/entity-tags.js';
+import type { Exchange } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 
 /**
  * Answers with a file as RFC 9110 wants it: preconditions first, then HEAD, then a range, then all of it.
  * The file is held until the answer is over, however slowly it is read.
  */
-export async function sendFile(
-  file: ServedFile,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { raw } = reply;
-  raw.once('close', () => file.release());
-  if (raw.closed) file.release();
-  const { headers, method } = request;
+export async function sendFile(file: ServedFile, exchange: Exchange): Promise<void> {
+  const { response } = exchange;
+  response.once('close', () => file.release());
+  if (response.closed) file.release();
+  const { headers, method } = exchange.request;
   const tag = entityTag(file.sha256);
   const size = file.byteLength;
   const match = headers['if-match'];
   if (match !== undefined && !matchPasses(match, tag)) {
     throw new Problem('precondition-failed', { detail: 'The file has another ETag than If-Match asks for.' });
   }
-  reply
+  exchange
     .header('etag', tag)
     .header('accept-ranges', 'bytes')
     .header('cache-control', file.immutable ? 'private, immutable, max-age=31536000' : 'no-store');
   const noneMatch = headers['if-none-match'];
-  if (noneMatch !== undefined && noneMatchHits(noneMatch, tag)) return reply.code(304).send();
-  reply.header('content-type', 'application/gzip');
+  if (noneMatch !== undefined && noneMatchHits(noneMatch, tag)) {
+    exchange.status(304).sendNothing();
+    return;
+  }
+  exchange.header('content-type', 'application/gzip');
   // Range is defined for GET only (RFC 9110, 14.2).
-  if (method === 'HEAD') return reply.header('content-length', size).send();
+  if (method === 'HEAD') {
+    exchange.header('content-length', size).sendNothing();
+    return;
+  }
   const part = ifRangePasses(headers['if-range'] as string | undefined, tag)
     ? byteRange(headers.range, size)
     : 'whole';
@@ -42,9 +44,12 @@ export async function sendFile(
     });
   }
   const range = part === 'whole' ? { start: 0, end: size - 1 } : part;
-  reply.header('content-length', range.end - range.start + 1);
-  if (part !== 'whole') reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
+  if (part !== 'whole') {
+    exchange.status(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
+  }
   const held = await file.body();
-  if (held === null) return reply.send(await file.stream(range));
-  return reply.send(part === 'whole' ? held.bytes : held.bytes.subarray(range.start, range.end + 1));
+  if (held === null) {
+    const stream = await file.stream(range);
+    exchange.header('content-length', range.end - range.start + 1).sendStream(stream);
+  } else exchange.sendBuffer(part === 'whole' ? held.bytes : held.bytes.subarray(range.start, range.end + 1));
 }

@@ -1,8 +1,8 @@
 import { CallController } from '@packhouse/runtime';
+import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
-import { noteOnce } from '../server/visit.js';
 import { failure } from './answer-call.js';
 import { answerObserved } from './answer-observed.js';
 import { AFTER_RESULT, beforeResult, nodeErrorText, refusalText } from './answer-text.js';

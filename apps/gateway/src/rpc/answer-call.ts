@@ -1,9 +1,9 @@
 import { nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { type CallSignal, redact } from '@packhouse/runtime';
+import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
-import type { Soon } from '../server/soon.js';
-import { noteOnce } from '../server/visit.js';
+import type { Soon } from '../http/soon.js';
 import type { Prepared, RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
 import { isMethodSomewhere } from './method-families.js';
 import type { RpcCall } from './read-request.js';

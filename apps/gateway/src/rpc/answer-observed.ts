@@ -1,8 +1,8 @@
 import { refuseMethod } from '../auth/key-restrictions.js';
+import { noteOnce } from '../http/exchange.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
-import type { Soon } from '../server/soon.js';
-import { noteOnce } from '../server/visit.js';
+import type { Soon } from '../http/soon.js';
 import { answerCall, findMethod, methodOf } from './answer-call.js';
 import type { RpcAnswer, RpcVisit } from './method.js';
 import type { RpcCall } from './read-request.js';

@@ -1,6 +1,6 @@
 import { nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer, ResultBody } from '@packhouse/node-rpc';
-import { noteOnce } from '../server/visit.js';
+import { noteOnce } from '../http/exchange.js';
 import { failure } from './answer-call.js';
 import type { RpcVisit } from './method.js';
 

@@ -1,6 +1,6 @@
 import { CallController, type CallSignal } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
-import { beginCalls } from '../server/visit.js';
+import { beginCalls } from '../http/exchange.js';
 import { createAnswerMemory } from './answer-memory.js';
 import { createJointAnswers } from './joint-answers.js';
 import type { RpcAnswer, RpcVisit } from './method.js';

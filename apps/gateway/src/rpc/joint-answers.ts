@@ -1,5 +1,5 @@
 import { CallController } from '@packhouse/runtime';
-import { beginCalls, type CallNotes, noteOnce } from '../server/visit.js';
+import { beginCalls, type CallNotes, noteOnce } from '../http/exchange.js';
 import type { RpcAnswer, RpcVisit } from './method.js';
 
 /**

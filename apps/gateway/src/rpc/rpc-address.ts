@@ -1,4 +1,4 @@
-import { hostName } from '../sites/host-constraint.js';
+import { hostName } from '../http/router.js';
 import type { Site } from '../sites/site.js';
 
 /** What `/x/v1/` or `/x/v1/<key>` of a network that is not served looks like. */

@@ -1,7 +1,7 @@
 import type { Logger } from '@packhouse/runtime';
+import type { Exchange } from '../http/exchange.js';
 import type { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
-import type { ProblemReason } from '../http/problem-reasons.js';
 import { refusalText } from './answer-text.js';
 
 /** How a refusal leaves. */
@@ -13,34 +13,22 @@ export interface RefusalOptions {
   httpErrors: 'status' | 'always200';
 }
 
-/** What of a reply a refusal uses. */
-export interface RefusalReply {
-  code(status: number): unknown;
-  header(name: string, value: string | number): unknown;
-  type(contentType: string): unknown;
-  send(body?: Buffer): unknown;
-}
-
 /** Answers a refusal of a whole request in the envelope of JSON-RPC. */
 export function sendRefusal(
+  exchange: Exchange,
   error: unknown,
-  request: {
-    readonly id: string;
-    readonly visit?: { refusal: ProblemReason | '' } | null;
-    readonly routeOptions?: { readonly bodyLimit?: number };
-  },
-  reply: RefusalReply,
   { logger, id = 'null', httpErrors }: RefusalOptions,
-): unknown {
-  const problem = problemOfError(error, request.routeOptions?.bodyLimit);
-  logInternal(problem, request, logger);
-  if (request.visit) request.visit.refusal = problem.reason;
-  for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value);
-  reply.code(httpErrors === 'always200' ? 200 : problem.status);
-  reply.header('cache-control', 'no-store');
-  reply.header('x-request-id', request.id);
-  reply.type('application/json');
-  return reply.send(refusalText(id, problem, request.id));
+): void {
+  const problem = problemOfError(error);
+  logInternal(problem, exchange, logger);
+  exchange.refusal = problem.reason;
+  for (const [name, value] of Object.entries(problem.headers)) exchange.header(name, value);
+  exchange
+    .status(httpErrors === 'always200' ? 200 : problem.status)
+    .header('cache-control', 'no-store')
+    .header('x-request-id', exchange.id)
+    .header('content-type', 'application/json')
+    .sendBuffer(refusalText(id, problem, exchange.id));
 }
 
 /** Writes a fault of ours into the log, with its cause. */

@@ -1,7 +1,5 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
-import type { ExpressLane } from '../server/express-lane.js';
-import type { RpcLane } from '../server/rpc-lane.js';
+import type { RequestListener } from 'node:http';
+import type { Router } from '../http/router.js';
 import type { Site } from './site.js';
 
 /**
@@ -9,7 +7,6 @@ import type { Site } from './site.js';
  * behind the same server: requests that are under way end on the one that they came to.
  */
 export interface Lineup {
-  readonly app: FastifyInstance;
   readonly sites: readonly Site[];
   /** Answers a request of the server. */
   readonly answer: RequestListener;
@@ -18,37 +15,23 @@ export interface Lineup {
 }
 
 /** Makes it of its routes; `letGo` is called once, after `retire`. */
-export function createLineup(parts: {
-  app: FastifyInstance;
-  router: RequestListener;
-  express: ExpressLane;
-  /** Takes what may have to wait for somebody. */
-  rpcLane: RpcLane;
-  sites: readonly Site[];
-  letGo: () => void;
-}): Lineup {
-  const { app, router, express, rpcLane, sites } = parts;
+export function createLineup(router: Router, sites: readonly Site[], letGo: () => void): Lineup {
   let underWay = 0;
   let retired = false;
   const left = (): void => {
     underWay -= 1;
-    if (retired && underWay === 0) parts.letGo();
+    if (retired && underWay === 0) letGo();
   };
   return {
-    app,
     sites,
-    answer(request: IncomingMessage, response: ServerResponse) {
-      // What takes the express lane is answered before this returns.
-      if (express(request, response)) return;
+    answer(request, response) {
       underWay += 1;
-      if (rpcLane(request, response, left)) return;
-      response.on('close', left);
-      router(request, response);
+      router(request, response, left);
     },
     retire() {
       if (retired) return;
       retired = true;
-      if (underWay === 0) parts.letGo();
+      if (underWay === 0) letGo();
     },
   };
 }

@@ -68,7 +68,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       await filters.addPending('main', [hash('1')]);
       const path = `/main/v1/${both.key}`;
       const { hostname, port } = new URL(both.urls[0]);
-      const connected = once(both.at.gateway.server.server, 'connection') as Promise<[Socket]>;
+      const connected = once(both.at.gateway.server, 'connection') as Promise<[Socket]>;
       const client = request({ hostname, port, path, method: 'POST', headers, agent: false });
       client.on('error', () => undefined);
       const polled = new Promise<void>((resolve) => {

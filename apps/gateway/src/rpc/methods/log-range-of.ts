@@ -1,5 +1,5 @@
 import { linkAt } from '../../filters/read-chain.js';
-import type { Soon } from '../../server/soon.js';
+import type { Soon } from '../../http/soon.js';
 import type { LogRange } from '../logs-split.js';
 import type { RpcVisit } from '../method.js';
 import { invalidParams } from '../params/check-params.js';

@@ -1,6 +1,5 @@
 import { createMetrics } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
-import { createBoundedLabel } from './bounded-label.js';
 import { createCallMetrics } from './call-metrics.js';
 
 it('adds calls up over several renderings, with codes out of a list', async () => {
@@ -35,9 +34,4 @@ it('tells of everything else while the filters cannot be counted', async () => {
   const text = await metrics.render();
   expect(text).toContain('packhouse_rpc_calls_total{network="n",method="other",code="-32700"} 1');
   expect(text).not.toMatch(/^packhouse_rpc_filters\{/m);
-});
-
-it('tells so many keys apart and no more', () => {
-  const label = createBoundedLabel(2);
-  expect(['a', 'b', 'c', 'a', 'd', ''].map(label)).toEqual(['a', 'b', 'other', 'a', 'other', '']);
 });

@@ -1,16 +1,15 @@
 import { createMetrics } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
-import { beginVisit } from './visit.js';
-import { createVisitMetrics } from './visit-metrics.js';
+import { createBoundedLabel, createRequestMetrics } from './request-metrics.js';
 
-it('adds visits up by route, network, kind, status and public prefix, over several renderings', async () => {
+it('adds requests up by route, network, kind, status and public prefix, over several renderings', async () => {
   const metrics = createMetrics();
-  const count = createVisitMetrics(metrics);
-  const visit = { ...beginVisit(), route: 'pointer', network: 'n', kind: 'logs', prefix: 'ph_a' };
-  count(visit, 200, 0.0004, 100);
-  count(visit, 200, 0.004, 50);
+  const count = createRequestMetrics(metrics);
+  const exchange = { route: 'pointer', network: 'n', kind: 'logs', prefix: 'ph_a' };
+  count(exchange, 200, 0.0004, 100);
+  count(exchange, 200, 0.004, 50);
   await metrics.render();
-  count(visit, 404, 60, 7);
+  count(exchange, 404, 60, 7);
   const text = await metrics.render();
   const place = 'route="pointer",network="n",kind="logs"';
   for (const line of [
@@ -27,4 +26,9 @@ it('adds visits up by route, network, kind, status and public prefix, over sever
     expect(text.split('\n')).toContain(line);
   }
   expect(text).toMatch(/request_seconds_sum\{.*\} 60\.0044/);
+});
+
+it('tells so many keys apart and no more', () => {
+  const label = createBoundedLabel(2);
+  expect(['a', 'b', 'c', 'a', 'd', ''].map(label)).toEqual(['a', 'b', 'other', 'a', 'other', '']);
 });

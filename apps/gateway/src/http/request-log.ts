@@ -1,11 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import type { Context, Span } from '@packhouse/runtime';
-import { PROBLEM_REASONS } from '../http/problem-reasons.js';
-import type { CallNotes, Visit } from './visit.js';
-import { createVisitMetrics } from './visit-metrics.js';
-
-/** Writes a finished visit into the log and the metrics; the id is asked for where it is logged. */
-export type RecordVisit = (visit: Visit, response: ServerResponse, requestId: () => string) => void;
+import type { CallNotes, Exchange } from './exchange.js';
+import { PROBLEM_REASONS } from './problem-reasons.js';
+import { createRequestMetrics } from './request-metrics.js';
 
 /** What is logged of requests at level info: all of them, or those that were refused. */
 export const LOGGED_REQUESTS = ['all', 'refused'] as const;
@@ -18,16 +14,16 @@ const TOO_MANY = 429;
 const PROBES = new Set(['healthz', 'readyz', 'metrics']);
 
 /**
- * Makes the recorder; one structured line a request: error for our faults, info for refusals and what went well; debug
+ * Returns what writes a finished exchange into the log and the metrics; one structured line a request: error for our faults, info for refusals and what went well; debug
  * for who goes too fast, probes that went well, and what went well where only refusals are wanted.
  */
-export function createVisitRecorder(
+export function createRequestLog(
   context: Pick<Context, 'logger' | 'metrics'>,
   logged: LoggedRequests = 'all',
-): RecordVisit {
+): (exchange: Exchange) => void {
   const { logger } = context;
-  const count = createVisitMetrics(context.metrics);
-  const levelOf = ({ route, refusal }: Visit, status: number): 'error' | 'info' | 'debug' => {
+  const count = createRequestMetrics(context.metrics);
+  const levelOf = ({ route, refusal }: Exchange, status: number): 'error' | 'info' | 'debug' => {
     // A network may answer refusals with 200.
     const meant = refusal === '' ? status : PROBLEM_REASONS[refusal].status;
     if (meant >= 500) return 'error';
@@ -35,22 +31,22 @@ export function createVisitRecorder(
     if (meant >= 400 || refusal !== '') return 'info';
     return logged === 'all' && !PROBES.has(route) ? 'info' : 'debug';
   };
-  return (visit, response, requestId) => {
-    const { route, network, kind, prefix, calls, span } = visit;
+  return (exchange) => {
+    const { request, response, route, network, kind, prefix, calls, span } = exchange;
     const status = response.statusCode;
-    const ms = performance.now() - visit.startedAt;
-    const { socket } = response.req;
+    const ms = performance.now() - exchange.startedAt;
+    const { socket } = request;
     // What was still on its way when the connection was cut counts as finished for Node.
     const aborted = !response.writableFinished || (socket.destroyed && !socket.writableEnded);
-    const bytes = response.req.method === 'HEAD' ? 0 : visit.bytes;
-    count(visit, status, ms / 1_000, aborted ? 0 : bytes);
-    if (span !== undefined) endSpan(span, visit, status);
-    const level = levelOf(visit, status);
+    const bytes = request.method === 'HEAD' ? 0 : exchange.bytes;
+    count(exchange, status, ms / 1_000, aborted ? 0 : bytes);
+    if (span !== undefined) endSpan(span, exchange, status);
+    const level = levelOf(exchange, status);
     if (!logger.isLevelEnabled(level)) return;
     logger[level](
       {
-        requestId: requestId(),
-        method: response.req.method,
+        requestId: exchange.id,
+        method: request.method,
         route,
         network,
         kind,
@@ -58,7 +54,7 @@ export function createVisitRecorder(
         bytes,
         ms: Math.round(ms * 100) / 100,
         key: prefix,
-        outcome: outcomeOf(visit, status, aborted),
+        outcome: outcomeOf(exchange, status, aborted),
         ...(calls === undefined ? {} : rpcFields(calls)),
         ...(aborted ? { aborted } : {}),
       },
@@ -68,7 +64,7 @@ export function createVisitRecorder(
 }
 
 /** `ok`, `aborted`, the reason of a refusal, or the JSON-RPC codes of calls that failed. */
-function outcomeOf({ refusal, calls }: Visit, status: number, aborted: boolean): string {
+function outcomeOf({ refusal, calls }: Exchange, status: number, aborted: boolean): string {
   if (refusal !== '') return refusal;
   if (calls !== undefined && calls.codes.length > 0) return calls.codes.join(' ');
   if (aborted) return 'aborted';
@@ -79,8 +75,8 @@ function rpcFields({ count, methods, upstreams }: CallNotes): Record<string, unk
   return { calls: count, methods: methods.join(' '), upstream: upstreams.join(' ') };
 }
 
-function endSpan(span: Span, visit: Visit, status: number): void {
-  const { route, network, prefix, refusal } = visit;
+function endSpan(span: Span, exchange: Exchange, status: number): void {
+  const { route, network, prefix, refusal } = exchange;
   span.note({
     'http.response.status_code': status,
     'packhouse.route': route,

@@ -1,5 +1,5 @@
 import type { Metrics, TallyCount, TallyTimes } from '@packhouse/runtime';
-import { createBoundedLabel } from './bounded-label.js';
+import { createBoundedLabel } from '../http/request-metrics.js';
 
 /** Upper bounds of the buckets, in seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];

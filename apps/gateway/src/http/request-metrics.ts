@@ -1,11 +1,27 @@
 import type { Metrics, TallyCount, TallyTimes } from '@packhouse/runtime';
-import { createBoundedLabel } from './bounded-label.js';
-import type { Visit } from './visit.js';
+import type { Exchange } from './exchange.js';
+
+/** Keys that are told apart: series live as long as the process. */
+const MAX_KEYS = 1_000;
+
+/** Makes the label of a key: its prefix, for the first thousand that come. */
+export function createBoundedLabel(most = MAX_KEYS): (prefix: string) => string {
+  const seen = new Set<string>();
+  return (prefix) => {
+    if (prefix === '' || seen.has(prefix)) return prefix;
+    if (seen.size >= most) return 'other';
+    seen.add(prefix);
+    return prefix;
+  };
+}
 
 /** Upper bounds of the buckets, in seconds. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** The series of visits that are alike. */
+/** What is counted of an exchange. */
+type CountedExchange = Pick<Exchange, 'route' | 'network' | 'kind' | 'prefix'>;
+
+/** The series of requests that are alike. */
 interface Alike {
   route: string;
   network: string;
@@ -16,11 +32,11 @@ interface Alike {
   place: { bytes: TallyCount; seconds: TallyTimes };
 }
 
-/** Counts a visit that ended. */
-export type CountVisit = (visit: Visit, status: number, seconds: number, bytes: number) => void;
+/** Counts a request that ended. */
+type CountRequest = (exchange: CountedExchange, status: number, seconds: number, bytes: number) => void;
 
-/** Makes the counters of visits: four metrics of prom-client would cost a tenth of a pointer. */
-export function createVisitMetrics(metrics: Metrics): CountVisit {
+/** Makes the counters of requests: four metrics of prom-client would cost a tenth of a pointer. */
+export function createRequestMetrics(metrics: Metrics): CountRequest {
   const labels = ['route', 'network', 'kind'] as const;
   const requests = metrics.tallyCounter('packhouse_gateway_requests_total', 'Requests answered.', [
     ...labels,
@@ -37,10 +53,10 @@ export function createVisitMetrics(metrics: Metrics): CountVisit {
   const known = new Map<string, Alike>();
   const places = new Map<string, Alike['place']>();
   const keyLabel = createBoundedLabel();
-  /** Most visits are like the one before: then no name is put together. */
+  /** Most requests are like the one before: then no name is put together. */
   let last: Alike | undefined;
 
-  const seriesOf = ({ route, network, kind }: Visit, status: number, key: string): Alike => {
+  const seriesOf = ({ route, network, kind }: CountedExchange, status: number, key: string): Alike => {
     const where = { route, network, kind };
     const name = `${route} ${network} ${kind}`;
     let place = places.get(name);
@@ -57,17 +73,17 @@ export function createVisitMetrics(metrics: Metrics): CountVisit {
     return alike;
   };
 
-  return (visit, status, seconds, bytes) => {
-    const key = keyLabel(visit.prefix);
+  return (exchange, status, seconds, bytes) => {
+    const key = keyLabel(exchange.prefix);
     if (
       last === undefined ||
-      last.route !== visit.route ||
-      last.network !== visit.network ||
-      last.kind !== visit.kind ||
+      last.route !== exchange.route ||
+      last.network !== exchange.network ||
+      last.kind !== exchange.kind ||
       last.status !== status ||
       last.key !== key
     ) {
-      last = seriesOf(visit, status, key);
+      last = seriesOf(exchange, status, key);
     }
     last.requests.add(1);
     last.place.bytes.add(bytes);

@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+/** Names of ranges of addresses. */
+export const ADDRESS_RANGES: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/** Addresses and ranges like `10.0.0.0/8`; what is no address is in none. */
+export function createAddressList(entries: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [text = '', bits] = entry.split('/');
+    const address = plainAddress(text);
+    const family = familyOf(address);
+    if (family === undefined) continue;
+    if (bits === undefined) list.addAddress(address, family);
+    // The bits of an IPv4 address that is written as IPv6 come behind 96 others.
+    else list.addSubnet(address, Number(bits) - (family === 'ipv4' && text.includes(':') ? 96 : 0), family);
+  }
+  return (text) => {
+    const address = plainAddress(text);
+    const family = familyOf(address);
+    return family !== undefined && list.check(address, family);
+  };
+}
+
+/**
+ * Returns what reads a client's address: that of the connection, or what trusted proxies say in X-Forwarded-For, from
+ * the nearest to the first that is not trusted. `trusted` is how many proxies there are, or their addresses.
+ */
+export function createClientAddress(
+  trusted: number | readonly string[] | undefined,
+): (request: IncomingMessage) => string {
+  if (trusted === undefined) return ({ socket }) => socket.remoteAddress ?? '';
+  const listed =
+    typeof trusted === 'number'
+      ? undefined
+      : createAddressList(trusted.flatMap((entry) => ADDRESS_RANGES[entry] ?? [entry]));
+  return ({ socket, headers }) => {
+    const forwarded = headers['x-forwarded-for'] ?? '';
+    const before = (Array.isArray(forwarded) ? forwarded.join(',') : forwarded)
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+    let address = socket.remoteAddress ?? '';
+    for (let hop = 0; before.length > 0; hop += 1) {
+      const isTrusted = listed === undefined ? hop < (trusted as number) : listed(address);
+      if (!isTrusted) break;
+      address = before.pop() as string;
+    }
+    return address;
+  };
+}
+
+/** Groups of an IPv6 address that a provider gives to one customer at least (RFC 6177): 64 bits. */
+const OWN_GROUPS = 4;
+
+/** What is counted as one client: an IPv4 address, also if it is written as IPv6; of IPv6 the first 64 bits. */
+export function addressBlock(text: string): string {
+  const address = plainAddress(text);
+  if (isIP(address) !== 6) return address;
+  const [left = '', right] = address.split('::');
+  const before = left === '' ? [] : left.split(':');
+  const after = right === undefined || right === '' ? [] : right.split(':');
+  const gap = right === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...new Array<string>(gap).fill('0'), ...after];
+  return groups
+    .slice(0, OWN_GROUPS)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+/** A socket that listens on all addresses tells those of IPv4 as `::ffff:1.2.3.4`, and links with their zone. */
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+  const version = isIP(address);
+  return version === 4 ? 'ipv4' : version === 6 ? 'ipv6' : undefined;
+}

@@ -1,0 +1,282 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Context, Logger } from '@packhouse/runtime';
+import findMyWay, { type HTTPMethod } from 'find-my-way';
+import { readBody } from './body.js';
+import { Exchange, type ExchangeParts } from './exchange.js';
+import { Problem } from './problem.js';
+import { problemOfError } from './problem-of-error.js';
+import type { Soon } from './soon.js';
+
+/** One row of the table of routes. */
+export interface Route {
+  /** GET takes HEAD too. */
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Parts in the place of `:name` are parameters; they have a character at least. */
+  readonly path: string;
+  /** Host name that it is served at; absent: at all. */
+  readonly host?: string | undefined;
+  /** As the log and the metrics call it. */
+  readonly name: string;
+  readonly network?: string;
+  /** How it is documented; absent: by its path alone. */
+  readonly schema?: object;
+  /** How a route that every network has is documented: once, relative to the networks' addresses. */
+  readonly document?: { readonly path: string; readonly servedAt: 'baseUrl' | 'downloadUrl' };
+  /** It is answered while the gateway drains. */
+  readonly whileDraining?: boolean;
+  /** For operators, not for pages: a page must not read through its visitor what is behind his firewall. */
+  readonly forOperators?: boolean;
+  /** Bytes of a JSON body; absent: it takes none. */
+  readonly bodyLimit?: number;
+  /** Comes before the body is read: strangers send nothing but a head. */
+  admit?(exchange: Exchange): Soon<unknown>;
+  answer(exchange: Exchange): Soon<unknown>;
+  /** Refuses in its own way; absent: as `application/problem+json`. */
+  refuse?(exchange: Exchange, error: unknown): Soon<unknown>;
+}
+
+/** What is done with requests that no route takes. */
+export interface Unrouted {
+  /** Why; `methods` are those that the address takes. */
+  problem(exchange: Exchange, methods: readonly string[]): Problem;
+  refuse(exchange: Exchange, error: unknown): Soon<unknown>;
+  /** Answers a browser that asks in advance whether a page may send a request. */
+  preflight(exchange: Exchange, methods: readonly string[]): Promise<unknown>;
+}
+
+interface RouterParts {
+  routes: readonly Route[];
+  unrouted: Unrouted;
+  exchanges: ExchangeParts;
+  logger: Logger;
+  tracing: Context['tracing'];
+  /** Notes an exchange that ended. */
+  record(exchange: Exchange): void;
+  /** Comes before a refusal is sent; must not fail. */
+  beforeRefusal(exchange: Exchange): Soon<unknown>;
+  draining(): boolean;
+}
+
+/** What the router library says of an address. */
+interface Found {
+  store: Route;
+  params: Exchange['params'];
+  searchParams: Exchange['query'];
+}
+
+/** Answers a request, and calls `left` when it is over. */
+export type Router = (request: IncomingMessage, response: ServerResponse, left: () => void) => void;
+
+/** Characters of path and query. */
+const MAX_URL = 2_048;
+/** What the routes take, sorted. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT'] as const;
+
+/** Makes the one way from a request to its answer. Throws if two routes are at one address. */
+export function createRouter(parts: RouterParts): Router {
+  const { routes, unrouted, tracing, draining } = parts;
+  const table = findMyWay({ maxParamLength: MAX_URL });
+  for (const route of routes) {
+    const methods: HTTPMethod[] = route.method === 'GET' ? ['GET', 'HEAD'] : [route.method];
+    const constraints = route.host === undefined ? {} : { host: route.host };
+    table.on(methods, route.path, { constraints }, () => undefined, route);
+  }
+  const byHost = routes.some(({ host }) => host !== undefined);
+
+  const find = (method: string, { headers, url = '' }: IncomingMessage) => {
+    const host = byHost ? { host: hostName(headers.host) } : undefined;
+    return table.find(method as HTTPMethod, url, host) as Found | null;
+  };
+
+  const others = ({ request }: Exchange): { methods: string[]; forOperators: boolean } => {
+    const methods: string[] = [];
+    let forOperators = false;
+    for (const method of METHODS) {
+      const found = find(method, request);
+      if (found === null || Object.values(found.params).includes('')) continue;
+      methods.push(method);
+      forOperators ||= found.store.forOperators === true;
+    }
+    return { methods, forOperators };
+  };
+
+  const fail = (route: Route | undefined, exchange: Exchange, error: unknown): void => {
+    try {
+      const refused = refuse(route ?? unrouted, exchange, error);
+      if (refused instanceof Promise) refused.catch((again: unknown) => giveUp(exchange, again));
+    } catch (again) {
+      giveUp(exchange, again);
+    }
+  };
+
+  const refuse = (
+    { refuse: own }: Pick<Route, 'refuse'>,
+    exchange: Exchange,
+    error: unknown,
+  ): Soon<unknown> => {
+    if (exchange.response.headersSent) throw error;
+    if (own !== undefined) return own(exchange, error);
+    const problem = problemOfError(error);
+    exchange.refusal = problem.reason;
+    const before = parts.beforeRefusal(exchange);
+    if (before instanceof Promise) return before.then(() => sendProblem(exchange, problem, parts.logger));
+    sendProblem(exchange, problem, parts.logger);
+    return undefined;
+  };
+
+  /** Half an answer is none: the connection ends, which tells the client. */
+  const giveUp = (exchange: Exchange, error: unknown): void => {
+    if (!exchange.response.destroyed) {
+      parts.logger.error({ requestId: exchange.id, err: error }, 'an answer could not be finished');
+    }
+    exchange.response.destroy();
+  };
+
+  const answer = (route: Route, exchange: Exchange): void => {
+    try {
+      const answered = route.answer(exchange);
+      if (answered instanceof Promise) answered.catch((error: unknown) => fail(route, exchange, error));
+    } catch (error) {
+      fail(route, exchange, error);
+    }
+  };
+
+  const proceed = (route: Route, exchange: Exchange): void => {
+    if (route.bodyLimit === undefined) {
+      answer(route, exchange);
+      return;
+    }
+    readBody(
+      exchange.request,
+      route.bodyLimit,
+      (body) => {
+        exchange.body = body;
+        answer(route, exchange);
+      },
+      (problem) => fail(route, exchange, problem),
+    );
+  };
+
+  /** Refuses what no route is asked about; a preflight is answered. */
+  const screen = (route: Route | undefined, exchange: Exchange): Problem | 'answered' | undefined => {
+    const { method, url = '', headers } = exchange.request;
+    if (draining()) {
+      exchange.header('connection', 'close');
+      if (route?.whileDraining !== true) return refusedWhileDraining();
+    }
+    if (url.length > MAX_URL) {
+      return new Problem('uri-too-long', { detail: `An address has ${MAX_URL} characters at most.` });
+    }
+    if (url === '*') return new Problem('request-malformed', { detail: 'An address begins with a slash.' });
+    if (route === undefined) {
+      if (!isDecodable(exchange.path)) {
+        return new Problem('request-malformed', { detail: 'The request could not be read.' });
+      }
+      const { methods, forOperators } = others(exchange);
+      if (!isPreflight(exchange) || forOperators || methods.length === 0) {
+        return unrouted.problem(exchange, methods);
+      }
+      unrouted.preflight(exchange, methods).catch((error: unknown) => fail(undefined, exchange, error));
+      return 'answered';
+    }
+    if (route.bodyLimit === undefined && hasBody(exchange) && headers['content-length'] !== '0') {
+      return new Problem('request-malformed', { detail: `A ${method} request carries no body.` });
+    }
+    return undefined;
+  };
+
+  return (request, response, left) => {
+    const exchange = new Exchange(request, response, parts.exchanges);
+    response.on('close', () => {
+      parts.record(exchange);
+      left();
+    });
+    if (tracing !== undefined) {
+      const method = request.method ?? '';
+      exchange.span = tracing.request(method, {
+        traceparent: request.headers.traceparent as string | undefined,
+        facts: { 'http.request.method': method, 'packhouse.request_id': exchange.id },
+      });
+    }
+    let route: Route | undefined;
+    try {
+      const found = find(request.method ?? '', request);
+      if (found !== null) {
+        route = found.store;
+        exchange.params = found.params;
+        exchange.query = found.searchParams;
+      }
+      if (request.headers.origin !== undefined && route?.forOperators !== true) exchange.openToPages();
+      const screened = screen(route, exchange);
+      if (screened === 'answered') return;
+      if (screened !== undefined) {
+        // What is left of a refused body is not worth reading.
+        if (hasBody(exchange)) exchange.header('connection', 'close');
+        fail(route, exchange, screened);
+        return;
+      }
+      const taken = route as Route;
+      exchange.route = taken.name;
+      exchange.network = taken.network ?? '';
+      const admitted = taken.admit?.(exchange);
+      if (admitted instanceof Promise) {
+        admitted.then(() => proceed(taken, exchange)).catch((error: unknown) => fail(taken, exchange, error));
+      } else proceed(taken, exchange);
+    } catch (error) {
+      fail(route, exchange, error);
+    }
+  };
+}
+
+/** The host name of a Host header: no port, lower case; empty if there is none. */
+export function hostName(header: string | undefined): string {
+  return (header ?? '').replace(/:\d*$/, '').toLowerCase();
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURI(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hasBody({ request: { headers } }: Exchange): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/** Fetch standard, 4.8. */
+function isPreflight({ request: { method, headers } }: Exchange): boolean {
+  return (
+    method === 'OPTIONS' &&
+    headers.origin !== undefined &&
+    headers['access-control-request-method'] !== undefined
+  );
+}
+
+function refusedWhileDraining(): Problem {
+  return new Problem('draining', {
+    detail: 'The gateway is shutting down; try again in 1 second, on a new connection.',
+    members: { retryAfter: 1, retryAfterMs: 1_000 },
+    headers: { 'retry-after': '1' },
+  });
+}
+
+/** What a route may have said of a file before it failed. */
+const FILE_HEADERS = ['etag', 'accept-ranges', 'content-length', 'content-range'];
+
+/** Answers a refusal as `application/problem+json`; our own faults are logged with their cause. */
+export function sendProblem(exchange: Exchange, problem: Problem, logger: Logger): void {
+  if (problem.status >= 500 && problem.reason !== 'draining') {
+    logger.error({ requestId: exchange.id, err: problem.cause ?? problem }, problem.message);
+  }
+  exchange.refusal = problem.reason;
+  for (const name of FILE_HEADERS) exchange.removeHeader(name);
+  for (const [name, value] of Object.entries(problem.headers)) exchange.header(name, value);
+  exchange
+    .status(problem.status)
+    .header('cache-control', 'no-store')
+    .header('x-request-id', exchange.id)
+    .sendText(JSON.stringify(problem.toBody(exchange.id)), 'application/problem+json; charset=utf-8');
+}

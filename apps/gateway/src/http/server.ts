@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { PackhouseError } from '@packhouse/runtime';
+import { Problem } from './problem.js';
+import type { ProblemReason } from './problem-reasons.js';
+
+/** How often connections that became idle are closed while the server closes, in milliseconds. */
+const SWEEP_MS = 50;
+
+/** Makes a server that does not listen yet. Beyond `maxConnections` connections are refused. */
+export function createHttpServer(answer: RequestListener, maxConnections: number): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: 16_384,
+      keepAliveTimeout: 72_000,
+      requestTimeout: 30_000,
+      // Requests that drip in are looked for every few seconds, so that they are cut soon after their time.
+      connectionsCheckingInterval: 5_000,
+    },
+    answer,
+  );
+  // A connection on which nothing moves for so long, in either direction, is cut.
+  server.setTimeout(120_000);
+  server.maxConnections = maxConnections;
+  server.on('clientError', answerClientError);
+  return server;
+}
+
+/** Resolves with the port as soon as connections are taken. Throws PORT_IN_USE, SETTINGS_INVALID. */
+export async function listen(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    const failed = (error: Error): void => reject(listenFailure(error, port, host));
+    server.once('error', failed);
+    server.listen({ port, host }, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Takes no more connections, and resolves when all are gone; aborting `cut` cuts them off. */
+export async function close(server: Server, cut?: AbortSignal): Promise<void> {
+  const cutOff = (): void => server.closeAllConnections();
+  cut?.addEventListener('abort', cutOff, { once: true });
+  if (cut?.aborted === true) cutOff();
+  // A connection that was in use when the server closed would otherwise stay until its keep-alive time is over.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  await new Promise((resolve) => server.close(resolve));
+  clearInterval(sweep);
+  cut?.removeEventListener('abort', cutOff);
+}
+
+/** How a browser on this machine writes the address that a server listens on. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+const REASONS: Record<string, ProblemReason> = {
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
+};
+
+/** Answers bytes that are no HTTP request, or one that is too large or too slow, and hangs up. */
+function answerClientError(error: NodeJS.ErrnoException, stream: unknown): void {
+  const socket = stream as Socket;
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = new Problem(REASONS[error.code ?? ''] ?? 'request-malformed', {
+    detail: 'The request could not be read as HTTP.',
+  });
+  const body = JSON.stringify(problem.toBody(randomUUID()));
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
+      'content-type: application/problem+json\r\n' +
+      `content-length: ${Buffer.byteLength(body)}\r\n` +
+      `connection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Why the server cannot listen, as one sentence. */
+function listenFailure(error: NodeJS.ErrnoException, port: number, host: string): unknown {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new PackhouseError({
+        code: 'PORT_IN_USE',
+        message: `Port ${port} on ${host} is taken by another program.`,
+        hint: 'Stop that program or set PORT to another one.',
+        data: { port, host },
+        cause: error,
+      });
+    case 'EACCES':
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new PackhouseError({
+        code: 'SETTINGS_INVALID',
+        message: `The gateway cannot listen on ${host}, port ${port}: ${error.message}.`,
+        hint: 'Set HOST to an address of this machine, and PORT to a port that this user may open.',
+        data: { port, host },
+        cause: error,
+      });
+    default:
+      return error;
+  }
+}
