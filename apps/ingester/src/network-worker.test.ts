@@ -79,7 +79,7 @@ test('nodes that are gone keep nothing from being planned: what is staged is pac
   await gone();
   const leading = worker.lead();
   await expect
-    .poll(async () => (await queues.pendingIds('pack')).size, { timeout: 60_000 })
+    .poll(async () => (await queues.pendingIds('pack')).size, { timeout: 120_000 })
     .toBe(KINDS.length);
   stop();
   await leading;

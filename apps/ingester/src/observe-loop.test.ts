@@ -2,10 +2,9 @@ import { createDatabase, type Database } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
 import type { Observer } from '@packhouse/pipeline';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
-import { afterEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, expect, inject, test } from 'vitest';
 import { observeLoop } from './observe-loop.js';
 
-vi.setConfig({ testTimeout: 180_000 });
 const WAIT = { timeout: 120_000, interval: 5 };
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -86,9 +86,9 @@ test('one of two packers audits when it is due, again and again; both end when t
   );
   const finished = async (): Promise<number> =>
     (await database.audit.last('main'))?.finishedAt.getTime() ?? 0;
-  await expect.poll(finished, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(finished, { timeout: 120_000 }).toBeGreaterThan(0);
   const first = await finished();
-  await expect.poll(finished, { timeout: 60_000 }).toBeGreaterThan(first);
+  await expect.poll(finished, { timeout: 120_000 }).toBeGreaterThan(first);
   expect(await database.audit.last('main')).toMatchObject({ bundles: 1, findings: 0 });
   const texts = await Promise.all(contexts.map(({ metrics }) => metrics.render()));
   expect(texts.join('\n')).toMatch(/packhouse_audit_bundles_total\{network="main",result="clean"\} [1-9]/);
@@ -111,7 +111,7 @@ test('an object that is damaged is told to the operator', async () => {
   });
   const alarms = async (): Promise<string[]> => (await database.alarms.list()).map(({ message }) => message);
   await expect
-    .poll(alarms, { timeout: 60_000 })
+    .poll(alarms, { timeout: 120_000 })
     .toMatchObject(
       [/^1 published bundle of main is damaged: logs 7-7 \(missing\)/].map((form) =>
         expect.stringMatching(form),

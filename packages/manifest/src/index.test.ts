@@ -3,6 +3,7 @@ import * as manifest from './index.js';
 
 it('exports these names and no others', () => {
   expect(Object.keys(manifest).sort()).toEqual([
+    'MANIFEST_FORMAT',
     'NO_ENTRY',
     'createSigner',
     'createVerifier',
@@ -12,6 +13,7 @@ it('exports these names and no others', () => {
     'makeSigningKey',
     'parseEntry',
     'publicKeyOf',
+    'rawPublicKey',
     'readPublicKeys',
     'readSigningKey',
   ]);

@@ -7,8 +7,6 @@ import type { Network } from './network.js';
 import { parseNetworks } from './parse-networks.js';
 import { type NetworksWatch, watchNetworks } from './watch-networks.js';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const A = 'networks:\n  - {id: a, family: evm, chainId: 1, upstreams: [{url: "http://one:1"}]}\n';
 const AB = `${A}  - {id: b, family: cell, upstreams: [{url: "http://me:secret@two:1"}]}\n`;
 
@@ -52,7 +50,7 @@ function start(path: string, text: string): NetworksWatch {
   return watch;
 }
 
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 30_000, interval: 20 });
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 120_000, interval: 20 });
 const gauge = async (): Promise<string | undefined> =>
   /^packhouse_networks_file_ok (\d)/m.exec(await context.metrics.render())?.[1];
 

@@ -32,7 +32,7 @@ describe('a subscription to new heads', () => {
 
   const until = (what: () => boolean): Promise<void> =>
     expect
-      .poll(what, { timeout: 60_000 })
+      .poll(what, { timeout: 120_000 })
       .toBe(true)
       .then(() => undefined);
 

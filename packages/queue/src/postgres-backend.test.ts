@@ -28,7 +28,7 @@ it('a connection that is ended while the queue makes its tables is an error for 
           );
           return rows.length;
         },
-        { timeout: 60_000 },
+        { timeout: 120_000 },
       )
       .toBeGreaterThan(0);
     await refused;

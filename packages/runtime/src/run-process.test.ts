@@ -3,7 +3,6 @@ import { type EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 // Starting a program may take long where many others do the same.
-vi.setConfig({ testTimeout: 120_000 });
 let child: ChildProcess | undefined;
 afterEach(() => child?.kill('SIGKILL'));
 
@@ -42,7 +41,7 @@ function run(start: string, options: { supervised?: boolean; env?: Record<string
   const closed = Promise.all(ended).then(([exit]) => exit);
   return { child: started, output, messages, closed };
 }
-const until = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 10 });
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 120_000, interval: 10 });
 const ALIVE = "setInterval(() => undefined, 1_000); process.stdout.write('up ');";
 
 describe('runProcess', () => {

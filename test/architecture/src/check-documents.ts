@@ -1,5 +1,5 @@
 /** Paths of the repository that a document names in backticks, folders without their last slash. */
-export function pathsNamed(document: string): string[] {
+function pathsNamed(document: string): string[] {
   return [...document.matchAll(/`((?:apps|packages|infra|test|migrations|\.ci)(?:\/[\w.-]+)*)\/?`/g)].map(
     ([, path]) => path ?? '',
   );

@@ -26,7 +26,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   e2e: ALL_BUT_APPS,
   clients: ALL_BUT_APPS,
   bench: ALL_BUT_APPS,
-  'kill-test': [...ALL_BUT_APPS, 'simulation'],
+  'kill-test': ALL_BUT_APPS,
   simulation: ALL_BUT_APPS,
   architecture: [],
 };
@@ -79,7 +79,6 @@ export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
 
 /** What packages export for the tests of others alone, by package. */
 export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
-  manifest: ['entryText'],
   'object-store': ['createDiskStore'],
   runtime: ['openTracing'],
 };

@@ -8,7 +8,7 @@ import type { Scope } from './scope.js';
 const STOP_MS = 40_000;
 
 /** The path of something that was built, from the root of the project. */
-export function built(file: string): string {
+function built(file: string): string {
   return fileURLToPath(new URL(`../../../${file}`, import.meta.url));
 }
 
@@ -36,7 +36,7 @@ export function startNode(
 }
 
 /** Asks a process to end, waits, and kills it where it does not. */
-export async function stopChild(child: ChildProcess): Promise<void> {
+async function stopChild(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');

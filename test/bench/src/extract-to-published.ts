@@ -11,7 +11,7 @@ const SHARE_OF_FLOOR = 0.6;
 /** What evm-dump did on the same replayed mainnet blocks, with its root checks (from the design, another day). */
 const EVM_DUMP = { checked: 4.8, unchecked: 18 };
 /** Of an ingester. */
-export const MEMORY_LIMIT_MB = 512;
+const MEMORY_LIMIT_MB = 512;
 
 /** extract → published, all five kinds, all proofs, Postgres and store included, against the floor. */
 export async function benchExtractToPublished(options: BenchOptions): Promise<BenchOutcome[]> {

@@ -9,7 +9,7 @@ import { plainEnvironment } from './plain-environment.js';
 import type { Scope } from './scope.js';
 
 /** A gateway in a process of its own, as `packhouse gateway` runs it. */
-export interface GatewayProcess {
+interface GatewayProcess {
   /** No slash at the end. */
   url: string;
   /** A key of the plan without limits. */

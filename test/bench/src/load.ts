@@ -50,7 +50,7 @@ export async function load(scope: Scope, directory: string, request: LoadRequest
 }
 
 /** The last line is what the script's `done` prints. */
-export function reportOf(output: string): LoadReport {
+function reportOf(output: string): LoadReport {
   const line = output.trim().split('\n').at(-1) ?? '';
   return JSON.parse(line) as LoadReport;
 }

@@ -5,7 +5,7 @@ import { startChild } from './child.js';
 import type { Scope } from './scope.js';
 
 /** A folder that is served, or an address to which all is passed on, over connections that are kept. */
-export type NginxTask = { root: string } | { upstream: string };
+type NginxTask = { root: string } | { upstream: string };
 
 /** Starts nginx on a free port, as packages configure it (sendfile, no log). */
 export async function startNginx(

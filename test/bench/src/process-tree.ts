@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
 /** What a process has used so far. */
-export interface ProcessUse {
+interface ProcessUse {
   pid: number;
   command: string;
   /** CPU seconds of its own. */
@@ -37,7 +37,7 @@ export function processTree(root: number): ProcessUse[] {
 }
 
 /** Seconds that all cores together were busy since the machine started; undefined without /proc. */
-export function busySeconds(): number | undefined {
+function busySeconds(): number | undefined {
   try {
     const [, ...ticks] = (readFileSync('/proc/stat', 'utf8').split('\n')[0] as string).split(/\s+/);
     const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = ticks.map(Number);

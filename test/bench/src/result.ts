@@ -16,13 +16,13 @@ export interface BenchResult {
 }
 
 /** A benchmark that could not run here says why instead. */
-export interface BenchSkip {
+interface BenchSkip {
   name: string;
   skipped: string;
 }
 
 /** A benchmark that broke. */
-export interface BenchFailure {
+interface BenchFailure {
   name: string;
   failed: string;
 }

@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { CONTRACT_ABI, CONTRACT_CODE } from './contract.js';
 import { type ChainGateway, startChainGateway } from './start-gateway.js';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 const abi = new Interface(CONTRACT_ABI);
 let chain: ChainGateway;
 let provider: JsonRpcProvider;
@@ -81,7 +79,7 @@ describe('ethers', () => {
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
       for (const id of [11, 12]) await ping(id);
-      await vi.waitFor(() => expect(ids.slice(-2)).toEqual([11, 12]), { timeout: 60_000 });
+      await vi.waitFor(() => expect(ids.slice(-2)).toEqual([11, 12]), { timeout: 120_000 });
       // It asks for waiting transactions once a block.
       const hashes: string[] = [];
       await vi.waitFor(
@@ -92,11 +90,11 @@ describe('ethers', () => {
           );
           expect(waiting.some((hash) => hashes.includes(hash))).toBe(true);
         },
-        { timeout: 60_000, interval: 1_500 },
+        { timeout: 120_000, interval: 1_500 },
       );
       await chain.node('anvil_mine', ['0x1']);
       const head = Number(await chain.node<string>('eth_blockNumber'));
-      await vi.waitFor(() => expect(blocks.at(-1)).toBe(head), { timeout: 60_000 });
+      await vi.waitFor(() => expect(blocks.at(-1)).toBe(head), { timeout: 120_000 });
       expect(new Set(ids).size).toBe(ids.length);
     } finally {
       await provider.removeAllListeners();
@@ -124,10 +122,10 @@ describe('ethers', () => {
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
       await ping(31);
-      await vi.waitFor(() => expect(seen.at(-1)).toBe('+31'), { timeout: 60_000 });
+      await vi.waitFor(() => expect(seen.at(-1)).toBe('+31'), { timeout: 120_000 });
       await chain.node('anvil_reorg', [1, []]);
       await ping(32);
-      await vi.waitFor(() => expect(seen.at(-1)).toBe('+32'), { timeout: 60_000 });
+      await vi.waitFor(() => expect(seen.at(-1)).toBe('+32'), { timeout: 120_000 });
       // It makes an event of another kind of what was undone.
       expect(seen.slice(-2)).toEqual(['+31', '+32']);
       expect(removed).toEqual([31]);

@@ -12,8 +12,6 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { CONTRACT_ABI, CONTRACT_CODE } from './contract.js';
 import { type ChainGateway, startChainGateway } from './start-gateway.js';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 const abi = parseAbi(CONTRACT_ABI);
 let chain: ChainGateway;
 let client: PublicClient;
@@ -99,10 +97,10 @@ describe('viem', () => {
       }
       await ping(11);
       await ping(12);
-      await vi.waitFor(() => expect(seen.at(-1)?.id).toBe(12n), { timeout: 60_000 });
+      await vi.waitFor(() => expect(seen.at(-1)?.id).toBe(12n), { timeout: 120_000 });
       await chain.node('anvil_reorg', [1, []]);
       await ping(13);
-      await vi.waitFor(() => expect(seen.at(-1)?.id).toBe(13n), { timeout: 60_000 });
+      await vi.waitFor(() => expect(seen.at(-1)?.id).toBe(13n), { timeout: 120_000 });
       expect(seen.filter(({ id }) => id < 20n)).toEqual([
         { id: 11n, removed: false },
         { id: 12n, removed: false },
@@ -130,11 +128,11 @@ describe('viem', () => {
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
       const hash = await chain.node<Hash>('eth_sendTransaction', [{ from, to: contract, gas: '0x7a120' }]);
-      await vi.waitFor(() => expect(waiting).toContain(hash), { timeout: 60_000, interval: 100 });
+      await vi.waitFor(() => expect(waiting).toContain(hash), { timeout: 120_000, interval: 100 });
       for (const id of [21, 22]) await ping(id);
-      await vi.waitFor(() => expect(ids.slice(-2)).toEqual([21n, 22n]), { timeout: 60_000 });
+      await vi.waitFor(() => expect(ids.slice(-2)).toEqual([21n, 22n]), { timeout: 120_000 });
       const head = BigInt(await chain.node<Hex>('eth_blockNumber'));
-      await vi.waitFor(() => expect(blocks.at(-1)).toBe(head), { timeout: 60_000 });
+      await vi.waitFor(() => expect(blocks.at(-1)).toBe(head), { timeout: 120_000 });
       expect(blocks).toEqual(blocks.map((_, at) => (blocks[0] as bigint) + BigInt(at)));
     } finally {
       for (const end of stop) end();

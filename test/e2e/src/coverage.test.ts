@@ -20,7 +20,7 @@ const chain = generateChain({
   seed: 33,
   startNumber: FIRST,
 });
-const WAIT = { timeout: 60_000, interval: 200 };
+const WAIT = { timeout: 120_000, interval: 200 };
 
 let workspace: Workspace;
 let node: ReplayNode;

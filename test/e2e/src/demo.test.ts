@@ -5,14 +5,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { KINDS } from '@packhouse/chain';
 import { freePort } from '@packhouse/local';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CliEvent, type CliProcess, startCli } from './cli-process.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { childrenOf } from './processes.js';
 import { end } from './workspace.js';
-
-// How long it takes is the machine's affair: only what never comes fails.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 // Everything embedded: Postgres, Anvil, the queue on Postgres, objects on disk. Run in order on one data folder.
 const shell = promisify(execFile);

@@ -3,7 +3,7 @@ import { KINDS, type Kind } from '@packhouse/chain';
 import type { GatewayReader } from './gateway-reader.js';
 
 /** What came of the downloads of one reader. */
-export interface DownloadLoop {
+interface DownloadLoop {
   /** Answers by status, and by reason where they are refusals: `200`, `410 reorganised`, … */
   counts: Record<string, number>;
   /** Everything that may not happen, in words. */

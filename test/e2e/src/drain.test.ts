@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '@packhouse/database';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { type ScriptedS3, type ScriptedS3Fault, startScriptedS3 } from '@packhouse/scripted-s3';
-import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { writeNetworksFile } from './networks-file.js';
 import { openDatabase, sql } from './open-database.js';
 import { checkPublished } from './published.js';
@@ -15,7 +15,6 @@ import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 // Whatever hangs, a process that is told to end has ended within its limit, and nothing is lost by that.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 const WAIT = { timeout: 180_000, interval: 10 };
 /** The limit where something hangs: it is over soon, and the process must not need longer. */
 const SHORT = { DRAIN_LIMIT_MS: '3000' };

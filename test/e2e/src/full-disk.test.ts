@@ -3,14 +3,11 @@ import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createReplayNode, generateChain } from '@packhouse/replay-node';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { childrenOf } from './processes.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace } from './workspace.js';
-
-// How long it takes is the machine's affair: only what never comes fails.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const run = promisify(execFile);
 const FIRST = 1_000;

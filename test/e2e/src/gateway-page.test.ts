@@ -9,9 +9,6 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { type CliProcess, startCli } from './cli-process.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
-// How long it takes is the machine's affair: only what never comes fails.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
-
 const shell = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const recordings = path.join(root, 'test/replay-node/recordings');
@@ -127,7 +124,7 @@ test('a network that comes into the file is served without a restart, and one th
   expect((await call('second')).status).toBe(404);
   await writeFile(networksFile, networks.replace('id: rollup', 'id: second'));
   await vi.waitFor(async () => expect((await call('second')).status).toBe(200), {
-    timeout: 60_000,
+    timeout: 120_000,
     interval: 100,
   });
   expect(await (await call('second')).json()).toEqual({ jsonrpc: '2.0', id: 1, result: '0x2105' });

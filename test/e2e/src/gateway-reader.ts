@@ -3,7 +3,7 @@ import type { Kind } from '@packhouse/chain';
 import { expect } from 'vitest';
 import type { CliProcess } from './cli-process.js';
 
-export interface Pointer {
+interface Pointer {
   type: string;
   range: string;
   download_link: string;

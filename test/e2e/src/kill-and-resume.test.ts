@@ -1,16 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import type { CliProcess } from './cli-process.js';
 import { openDatabase } from './open-database.js';
 import { childrenOf } from './processes.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
-
-// How long it takes is the machine's affair: only what never comes fails.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const LENGTH = 400;
 let workspace: Workspace;

@@ -48,7 +48,7 @@ async function newLink(kind: Kind, number: number): Promise<string> {
   return download_link;
 }
 
-const WAIT = { timeout: 50_000, interval: 50 };
+const WAIT = { timeout: 120_000, interval: 50 };
 
 test('invariant 6: the links of new blocks give the same blocks after they are packed and staging is reclaimed', async () => {
   const links: [Kind, number, string][] = [];

@@ -94,7 +94,7 @@ test('what is downloaded is verified offline, and one flipped bit in it is named
   expect(flipped).toMatchObject({ code: 2, err: '' });
   expect(flipped.out.split('\n')[0]).toMatch(new RegExp(`^${name} is damaged: its sha256 is `));
   expect(flipped.out).toContain(`${files - 1} files are what was published`);
-}, 240_000);
+});
 
 test('a signing key that is gone is said in one sentence, and rotating it is the way out', async () => {
   cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: FIRST + 9 });
@@ -122,4 +122,4 @@ test('a signing key that is gone is said in one sentence, and rotating it is the
   await database.close();
   expect(used).toEqual(new Set(keys.map((row) => row.keyId)));
   expect(used.size).toBe(2);
-}, 240_000);
+});

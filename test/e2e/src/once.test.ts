@@ -7,13 +7,10 @@ import {
   loadRecording,
   type RecordedBlock,
 } from '@packhouse/replay-node';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startCli } from './cli-process.js';
 import { checkPublished } from './published.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
-
-// How long it takes is the machine's affair: only what never comes fails.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const chainData = chainDataDirectory();
 

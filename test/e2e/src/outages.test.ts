@@ -1,16 +1,13 @@
 import path from 'node:path';
 import { startPostgres } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import type { CliEvent, CliProcess } from './cli-process.js';
 import { sql } from './open-database.js';
 import { childrenOf } from './processes.js';
 import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
-
-// How long it takes is the machine's affair: only what never comes fails.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 // What goes away in the middle, and comes back, costs nothing but time: everything is published exactly once.
 const FIRST = 1_000;

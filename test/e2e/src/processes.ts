@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-export interface ChildInfo {
+interface ChildInfo {
   pid: number;
   command: string;
   /** Resolves when the process has ended. */

@@ -13,7 +13,7 @@ export function canonical(block: RecordedBlock, kind: Kind): unknown {
   return JSON.parse(canonicalRecord(kind, sentBy(block, kind)));
 }
 
-export interface CheckPublished {
+interface CheckPublished {
   /** Blocks that could not be had: nothing may cover them. */
   missing?: readonly number[];
   /** The kinds in which they could not be had; default: all. */

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { migrate } from '@packhouse/database';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { writeNetworksFile } from './networks-file.js';
 import { openDatabase, sql } from './open-database.js';
 import { checkPublished } from './published.js';
@@ -9,7 +9,6 @@ import { type ServiceProcess, startService } from './service-process.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
 
 // Old and new programs on one database. An old one is one that meets migrations which it does not know.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 const WAIT = { timeout: 180_000, interval: 10 };
 const FIRST = 1_000;
 const chain = generateChain({ length: 80, txsPerBlock: 3, logsPerTx: 1, tracesPerTx: 2, startNumber: FIRST });

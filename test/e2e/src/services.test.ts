@@ -3,7 +3,7 @@ import { KINDS } from '@packhouse/chain';
 import { redisInstalled, startRedis } from '@packhouse/local';
 import { createReplayNode, generateChain, type RecordedBlock, type ReplayNode } from '@packhouse/replay-node';
 import { startScriptedS3 } from '@packhouse/scripted-s3';
-import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import type { CliEvent, CliProcess } from './cli-process.js';
 import { gatewayReader } from './gateway-reader.js';
 import { writeNetworksFile } from './networks-file.js';
@@ -11,9 +11,6 @@ import { sql } from './open-database.js';
 import { canonical, checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
-
-// How long it takes is the machine's affair: only what never comes fails.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 // Each embedded part gives way to the real one by its variable.
 const FIRST = 1_000;

@@ -1,7 +1,7 @@
 import { type CliProcess, startCli } from './cli-process.js';
 import type { Workspace } from './workspace.js';
 
-export interface LocalRun {
+interface LocalRun {
   /** Addresses for --rpc; none: what the environment says. */
   rpc?: readonly string[];
   from: number;

@@ -1,6 +1,6 @@
 import { freePort } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { type CliProcess, startCli } from './cli-process.js';
 import { gatewayReader } from './gateway-reader.js';
 import { childrenOf } from './processes.js';
@@ -17,7 +17,6 @@ const chain = generateChain({
   seed: 9,
   startNumber: FIRST,
 });
-vi.setConfig({ testTimeout: 180_000 });
 
 let workspaces: Workspace[];
 let node: ReplayNode;

@@ -2,14 +2,13 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, migrate } from '@packhouse/database';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { writeNetworksFile } from './networks-file.js';
 import { openDatabase } from './open-database.js';
 import { type ServiceProcess, startService } from './service-process.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
 
 // Two gateways of one installation know of each other by Postgres alone.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 const WAIT = { timeout: 180_000, interval: 10 };
 const chain = generateChain({ length: 40, txsPerBlock: 3, logsPerTx: 2, tracesPerTx: 1, seed: 33 });
 const MIDDLE = 9;

@@ -1,14 +1,14 @@
 import type { Role } from './plan-kills.js';
 
 /** A kill that was made, as far as it can be to blame for something. */
-export interface KillAt {
+interface KillAt {
   role: Role;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
 /** A block that was asked for twice for no known reason. */
-export interface Unexplained {
+interface Unexplained {
   block: number;
   /** When, in milliseconds since the epoch. */
   first: number;
@@ -16,7 +16,7 @@ export interface Unexplained {
 }
 
 /** What one kill had fetched once more. */
-export interface Redone {
+interface Redone {
   blocks: number;
   /** Jobs that these belong to. */
   jobs: number;

@@ -23,7 +23,7 @@ export interface MadeKill {
 }
 
 /** A `packhouse local` that is started again whenever it ends. */
-export interface KillSession {
+interface KillSession {
   start(): void;
   /** Waits for a process of that kind, kills it, and sees to what comes after. */
   kill(planned: PlannedKill): Promise<MadeKill>;

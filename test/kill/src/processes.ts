@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Role } from './plan-kills.js';
 
 /** A process, told from a later one of the same number by when it started. */
-export interface ProcessInfo {
+interface ProcessInfo {
   pid: number;
   parent: number;
   /** Clock ticks between the machine's start and its own. */
@@ -21,7 +21,7 @@ export interface Part extends ProcessInfo {
 const TICKS_A_SECOND = 100;
 
 /** All processes that run; those that have ended and were not yet waited for are none. */
-export function allProcesses(): ProcessInfo[] {
+function allProcesses(): ProcessInfo[] {
   return readdirSync('/proc').flatMap((name) => {
     const found = /^\d+$/.test(name) ? readProcess(Number(name)) : null;
     return found === null ? [] : [found];

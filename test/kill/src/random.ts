@@ -1,5 +1,5 @@
 /** A seeded source of chance: the same seed gives the same sequence everywhere. */
-export interface Random {
+interface Random {
   /** From 0 up to, and without, 1. */
   unit(): number;
   /** An integer from 0 to `below` - 1. */

@@ -6,7 +6,7 @@ import type { MadeKill } from './kill-session.js';
 import { ROLES, type Role } from './plan-kills.js';
 
 /** Figures of one kind of process. */
-export interface RoleFigures {
+interface RoleFigures {
   kills: number;
   /** Of those, how many hit a process that was still starting. */
   starting: number;

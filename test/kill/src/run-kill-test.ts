@@ -14,7 +14,7 @@ import { processesAround } from './processes.js';
 import { type KillReport, reportOf } from './report.js';
 
 /** What is to be done. */
-export interface KillTestOptions {
+interface KillTestOptions {
   kills: number;
   seed: number;
   /** Blocks of the range; default: 60 a kill, 400 at least. */

@@ -10,7 +10,7 @@ import type { ServedText } from './served-chain.js';
 import type { Statistics } from './statistics.js';
 
 /** What answering needs. */
-export interface AnsweringParts {
+interface AnsweringParts {
   state: NodeState;
   faults: FaultScript;
   timers: Timers;

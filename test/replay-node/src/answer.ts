@@ -4,7 +4,7 @@ import type { ServedText } from './served-chain.js';
 export type Answer = { result: ServedText } | { error: RpcFailure };
 
 /** A JSON-RPC error object. */
-export interface RpcFailure {
+interface RpcFailure {
   code: number;
   message: string;
 }

@@ -1,7 +1,7 @@
 import { listLength } from './rlp.js';
 
 /** Encoded lengths of a block's parts, each without the list around it. */
-export interface BlockParts {
+interface BlockParts {
   /** The header with its own list around it. */
   header: number;
   /** Each transaction as it stands in the block: one with a type is a byte string. */

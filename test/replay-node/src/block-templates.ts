@@ -4,7 +4,7 @@ import type { AnswerPart } from './served-chain.js';
 import { SLOT, signatureSlot, TextTemplate, transactionHashSlot } from './text-template.js';
 
 /** Which of a block's fields become slots. */
-export interface SlotPolicy {
+interface SlotPolicy {
   /** Number, hash and what else changes with a block's place in a chain. */
   place: boolean;
   /** Each transaction's hash and signature. */

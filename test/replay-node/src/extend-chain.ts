@@ -19,7 +19,7 @@ import { SLOT, signatureSlot, transactionHashSlot } from './text-template.js';
 import { createVariedTransactions, type VariedTransactions } from './vary-transactions.js';
 
 /** How a chain is extended. */
-export interface ExtendChainOptions {
+interface ExtendChainOptions {
   /** Number of blocks of the whole chain. */
   length: number;
   /** Number of its first block; default: the recording's own, or the one behind `after`. */

@@ -13,7 +13,7 @@ export const TRANSPORT_FAULTS = [
 ] as const;
 
 /** Faults of one call's result. */
-export const RESULT_FAULTS = [
+const RESULT_FAULTS = [
   'emptyReceipts',
   'nullReceipts',
   'emptyTraces',
@@ -67,7 +67,7 @@ export interface RandomFaults {
 }
 
 /** The call that a fault may hit. */
-export interface FaultTarget {
+interface FaultTarget {
   method: string;
   block: number | undefined;
   /** Tells calls of the same method apart. */

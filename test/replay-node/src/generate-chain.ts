@@ -14,7 +14,7 @@ import { encodeRlp } from './rlp.js';
 import { createWorld, randomAddress, type SyntheticWorld } from './synthetic-world.js';
 
 /** What is generated. The defaults give blocks of mainnet's size and compressibility in 2023, about 2 MB of answers each. */
-export interface GenerateChainOptions {
+interface GenerateChainOptions {
   length: number;
   /** Default 1. */
   startNumber?: number;

@@ -7,7 +7,7 @@ import { encodeRlp } from './rlp.js';
 import { addressWord, randomWord, type SyntheticWorld } from './synthetic-world.js';
 
 /** What the receipts of a block so far add up to. */
-export interface ReceiptTotals {
+interface ReceiptTotals {
   cumulativeGas: number;
   logs: number;
 }

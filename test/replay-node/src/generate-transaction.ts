@@ -5,7 +5,7 @@ import type { RpcTransaction } from './recorded-block.js';
 import { randomArguments, type SyntheticContract, type SyntheticWorld } from './synthetic-world.js';
 
 /** The block that a transaction is made for. */
-export interface BlockPlace {
+interface BlockPlace {
   number: string;
   baseFee: bigint;
 }

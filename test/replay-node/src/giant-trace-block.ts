@@ -11,7 +11,7 @@ import { recordedBlock } from './recorded-chain.js';
 import type { AnswerPart, ServedBlock, ServedChain, ServedText } from './served-chain.js';
 
 /** Which giant block. */
-export interface GiantTraceBlockOptions {
+interface GiantTraceBlockOptions {
   /** Size of the trace_block answer, in millions of bytes; met to within one subcall. */
   megabytes: number;
   /** Default 1; the same seed gives the same block. */

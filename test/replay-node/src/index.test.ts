@@ -14,12 +14,9 @@ test('the package offers these names', () => {
     'extendChain',
     'generateChain',
     'giantTraceBlock',
-    'joinChains',
     'loadAnswers',
     'loadRecording',
-    'readText',
     'readValue',
-    'recordedChain',
     'sentBy',
     'userAt',
   ]);

@@ -2,7 +2,7 @@ import { dataBytes, keccak } from './hex.js';
 import type { RpcLog } from './recorded-block.js';
 
 /** A 2048-bit logs bloom that logs are added to (Yellow Paper 4.3.1). */
-export interface LogsBloom {
+interface LogsBloom {
   readonly bytes: Buffer;
   addLog(log: RpcLog): void;
   addBloom(other: Buffer): void;

@@ -3,7 +3,7 @@ import type { Line } from './pacer.js';
 import type { ServedText } from './served-chain.js';
 
 /** How a text is sent. */
-export interface SendOptions {
+interface SendOptions {
   line?: Line | undefined;
   /** Send only this many bytes of what Content-Length promises. */
   cutAt?: number | undefined;

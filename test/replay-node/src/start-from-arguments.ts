@@ -10,7 +10,7 @@ import { recordedChain } from './recorded-chain.js';
 import type { ServedChain } from './served-chain.js';
 
 /** The command line's options, as text, by name. */
-export type ReplayArguments = { [name: string]: string | string[] | boolean | undefined };
+type ReplayArguments = { [name: string]: string | string[] | boolean | undefined };
 
 /** A node that was started, and what it serves. */
 export interface StartedNode {

@@ -34,7 +34,7 @@ export function signatureSlot(index: number): number {
 }
 
 /** What fills the slots, as ASCII, by slot. */
-export type SlotValues = readonly Uint8Array[];
+type SlotValues = readonly Uint8Array[];
 
 const ITEM_START = -1;
 const ITEM_END = -2;

@@ -29,7 +29,7 @@ interface Kept {
 }
 
 /** A request as it came in. */
-export interface ScriptedS3Request {
+interface ScriptedS3Request {
   method: string;
   key: string;
   /** What the client says it is. */
@@ -37,7 +37,7 @@ export interface ScriptedS3Request {
 }
 
 /** What watches and disturbs the server. */
-export interface ScriptedS3Options {
+interface ScriptedS3Options {
   /** Told of every request before it is answered; what it returns goes wrong with that one. */
   onRequest?: (request: ScriptedS3Request) => ScriptedS3Fault | undefined;
   /** Told of every object that was written, also where the answer is lost. */

@@ -12,10 +12,8 @@ import {
   type ReplayNode,
   type ReplayNodeOptions,
 } from '@packhouse/replay-node';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { jsonLines, type Outcome, run } from '../testing/run.js';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const SECRET = 'k3y-that-nobody-may-see';
 const recordings = fileURLToPath(new URL('../../../../test/replay-node/recordings/', import.meta.url));

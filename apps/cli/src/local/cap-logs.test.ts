@@ -13,7 +13,7 @@ afterEach(async () => {
   await stop?.();
   await rm(folder, { recursive: true });
 });
-const WAIT = { timeout: 50_000, interval: 5 };
+const WAIT = { timeout: 120_000, interval: 5 };
 
 test('a log that has grown too large is set aside, and who has it open goes on writing to the emptied file', async () => {
   const file = path.join(folder, 'ingester.log');

@@ -20,7 +20,6 @@ afterEach(async () => {
 const STAY = "setInterval(() => {}, 1000); process.on('SIGTERM', () => process.exit(0));";
 /** A condition that never comes fails the test, however slow the machine is. */
 const WAIT = { timeout: 150_000, interval: 5 };
-vi.setConfig({ testTimeout: 180_000 });
 const READY = "process.send({ type: 'ready' });";
 
 /** Supervises a program with this body; `run` in it is the number of this start, from 1 on. */

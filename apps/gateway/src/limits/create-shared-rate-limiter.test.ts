@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectRedis } from './connect-redis.js';
 import { createSharedRateLimiter } from './create-shared-rate-limiter.js';
 
-const WAIT = { timeout: 30_000 };
+const WAIT = { timeout: 120_000 };
 const context = { logger: createLogger({ name: 'test', level: 'silent' }) };
 const key = (id: number, requestsPerDay: number | null = null) =>
   ({

@@ -1,3 +1,4 @@
+import type { QueueLook } from '@packhouse/queue';
 import { PackhouseError } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
@@ -22,7 +23,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
   let looks = 0;
   let away = false;
   /** Ids of the jobs there are, by queue. */
-  const jobs: Record<'ingest' | 'pack', { running: string[]; waiting: string[] }> = {
+  const jobs: Record<'ingest' | 'pack', QueueLook> = {
     ingest: { running: ['ethereum.60.69.31', 'other.0.9999.31'], waiting: ['ethereum.70.79.8', 'nonsense'] },
     pack: { running: ['ethereum.logs.100'], waiting: ['ethereum.traces.100'] },
   };

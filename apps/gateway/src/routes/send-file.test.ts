@@ -45,6 +45,6 @@ describe('a file that is being sent', () => {
     expect(reader.read(1)).toHaveLength(1);
     expect(release).not.toHaveBeenCalled();
     reader.destroy();
-    await vi.waitFor(() => expect(release).toHaveBeenCalled(), { timeout: 30_000 });
+    await vi.waitFor(() => expect(release).toHaveBeenCalled(), { timeout: 120_000 });
   });
 });

@@ -36,7 +36,7 @@ async function ask(url: string, method: string): Promise<unknown> {
   return ((await response.json()) as { result: unknown }).result;
 }
 
-const dead = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 5_000 });
+const dead = (pid: number) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 120_000 });
 
 describe('startAnvil', () => {
   it('gives a node that answers, and stopping it twice leaves no process and no pid file', async () => {

@@ -14,7 +14,7 @@ type DemoChain = Awaited<ReturnType<typeof startDemoChain>>;
 
 const HISTORY = 12;
 const NEVER_MS = 1_000_000;
-const WAIT = { timeout: 20_000, interval: 20 };
+const WAIT = { timeout: 120_000, interval: 20 };
 
 let folder: string;
 let started: { stop(): Promise<void> }[];

@@ -83,7 +83,7 @@ const gone = async (pid: number) => {
           return false;
         }
       },
-      { timeout: 15_000 },
+      { timeout: 120_000 },
     )
     .toBe(false);
 };

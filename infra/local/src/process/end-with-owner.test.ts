@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { endWithOwner } from './end-with-owner.js';
 import { isAlive } from './process-start.js';
 
-const WAIT = { timeout: 50_000, interval: 20 };
+const WAIT = { timeout: 120_000, interval: 20 };
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');

@@ -31,7 +31,7 @@ it.runIf(process.platform === 'linux')('does not take a zombie for a process tha
     const [line] = await once(parent.stdout.setEncoding('utf8'), 'data');
     const pid = Number(line);
     await vi.waitFor(async () => expect(await readFile(`/proc/${pid}/stat`, 'latin1')).toMatch(/\) Z /), {
-      timeout: 50_000,
+      timeout: 120_000,
     });
     expect(() => process.kill(pid, 0)).not.toThrow();
     expect(isAlive(pid)).toBe(false);

@@ -4,13 +4,11 @@ import path from 'node:path';
 import { freshDatabase } from '@packhouse/local';
 import { createLogger } from '@packhouse/runtime';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createDatabase } from '../create-database.js';
 import { silentContext } from '../testing/open-database.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS_FOLDER, migrationNames } from './migrations.js';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>;
 let folder: string;
@@ -131,10 +129,10 @@ describe('a migration that needs a lock which a long transaction holds', () => {
     const migrating = migrate({ connectionString: fresh.url, folder, logger });
     const waiting = `SELECT 1 FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'packhouse migrate' AND wait_event_type = 'Lock'`;
-    await expect.poll(() => rows(waiting), { timeout: 60_000, interval: 10 }).toHaveLength(1);
+    await expect.poll(() => rows(waiting), { timeout: 120_000, interval: 10 }).toHaveLength(1);
     // Stands in line behind the migration, and would until the transaction ends.
     await rows('SELECT FROM packhouse.network');
-    await expect.poll(() => stepsBack.length, { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(() => stepsBack.length, { timeout: 120_000 }).toBeGreaterThan(0);
     await rows('SELECT FROM packhouse.network');
     await holder.query('COMMIT');
     await holder.end();
@@ -183,7 +181,7 @@ it('loses nothing of what programs of the version before write while it runs', a
   })();
   writing.catch(() => undefined);
   try {
-    await expect.poll(() => written, { timeout: 60_000 }).toBeGreaterThan(20);
+    await expect.poll(() => written, { timeout: 120_000 }).toBeGreaterThan(20);
     const outcomes = await Promise.all([1, 2].map(() => migrate({ connectionString: fresh.url })));
     const brought = (await migrationNames()).slice(1);
     expect(outcomes.filter((applied) => applied.length > 0)).toEqual([brought]);

@@ -239,7 +239,7 @@ it('needs some 350 bytes an entry, index included', async () => {
   } finally {
     await other.close();
   }
-}, 120_000);
+});
 
 it('knows nothing of networks and kinds that were never published', async () => {
   const { manifest } = open.database;

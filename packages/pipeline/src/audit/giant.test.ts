@@ -46,4 +46,4 @@ test('traces that are too large to be held are read as a stream, proved one by o
     { kind: 'traces', cause: 'traces', block: BLOCK },
   ]);
   await undo();
-}, 300_000);
+});

@@ -6,13 +6,13 @@ import { FINALITY_ALARM } from '../head/finality-alarm.js';
 import { follow } from '../ingest/follow.js';
 import { plan } from '../ingest/plan.js';
 import { packJobId, parsePackJobId } from '../job-names.js';
-import { emptyQueue, makeWorld, type World } from '../testing/world.js';
+import { makeWorld, type World } from '../testing/world.js';
 import { coverage, holeNeeds } from './coverage.js';
 import { coverageSummary } from './network-report.js';
 
 const FIRST = 1_000;
 const OPTIONS = { txsPerBlock: 3, logsPerTx: 2, tracesPerTx: 2, seed: 5, startNumber: FIRST };
-const WAIT = { timeout: 50_000, interval: 50 };
+const WAIT = { timeout: 120_000, interval: 50 };
 let world: World | undefined;
 let release: () => void = () => undefined;
 afterEach(async () => {
@@ -120,7 +120,7 @@ describe('coverage', () => {
     expect(summary.oldestQuarantine).toMatchObject({ start: FIRST + 20, end: FIRST + 20, attempts: 1 });
     release();
     await Promise.all([ingesting.close(), packing.close()]);
-    await emptyQueue(queues, 'ingest');
+    await queues.wipe('ingest');
   });
 
   test('says up to where all kinds are complete, also where one of them is behind', async () => {

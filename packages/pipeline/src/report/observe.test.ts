@@ -1,9 +1,8 @@
 import { generateChain } from '@packhouse/replay-node';
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { makeWorld, type World } from '../testing/world.js';
 import { createObserver, type Observer } from './observe.js';
 
-vi.setConfig({ testTimeout: 180_000 });
 const blocks = generateChain({ length: 40, txsPerBlock: 2, startNumber: 100 });
 let world: World;
 let observer: Observer;

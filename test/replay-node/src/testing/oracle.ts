@@ -12,7 +12,7 @@ const FIELDS =
   'parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom difficulty! number! gasLimit! gasUsed! timestamp! extraData mixHash nonce baseFeePerGas! withdrawalsRoot blobGasUsed! excessBlobGas! parentBeaconBlockRoot requestsHash';
 
 /** keccak(RLP(header)). */
-export function oracleHash(block: RpcBlock): string {
+function oracleHash(block: RpcBlock): string {
   const values: unknown[] = [];
   for (const field of FIELDS.split(' ')) {
     const value = block[field.replace('!', '')];

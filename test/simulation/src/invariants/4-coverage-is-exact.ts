@@ -3,7 +3,7 @@ import { ALL_ROWS, type Evidence } from './evidence.js';
 import { createFindings, type Verdict } from './verdict.js';
 
 /** A hole that may be there: blocks that truly cannot be had. */
-export interface ExcusedHole {
+interface ExcusedHole {
   kind: Kind;
   block: number;
   reason: string;

@@ -3,7 +3,7 @@ import { ALL_ROWS, type Evidence } from './evidence.js';
 import { createFindings, type Verdict } from './verdict.js';
 
 /** What was done twice, and what may have been. */
-export interface Redone {
+interface Redone {
   /** Blocks that the nodes gave whole more than once, each time but the first. */
   fetchedAgain: number;
   /** Jobs that may have been begun again: kills, and whatever else takes a running job away. */

@@ -1,33 +1,7 @@
 import type { Kind } from '@packhouse/chain';
+import { type CoverageAnswer, checkCoverageAnswer, parseRange } from '../watch/coverage-answer.js';
 import { ALL_ROWS, type Evidence } from './evidence.js';
 import { createFindings, type Verdict } from './verdict.js';
-
-/** As much of the answer of `bundle-api/coverage` as is checked. */
-export interface CoverageAnswer {
-  page: string;
-  next: string | null;
-  completeTo: number | null;
-  kinds: { kind: Kind; published: string[]; holes: { range: string; reason: string; needs: string }[] }[];
-}
-
-const parse = (range: string): [number, number] => range.split('-').map(Number) as [number, number];
-
-/** What is wrong with an answer in itself: what is published and the holes have to tile the page, each with a reason. */
-export function checkCoverageAnswer(answer: CoverageAnswer): string | null {
-  const [first, last] = parse(answer.page);
-  for (const { kind, published, holes } of answer.kinds) {
-    const silent = holes.find(({ reason, needs }) => !reason || !needs);
-    if (silent !== undefined) return `${kind} ${silent.range} has no reason`;
-    const tiles = [...published, ...holes.map(({ range }) => range)].map(parse).sort((a, b) => a[0] - b[0]);
-    let next = first;
-    for (const [start, end] of tiles) {
-      if (start !== next) return `${kind}: ${start > next ? 'nothing is said of' : 'twice is said'} ${next}`;
-      next = end + 1;
-    }
-    if (next !== last + 1) return `${kind}: nothing is said of ${next} to ${last}`;
-  }
-  return null;
-}
 
 /** Invariant 4, as people see it: the coverage route says of each block what the index says, and knows no hole. */
 export async function coverageRouteIsTrue(
@@ -42,10 +16,10 @@ export async function coverageRouteIsTrue(
     const problem = checkCoverageAnswer(answer);
     if (problem !== null) findings.violated(problem);
     for (const { kind, published, holes } of answer.kinds) {
-      for (const [start, end] of published.map(parse))
+      for (const [start, end] of published.map(parseRange))
         for (let number = start; number <= end; number++) said.get(kind)?.add(number);
       for (const { range, reason } of holes) {
-        const [start, end] = parse(range);
+        const [start, end] = parseRange(range);
         if (end >= expected.start && start <= expected.end)
           findings.violated(`${kind} ${range} are said to be missing: ${reason}`);
       }

@@ -5,7 +5,7 @@ export interface Frame {
 }
 
 /** Cuts a stream into messages, as they become whole. */
-export interface Framer {
+interface Framer {
   push(chunk: Buffer): Frame[];
 }
 

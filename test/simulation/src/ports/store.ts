@@ -1,7 +1,7 @@
 import { type ScriptedS3, type ScriptedS3Fault, startScriptedS3 } from '@packhouse/scripted-s3';
 
 /** What the processes need to reach the store. */
-export const STORE_PREFIX = 'bundles';
+const STORE_PREFIX = 'bundles';
 
 /** The object store of the simulation. */
 export interface SimulatedStore {

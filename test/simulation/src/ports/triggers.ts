@@ -1,14 +1,14 @@
 import type { Port } from '../schedule/action.js';
 
 /** What a trigger does to the message that it waited for. */
-export type Effect =
+type Effect =
   | { kind: 'kill'; when: 'before' | 'after' }
   | { kind: 'cut'; when: 'before' | 'after' }
   | { kind: 'error'; code: string }
   | { kind: 'store'; fault: string };
 
 /** Waits for the n-th message at a port. */
-export interface Trigger {
+interface Trigger {
   port: Port;
   /** The process whose messages count; null: everybody's. */
   process: string | null;

@@ -6,7 +6,7 @@ import type { ProcessMessage } from '@packhouse/runtime';
 import type { Role, Who } from '../schedule/action.js';
 
 /** A process that ended though nobody told it to, after it had been ready. */
-export interface Crash {
+interface Crash {
   process: string;
   outcome: string;
   lastWords: string;

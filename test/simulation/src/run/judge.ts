@@ -11,17 +11,18 @@ import { reclaimedAfterReadable } from '../invariants/7-reclaimed-after-readable
 import { noSecrets, type PublicText } from '../invariants/8-no-secrets.js';
 import { memoryBounded } from '../invariants/9-memory-bounded.js';
 import { auditIsClean } from '../invariants/audit-is-clean.js';
-import { type CoverageAnswer, coverageRouteIsTrue } from '../invariants/coverage-route.js';
+import { coverageRouteIsTrue } from '../invariants/coverage-route.js';
 import type { Evidence } from '../invariants/evidence.js';
 import { manifestVerifies } from '../invariants/manifest-verifies.js';
 import { createFindings, type Verdict } from '../invariants/verdict.js';
+import type { CoverageAnswer } from '../watch/coverage-answer.js';
 import type { Healing } from './heal.js';
 import { runAudit } from './run-audit.js';
 import { INGEST_CONCURRENCY, MEMORY_LIMIT, NETWORK } from './settings.js';
 import type { World } from './world.js';
 
 /** A verdict may be about more than the nine: that no process ends by itself has the number 0. */
-export const NO_CRASH = 0;
+const NO_CRASH = 0;
 
 /** Checks all invariants, once everything was let heal. */
 export async function judge(world: World, healing: Healing): Promise<Verdict[]> {

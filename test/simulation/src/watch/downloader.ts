@@ -2,8 +2,8 @@ import { gunzipSync } from 'node:zlib';
 import { KINDS, type Kind } from '@packhouse/chain';
 import { canonicalText } from '../chain/canonical.js';
 import type { HonestChain } from '../chain/honest-chain.js';
-import { type CoverageAnswer, checkCoverageAnswer } from '../invariants/coverage-route.js';
 import type { Random } from '../random.js';
+import { type CoverageAnswer, checkCoverageAnswer } from './coverage-answer.js';
 
 /** A pointer that was handed out. */
 export interface HandedOut {
