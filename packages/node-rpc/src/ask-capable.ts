@@ -1,6 +1,6 @@
 import type { Answer, Call } from './call.js';
 import type { BlockFacts, Capability, Mode } from './capabilities.js';
-import { type Fault, makeFault } from './fault.js';
+import { type Fault, makeFault } from './upstream/fault.js';
 import type { CallContext, UpstreamNode } from './upstream-node.js';
 
 /** What came of asking for one block in one of the ways there are. */

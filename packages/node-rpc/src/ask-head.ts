@@ -1,6 +1,6 @@
 import type { BlockHeader } from './block-source.js';
 import type { Call } from './call.js';
-import { type Fault, makeFault } from './fault.js';
+import { type Fault, makeFault } from './upstream/fault.js';
 import type { CallContext, UpstreamNode } from './upstream-node.js';
 
 /** The newest block of one upstream and, where it says so, the newest final one. */

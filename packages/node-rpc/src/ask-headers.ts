@@ -1,7 +1,7 @@
 import { readHeader } from './ask-head.js';
 import type { BlockHeader } from './block-source.js';
 import type { Call } from './call.js';
-import type { Fault } from './fault.js';
+import type { Fault } from './upstream/fault.js';
 import type { CallContext, UpstreamNode } from './upstream-node.js';
 
 /** Asks for the block of this number without its transactions themselves, so that many such calls fit into a request. */

@@ -1,8 +1,8 @@
 import type { Network } from '@packhouse/networks';
 import type { PackhouseError } from '@packhouse/runtime';
 import type { Answer, Call } from './call.js';
-import { type Fault, makeFault } from './fault.js';
 import type { NodeLabel } from './node-label.js';
+import { type Fault, makeFault } from './upstream/fault.js';
 import type { CallContext, UpstreamNode } from './upstream-node.js';
 
 export const CHAIN_ID_CALL: Call = { method: 'eth_chainId', params: [], weight: 1, learnedAs: 'chain id' };

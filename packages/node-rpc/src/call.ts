@@ -1,4 +1,4 @@
-import type { Fault } from './fault.js';
+import type { Fault } from './upstream/fault.js';
 
 /** One JSON-RPC call. */
 export interface Call {

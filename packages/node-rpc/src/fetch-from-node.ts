@@ -1,10 +1,10 @@
 import { askCapable } from './ask-capable.js';
 import type { FetchedBlock, FetchWish } from './block-source.js';
 import type { BlockFacts } from './capabilities.js';
-import type { Fault } from './fault.js';
 import { isFault, type ReadBlock, readBlock } from './read-block.js';
 import { checkReceipts, receiptsOf } from './read-receipts.js';
 import { type ReadTraces, readTraces } from './read-traces.js';
+import type { Fault } from './upstream/fault.js';
 import type { CallContext, UpstreamNode } from './upstream-node.js';
 
 /** What one upstream gave for one block. */

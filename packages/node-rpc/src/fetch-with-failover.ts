@@ -2,8 +2,8 @@ import { type Clock, PackhouseError, type Scope } from '@packhouse/runtime';
 import type { FailedBlock, FetchedBlock, FetchWish } from './block-source.js';
 import type { ByteLease } from './byte-budget.js';
 import { chooseNode, offers } from './choose-node.js';
-import type { Fault } from './fault.js';
 import { fetchFromNode } from './fetch-from-node.js';
+import type { Fault } from './upstream/fault.js';
 import type { UpstreamNode } from './upstream-node.js';
 
 /** Tries an upstream gets for the same blocks. */

@@ -18,5 +18,5 @@ export type {
   ResultBody,
 } from './forward/forwarder.js';
 export { headQuestion, type NodeQuestion } from './forward/head-question.js';
-export { type RefusedRange, refusedRange } from './forward/refused-range.js';
 export { createNodeLabel, type NodeLabel } from './node-label.js';
+export { type RefusedRange, refusedRange } from './upstream/refused-range.js';

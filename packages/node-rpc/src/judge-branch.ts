@@ -2,7 +2,7 @@ import type { Clock } from '@packhouse/runtime';
 import type { NodeHead } from './ask-head.js';
 import { askHeaders } from './ask-headers.js';
 import type { BlockAnchor } from './block-source.js';
-import type { Fault } from './fault.js';
+import type { Fault } from './upstream/fault.js';
 import type { CallContext, UpstreamNode } from './upstream-node.js';
 
 /** What is known of the branch that an upstream follows. */

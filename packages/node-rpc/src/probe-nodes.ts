@@ -6,10 +6,10 @@ import { headerCall } from './ask-headers.js';
 import { askClient } from './ask-identity.js';
 import type { FetchWish } from './block-source.js';
 import { offers } from './choose-node.js';
-import { type Fault, makeFault } from './fault.js';
 import { isFault, type ReadBlock, readBlock } from './read-block.js';
 import { checkReceipts } from './read-receipts.js';
 import { readTraces } from './read-traces.js';
+import { type Fault, makeFault } from './upstream/fault.js';
 import type { CallContext, UpstreamNode } from './upstream-node.js';
 
 /** Blocks behind the head: its receipts and traces are surely there, and it is not pruned yet. */

@@ -1,8 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { type Answer, type Call, describeCalls } from './call.js';
-import { type Asked, type Fault, makeFault } from './fault.js';
 import type { NodeLabel } from './node-label.js';
-import { rpcFault } from './rpc-fault.js';
+import { type Asked, type Fault, makeFault, rpcFault } from './upstream/fault.js';
 
 /** The text of a JSON-RPC request; ids are `firstId`, `firstId + 1`, … A single call is not put in an array. */
 export function writeRequest(calls: readonly Call[], firstId: number): string {
@@ -21,13 +20,18 @@ export function parseJson(body: Buffer): unknown {
   return JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'));
 }
 
+/** What answers are read by. */
+export interface AnswerPlace {
+  label: NodeLabel;
+  firstId: number;
+  status: number;
+  /** What the upstream asked to wait, in milliseconds. */
+  wait?: number | undefined;
+}
+
 /** Matches a body to the calls it should answer; never throws. */
-export function readAnswers(
-  body: Buffer,
-  calls: readonly Call[],
-  firstId: number,
-  label: NodeLabel,
-): Answer[] {
+export function readAnswers(body: Buffer, calls: readonly Call[], place: AnswerPlace): Answer[] {
+  const { firstId, label } = place;
   const asked: Asked = { label, what: describeCalls(calls), block: calls[0]?.block };
   const all = (fault: Fault): Answer[] => calls.map(() => ({ ok: false, fault }));
   let parsed: unknown;
@@ -36,40 +40,47 @@ export function readAnswers(
   } catch (error) {
     return all(notJsonFault(body, asked, calls.length, error));
   }
-  if (calls.length > 1 && Array.isArray(parsed)) return readBatch(parsed, body.length, calls, firstId, label);
+  if (calls.length > 1 && Array.isArray(parsed)) return readBatch(parsed, body.length, calls, place);
   if (!isEnvelope(parsed)) return all(notEnvelopeFault(body, asked, calls.length));
   if (parsed.error !== undefined && parsed.error !== null)
-    return all(rpcFault(parsed.error, asked, calls.length));
+    return all(errorFault(parsed.error, asked, calls, place));
   if (calls.length > 1) {
     return all(
       makeFault(asked, 'NODE_ANSWER_INVALID', 'answered with one object instead of a list', 'shrink'),
     );
   }
-  return [readItem(parsed, firstId, body.length, asked, 1)];
+  return [readItem(parsed, firstId, body.length, asked, calls, place)];
 }
 
-function readBatch(
-  items: unknown[],
-  bytes: number,
-  calls: readonly Call[],
-  firstId: number,
-  label: NodeLabel,
-): Answer[] {
+function readBatch(items: unknown[], bytes: number, calls: readonly Call[], place: AnswerPlace): Answer[] {
+  const { firstId, label } = place;
   const byId = new Map<unknown, Envelope>();
   for (const item of items) if (isEnvelope(item)) byId.set(item.id, item);
   const share = Math.ceil(bytes / calls.length);
   return calls.map((call, index): Answer => {
     const asked = { label, what: describeCalls([call]), block: call.block };
     const item = byId.get(firstId + index);
-    if (item !== undefined) return readItem(item, firstId + index, share, asked, calls.length);
+    if (item !== undefined) return readItem(item, firstId + index, share, asked, calls, place);
     const happened = `left the answer out of a batch of ${calls.length}`;
     return { ok: false, fault: makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'shrink') };
   });
 }
 
-function readItem(item: Envelope, id: number, bytes: number, asked: Asked, calls: number): Answer {
+function errorFault(error: unknown, asked: Asked, calls: readonly Call[], place: AnswerPlace): Fault {
+  const { status, wait } = place;
+  return rpcFault(error, asked, { calls: calls.length, method: calls[0]?.method ?? '', status, wait });
+}
+
+function readItem(
+  item: Envelope,
+  id: number,
+  bytes: number,
+  asked: Asked,
+  calls: readonly Call[],
+  place: AnswerPlace,
+): Answer {
   if (item.error !== undefined && item.error !== null)
-    return { ok: false, fault: rpcFault(item.error, asked, calls) };
+    return { ok: false, fault: errorFault(item.error, asked, calls, place) };
   if (item.id !== id) {
     const happened = `answered with id ${asked.label.quote(JSON.stringify(item.id) ?? 'none')} instead of ${id}`;
     return { ok: false, fault: makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'here', { weighs: true }) };

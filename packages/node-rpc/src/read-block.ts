@@ -1,5 +1,5 @@
 import type { BlockFacts } from './capabilities.js';
-import { type Fault, makeFault } from './fault.js';
+import { type Fault, makeFault } from './upstream/fault.js';
 import type { UpstreamNode } from './upstream-node.js';
 
 /** A block as far as fetching needs to know it. */

@@ -1,11 +1,11 @@
 import type { Scope } from '@packhouse/runtime';
 import { type Answer, type Call, describeCalls } from './call.js';
-import { type Asked, type Fault, makeFault } from './fault.js';
 import type { NodeLabel } from './node-label.js';
 import { readAnswers } from './read-answers.js';
-import { statusFault } from './status-fault.js';
 import { openStreamedAnswer } from './stream-answer.js';
 import type { HttpAnswer } from './transport.js';
+import { type Asked, type Fault, makeFault, statusFault } from './upstream/fault.js';
+import { retryAfterMs } from './upstream/verdict.js';
 
 /** Of an answer that is no success only the start is of interest. */
 const ERROR_BODY_BYTES = 1_048_576;
@@ -41,10 +41,11 @@ export async function readHttpAnswer(
   };
 
   if (body.whole) {
-    if (status === 200) return readAnswers(body.bytes, calls, firstId, label);
-    // Some nodes put a proper JSON-RPC error under a failing status; its code says more.
-    if (status !== 429 && status !== 401 && body.bytes.length < ERROR_BODY_BYTES) {
-      const said = readAnswers(body.bytes, calls, firstId, label);
+    const place = { label, firstId, status, wait: retryAfterMs(http.retryAfter, now) };
+    if (status === 200) return readAnswers(body.bytes, calls, place);
+    // Some nodes put a proper JSON-RPC error under a failing status, which says more.
+    if (body.bytes.length < ERROR_BODY_BYTES) {
+      const said = readAnswers(body.bytes, calls, place);
       const [first] = said;
       if (first?.ok === false && 'rpcCode' in first.fault.error.data) return said;
     }
@@ -79,6 +80,7 @@ async function readOversize(
     start: body.start,
     rest: body.rest,
     id: firstId,
+    method: call.method,
     asked,
     signal: scope.signal,
     assemble: call.oversize === 'assemble',

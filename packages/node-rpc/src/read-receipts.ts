@@ -1,6 +1,6 @@
 import type { Answer } from './call.js';
 import type { BlockFacts, Mode } from './capabilities.js';
-import { type Fault, makeFault } from './fault.js';
+import { type Fault, makeFault } from './upstream/fault.js';
 import type { UpstreamNode } from './upstream-node.js';
 
 /** What is wrong with the receipts of a block, or null. That they are the right ones is for the proofs to say. */

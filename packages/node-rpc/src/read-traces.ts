@@ -1,8 +1,8 @@
 import type { Answer } from './call.js';
 import type { BlockFacts, TraceMode } from './capabilities.js';
-import { type Fault, makeFault } from './fault.js';
 import { flattenCallFrame } from './flatten-traces.js';
 import { checkBlockHash } from './read-receipts.js';
+import { type Fault, makeFault } from './upstream/fault.js';
 import type { UpstreamNode } from './upstream-node.js';
 
 /** The traces of a block, or what is wrong with them. */

@@ -206,6 +206,7 @@ describe('openStreamedAnswer', () => {
       start,
       rest: { next: async () => chunks.shift() ?? null, destroy: () => undefined },
       id: 1,
+      method: 'trace_block',
       asked,
       signal: new AbortController().signal,
       assemble,

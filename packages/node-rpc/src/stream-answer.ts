@@ -3,10 +3,8 @@ import type { PackhouseError } from '@packhouse/runtime';
 import { getManyValues, isMany, none } from 'stream-chain/defs.js';
 import { Assembler } from 'stream-json/assembler.js';
 import { jsonParser } from 'stream-json/parser.js';
-import { type Asked, type Fault, makeFault } from './fault.js';
-import { rpcFault } from './rpc-fault.js';
 import type { BodyRest } from './transport.js';
-import { transportFault } from './transport-fault.js';
+import { type Asked, type Fault, makeFault, rpcFault, transportFault } from './upstream/fault.js';
 
 /** What a streamed answer turned out to be. */
 export type StreamedAnswer =
@@ -21,6 +19,7 @@ export interface StreamedBody {
   start: Buffer[];
   rest: BodyRest;
   id: number;
+  method: string;
   asked: Asked;
   /** Aborting destroys the connection; its reason is what the elements then reject with. */
   signal: AbortSignal;
@@ -55,7 +54,7 @@ export async function openStreamedAnswer(body: StreamedBody): Promise<StreamedAn
       if (item === null) break;
       if (item.type === 'error' && item.value !== null) {
         reader.close();
-        return { kind: 'fault', fault: rpcFault(item.value, body.asked, 1) };
+        return { kind: 'fault', fault: rpcFault(item.value, body.asked, { calls: 1, method: body.method }) };
       }
       if (item.type === 'array') {
         if (!body.assemble) return { kind: 'elements', elements: readElements(reader, body) };
@@ -111,7 +110,8 @@ function readElements(reader: ItemReader, body: StreamedBody): AsyncIterableIter
           if (failed !== undefined) throw failed;
           if (item === null) break;
           if (item.type === 'element') return { done: false, value: item.value };
-          if (item.type === 'error' && item.value !== null) throw rpcFault(item.value, body.asked, 1).error;
+          if (item.type === 'error' && item.value !== null)
+            throw rpcFault(item.value, body.asked, { calls: 1, method: body.method }).error;
         }
         close();
         return { done: true, value: undefined };

@@ -6,7 +6,6 @@ import type { ByteLease } from './byte-budget.js';
 import { type Answer, type Call, describeCalls } from './call.js';
 import { type Capabilities, createCapabilities } from './capabilities.js';
 import { type Circuit, createCircuit } from './circuit.js';
-import { type Fault, makeFault } from './fault.js';
 import { createInFlightLimit, type InFlightLimit } from './in-flight-limit.js';
 import { createNodeLabel, type NodeLabel } from './node-label.js';
 import type { NodeMetrics } from './node-metrics.js';
@@ -15,7 +14,8 @@ import { writeRequest } from './read-answers.js';
 import { readHttpAnswer } from './read-http-answer.js';
 import { shareQuestion } from './share-question.js';
 import { createTransport, type HttpAnswer } from './transport.js';
-import { transportFault } from './transport-fault.js';
+import { type Fault, makeFault, transportFault } from './upstream/fault.js';
+import { createPause } from './upstream/pause.js';
 
 /** What a call is made for. */
 export interface CallContext {
@@ -50,8 +50,6 @@ export interface UpstreamNode {
   /** It failed a proof: asked last until then, in the clock's milliseconds. */
   distrustedUntil: number;
   lies: number;
-  /** It asked for a pause until then, in the clock's milliseconds. */
-  pausedUntil: number;
   lastFault: Fault | null;
   latencyMs: number | null;
   requests: number;
@@ -80,9 +78,6 @@ export interface UpstreamNodeOptions {
 }
 
 const START_IN_FLIGHT = 4;
-const LONGEST_PAUSE_MS = 60_000;
-/** Some ask for a day; whether that still holds is looked at more often. */
-const LONGEST_ASKED_PAUSE_MS = 600_000;
 
 /** Opens one upstream. */
 export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
@@ -114,24 +109,13 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     },
   });
   let nextId = 1;
-  let pauses = 0;
+  const pause = createPause(clock);
 
   const noteFault = (fault: Fault, subject: string, calls: number, startedAt: number): void => {
     const { code } = fault.error;
     node.lastFault = fault;
     if (fault.weighs) circuit.failed();
-    const asked =
-      fault.retryAfterMs === undefined ? undefined : Math.min(fault.retryAfterMs, LONGEST_ASKED_PAUSE_MS);
-    if (code === 'NODE_RATE_LIMITED') {
-      if (startedAt >= lastPauseAt) {
-        pauses += 1;
-        lastPauseAt = performance.now();
-      }
-      const backOff = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** Math.min(pauses, 7));
-      node.pausedUntil = Math.max(node.pausedUntil, clock.now() + (asked ?? backOff));
-    } else if (asked !== undefined) {
-      node.pausedUntil = Math.max(node.pausedUntil, clock.now() + asked);
-    }
+    pause.ask(fault, startedAt);
     if (
       code === 'NODE_RATE_LIMITED' ||
       code === 'NODE_TIMEOUT' ||
@@ -141,7 +125,6 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     }
     if (fault.action === 'shrink' && calls > 1) node.sizes.tooMuch(subject, calls);
   };
-  let lastPauseAt = Number.NEGATIVE_INFINITY;
 
   const refuse = async (calls: readonly Call[], fault: Fault): Promise<Answer[]> => {
     const { code } = fault.error;
@@ -206,7 +189,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       metrics.calls(name, method, answer.ok ? 'ok' : answer.fault.error.code, 1);
     }
     if (faults.size === 0) {
-      pauses = 0;
+      pause.over();
       node.sizes.succeeded(subject, {
         calls: calls.length,
         weight: calls.reduce((sum, call) => sum + call.weight, 0),
@@ -245,14 +228,13 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     offChain: false,
     distrustedUntil: 0,
     lies: 0,
-    pausedUntil: 0,
     lastFault: null,
     latencyMs: null,
     requests: 0,
     errors: 0,
     waitMs: () => {
       if (node.excluded !== null) return Number.POSITIVE_INFINITY;
-      return Math.max(circuit.waitMs(), node.pausedUntil - clock.now(), 0);
+      return Math.max(circuit.waitMs(), pause.waitMs(), 0);
     },
     askChain: shareQuestion(askChain),
     callAll: async (calls, callContext) => {

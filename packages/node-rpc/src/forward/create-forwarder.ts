@@ -34,16 +34,14 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
       return value === null || (highest !== null && highest >= value) ? highest : value;
     }, null);
 
-  const rests = (node: ForwardNode, now: number): boolean =>
-    node.circuit.waitMs() > 0 || node.pausedUntil > now;
+  const rests = (node: ForwardNode): boolean => node.circuit.waitMs() > 0 || node.pause.waitMs() > 0;
 
   const order = (request: ForwardRequest): readonly ForwardNode[] => {
     if (nodes.length === 1 && !(nodes[0] as ForwardNode).excluded) return nodes;
-    const now = context.clock.now();
     const head = best((node) => node.head) ?? 0;
     const rank = (node: ForwardNode): number =>
       // A node that rests is asked last rather than never.
-      (rests(node, now) ? 1_000 : 0) +
+      (rests(node) ? 1_000 : 0) +
       (node.head !== null && (node.head < head - LAG_BLOCKS || node.head < (request.block ?? 0)) ? 500 : 0) +
       node.priority;
     const cost = (node: ForwardNode): number => (node.latencyMs ?? 1) * (node.inFlight + 1);
@@ -53,7 +51,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
   const hedging: Hedging = {
     afterMs: (method) => Math.min(HEDGE_MAX_MS, Math.max(HEDGE_MIN_MS, times.usual(method) * HEDGE_FACTOR)),
     begin(node) {
-      if (node.excluded || rests(node, context.clock.now())) return false;
+      if (node.excluded || rests(node)) return false;
       metrics.hedged(node.name);
       return true;
     },

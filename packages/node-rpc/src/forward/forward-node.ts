@@ -4,7 +4,8 @@ import { Pool } from 'undici';
 import { type Circuit, createCircuit } from '../circuit.js';
 import { createNodeLabel } from '../node-label.js';
 import { createRateWindow } from '../rate-window.js';
-import { retryAfterMs } from '../status-fault.js';
+import { createPause, type Pause } from '../upstream/pause.js';
+import { judgeSocket, retryAfterMs } from '../upstream/verdict.js';
 import type { ForwardMetrics } from './forward-metrics.js';
 import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
 import { OVERTAKEN, TIMED_OUT } from './given-up.js';
@@ -38,8 +39,7 @@ export interface ForwardNode {
   /** Smoothed time to the first byte, in milliseconds; null while unknown. */
   latencyMs: number | null;
   inFlight: number;
-  /** It asked for a pause until then, in the clock's milliseconds. */
-  pausedUntil: number;
+  readonly pause: Pause;
   /** It is on another chain: see `exclude`. */
   readonly excluded: boolean;
   /** When it last told its chain, or that it cannot, in the clock's milliseconds; null: since it was gone it has not. */
@@ -52,7 +52,6 @@ export interface ForwardNode {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 /** Opens the connections to one upstream; nothing is asked yet. */
 export function createForwardNode(options: {
@@ -126,7 +125,7 @@ export function createForwardNode(options: {
       const took = headAt - startedAt;
       smooth(took);
       const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, clock.now());
-      const outcome = judge(request, read, status, wait);
+      const outcome = judge(request, read, status, wait, startedAt);
       if (outcome.kind !== 'elsewhere') times.answered(request.method, took);
       metrics.asked(
         name,
@@ -144,9 +143,7 @@ export function createForwardNode(options: {
       failed('no connection, or one that broke');
       metrics.asked(name, request.method, 'unavailable', ms);
       context.logger.debug({ upstream: name, method: request.method, err: error }, 'node could not be asked');
-      const { code = '', sent = false } = error as { code?: string; sent?: boolean };
-      const unsent =
-        !sent && /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT/.test(code);
+      const unsent = (error as { sent?: boolean }).sent !== true && judgeSocket(error).unsent;
       return { kind: 'elsewhere', reason: 'unavailable', detail: 'a node broke off', unsent };
     }
   };
@@ -161,6 +158,7 @@ export function createForwardNode(options: {
       metrics.healthy(name, !open && !node.excluded);
     },
   });
+  const pause = createPause(clock);
   let because = '';
   const failed = (why: string): void => {
     because = why;
@@ -172,13 +170,12 @@ export function createForwardNode(options: {
     health: {
       succeeded: circuit.succeeded,
       failed,
-      pause(ms) {
-        node.pausedUntil = Math.max(node.pausedUntil, clock.now() + Math.min(ms, LONGEST_PAUSE_MS));
-      },
+      pause: pause.ask,
+      recovered: pause.over,
     },
   });
   const smooth = (ms: number): void => {
-    node.latencyMs = node.latencyMs === null ? ms : node.latencyMs * 0.9 + ms * 0.1;
+    node.latencyMs = node.latencyMs === null ? ms : node.latencyMs * 0.8 + ms * 0.2;
   };
   let excluded = false;
   metrics.healthy(name, true);
@@ -191,7 +188,7 @@ export function createForwardNode(options: {
     finalized: null,
     latencyMs: null,
     inFlight: 0,
-    pausedUntil: 0,
+    pause,
     get excluded() {
       return excluded;
     },

@@ -1,8 +1,8 @@
 import type { Family } from '@packhouse/networks';
-import { classifyNodeError, refusesLogs } from './classify-node-error.js';
+import type { Meaning, Verdict } from '../upstream/meanings.js';
+import { asksForPause, judgeError, judgeStatus } from '../upstream/verdict.js';
 import type { TryOutcome } from './forward-node.js';
 import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
-import { nodeTrouble } from './node-trouble.js';
 import type { ReadAnswer } from './read-answer.js';
 
 /** What is noted of a node by its answers. */
@@ -10,7 +10,8 @@ interface NodeHealth {
   succeeded(): void;
   /** `why` is for its operator. */
   failed(why: string): void;
-  pause(ms: number): void;
+  pause(wish: { pauseMs: number; retryAfterMs: number | undefined }, startedAt: number): void;
+  recovered(): void;
 }
 
 /** Judges an answer by its HTTP status and what was read; `wait` is what it asked to wait, in milliseconds. */
@@ -19,16 +20,15 @@ export type Judge = (
   read: ReadAnswer,
   status: number,
   wait: number | undefined,
+  startedAt: number,
 ) => TryOutcome;
 
-const DEFAULT_PAUSE_MS = 1_000;
-
-/** What clients hear of a node's trouble; what it said is for its operator. */
-const TROUBLE = {
-  busy: 'the nodes ask for fewer requests',
+/** What clients hear of the operator's business with a node; what it said is for the operator. */
+const TROUBLE: Partial<Record<Meaning, string>> = {
+  'slow-down': 'the nodes ask for fewer requests',
+  plan: 'the nodes do not let the gateway in',
   refused: 'the nodes do not let the gateway in',
-  broken: 'a node failed',
-} as const;
+};
 
 /** Makes the judge of one node's answers. */
 export function createJudge({
@@ -40,44 +40,43 @@ export function createJudge({
   health: NodeHealth;
   name: string;
 }): Judge {
-  return (request, read, status, wait) => {
+  const note = (verdict: Verdict, why: string, wait: number | undefined, startedAt: number): void => {
+    if (verdict.weighs === false) health.succeeded();
+    else health.failed(why);
+    if (asksForPause(verdict)) health.pause({ pauseMs: verdict.pauseMs, retryAfterMs: wait }, startedAt);
+  };
+  return (request, read, status, wait, startedAt) => {
     if (read.kind === 'result' && status === 200) {
       health.succeeded();
+      health.recovered();
       return { kind: 'result', body: read.body, upstream: name };
     }
     const parsed = read.kind === 'error' ? parseError(read.error) : null;
-    const trouble = nodeTrouble(status);
-    // Nodes that give up on a wide range say so with any status.
-    const range =
-      status >= 500 && parsed !== null && refusesLogs(request.method, parsed.code, parsed.message);
-    if (trouble !== null && !range) {
-      health.failed(`HTTP ${status}`);
-      if (trouble === 'busy') health.pause(wait ?? DEFAULT_PAUSE_MS);
-      return elsewhere('unavailable', TROUBLE[trouble], wait);
+    if (parsed !== null && read.kind === 'error') {
+      const { code, message } = parsed;
+      const verdict = judgeError(status, code, message, { method: request.method, family, calls: 1 });
+      note(verdict, status === 200 ? `error ${code}, ${verdict.meaning}` : `HTTP ${status}`, wait, startedAt);
+      const said = { kind: 'error', error: read.error, code, message, upstream: name } as const;
+      if (verdict.retry === 'none') return said;
+      const detail = TROUBLE[verdict.meaning];
+      if (detail !== undefined) return elsewhere('unavailable', detail, wait);
+      return verdict.weighs === false
+        ? elsewhere('unavailable', 'no node has it', wait, said)
+        : elsewhere('unavailable', 'a node failed', wait);
     }
-    if (read.kind === 'too-large' && status === 200) {
+    if (status !== 200) {
+      const verdict = judgeStatus(status);
+      note(verdict, `HTTP ${status}`, wait, startedAt);
+      return elsewhere('unavailable', TROUBLE[verdict.meaning] ?? `a node answered HTTP ${status}`, wait);
+    }
+    if (read.kind === 'too-large') {
       health.succeeded();
       const detail = `the answer is larger than ${request.maxBytes} bytes`;
       return { kind: 'failed', reason: 'too-large', detail };
     }
-    if (read.kind !== 'error') {
-      health.failed(status === 200 ? 'no JSON-RPC' : `HTTP ${status}`);
-      if (status !== 200) return elsewhere('unavailable', `a node answered HTTP ${status}`, wait);
-      return elsewhere('nonsense', `a node sent ${read.kind === 'nonsense' ? read.what : 'nonsense'}`, wait);
-    }
-    if (parsed === null) {
-      health.failed('no JSON-RPC');
-      return elsewhere('nonsense', 'a node sent an error that is none', wait);
-    }
-    const said = { kind: 'error', error: read.error, ...parsed, upstream: name } as const;
-    const meaning = classifyNodeError(family, request.method, parsed.code, parsed.message);
-    if (meaning === 'busy') {
-      health.failed(`error ${parsed.code}, fewer requests`);
-      health.pause(wait ?? DEFAULT_PAUSE_MS);
-      return elsewhere('unavailable', TROUBLE.busy, wait);
-    }
-    health.succeeded();
-    return meaning === 'answer' ? said : elsewhere('unavailable', 'no node has it', wait, said);
+    health.failed('no JSON-RPC');
+    const what = read.kind === 'nonsense' ? read.what : 'an error that is none';
+    return elsewhere('nonsense', `a node sent ${what}`, wait);
   };
 }
 

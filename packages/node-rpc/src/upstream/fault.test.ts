@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { testUpstream } from '../test/test-source.js';
-import { createNodeLabel } from './node-label.js';
-import { rpcFault } from './rpc-fault.js';
+import { testUpstream } from '../../test/test-source.js';
+import { createNodeLabel } from '../node-label.js';
+import { rpcFault, statusFault } from './fault.js';
+import { retryAfterMs } from './verdict.js';
 
 const asked = {
   label: createNodeLabel(testUpstream('https://node.example/v3/0123456789abcdef')),
@@ -9,11 +10,11 @@ const asked = {
 };
 
 const single = (code: number, message: string) => {
-  const fault = rpcFault({ code, message }, asked, 1);
+  const fault = rpcFault({ code, message }, asked, { calls: 1, method: 'trace_block' });
   return [fault.error.code, fault.action];
 };
 const batch = (code: number, message: string) => {
-  const fault = rpcFault({ code, message }, asked, 16);
+  const fault = rpcFault({ code, message }, asked, { calls: 16, method: 'trace_block' });
   return [fault.error.code, fault.action];
 };
 
@@ -59,7 +60,7 @@ describe('rpcFault', () => {
     const { error } = rpcFault(
       { code: -32000, message: 'no such project 0123456789abcdef\nat line 2' },
       asked,
-      1,
+      { calls: 1, method: 'trace_block' },
     );
     expect(error.message).toBe(
       'Node main (https://node.example/***) answered error -32000 "no such project *** at line 2" when asked trace_block.',
@@ -68,6 +69,54 @@ describe('rpcFault', () => {
   });
 
   it.each([['a word'], [null], [{ code: 'x' }], [{ message: 7 }], [[]]])('survives the error %j', (error) => {
-    expect(rpcFault(error, asked, 1).error.code).toBe('NODE_ERROR');
+    expect(rpcFault(error, asked, { calls: 1, method: 'trace_block' }).error.code).toBe('NODE_ERROR');
+  });
+});
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+
+const ofStatus = (
+  status: number,
+  text = '',
+  calls = 1,
+  more: { retryAfter?: string; location?: string } = {},
+) => statusFault({ status, text, retryAfter: more.retryAfter, location: more.location }, asked, calls, NOW);
+
+describe('statusFault', () => {
+  it.each([
+    [429, '', 'NODE_RATE_LIMITED', 'here'],
+    [403, 'error code: 1015', 'NODE_RATE_LIMITED', 'here'],
+    [401, '', 'NODE_UNAUTHORIZED', 'elsewhere'],
+    [402, '', 'NODE_UNAUTHORIZED', 'elsewhere'],
+    [407, '', 'NODE_UNAUTHORIZED', 'elsewhere'],
+    [403, 'Forbidden', 'NODE_UNAUTHORIZED', 'elsewhere'],
+    [301, '', 'NODE_HTTP_ERROR', 'elsewhere'],
+    [404, 'page not found', 'NODE_HTTP_ERROR', 'here'],
+    [408, '', 'NODE_TIMEOUT', 'here'],
+    [413, '', 'NODE_ANSWER_TOO_LARGE', 'elsewhere'],
+    [500, '', 'NODE_HTTP_ERROR', 'here'],
+    [502, '<html>Bad Gateway</html>', 'NODE_HTTP_ERROR', 'here'],
+    [504, '', 'NODE_TIMEOUT', 'here'],
+  ])('HTTP %d "%s" is %s, retry %s', (status, text, code, action) => {
+    expect([ofStatus(status, text).error.code, ofStatus(status, text).action]).toEqual([code, action]);
+  });
+
+  it.each([[413], [429], [500], [503], [504]])('HTTP %d to a batch shrinks it', (status) => {
+    expect(ofStatus(status, '', 16).action).toBe('shrink');
+  });
+
+  it('says where a redirect leads, and that it is not followed', () => {
+    const { error } = ofStatus(308, '', 1, { location: 'https://elsewhere.example/' });
+    expect(error.message).toContain('redirects to https://elsewhere.example/ (HTTP 308)');
+    expect(error.hint).toContain('not followed');
+  });
+
+  it('honours Retry-After, in seconds or as a date', () => {
+    expect(ofStatus(429, '', 1, { retryAfter: '7' }).retryAfterMs).toBe(7_000);
+    expect(ofStatus(503, '', 1, { retryAfter: 'Thu, 01 Jan 2026 00:00:30 GMT' }).retryAfterMs).toBe(30_000);
+    expect(retryAfterMs('Wed, 31 Dec 2025 00:00:00 GMT', NOW)).toBe(0);
+    expect(retryAfterMs('86400', NOW)).toBe(600_000);
+    expect(retryAfterMs('soon', NOW)).toBeUndefined();
+    expect(retryAfterMs(undefined, NOW)).toBeUndefined();
   });
 });

@@ -1,0 +1,196 @@
+import { type ErrorCode, PackhouseError } from '@packhouse/runtime';
+import type { NodeLabel } from '../node-label.js';
+import type { Meaning, Verdict } from './meanings.js';
+import { asksForPause, judgeError, judgeSocket, judgeStatus, retryAfterMs } from './verdict.js';
+
+/**
+ * What helps against a fault: `here` the same again, after a pause; `elsewhere` another upstream; `shrink` fewer calls
+ * in a request; `give-up` nothing: the answer itself is the trouble.
+ */
+export type FaultAction = 'here' | 'elsewhere' | 'shrink' | 'give-up';
+
+/** A call that was not answered: never thrown inside this package, always handed on as a value. */
+export interface Fault {
+  error: PackhouseError;
+  /** What happened, the middle of the error's sentence. */
+  happened: string;
+  action: FaultAction;
+  /** The upstream itself is in trouble, not only this call. */
+  weighs: boolean;
+  /** The parameters were refused: another form of the method may do. */
+  refusesParams: boolean;
+  /** How long the upstream is not asked if it does not say so itself, in milliseconds. */
+  pauseMs: number;
+  /** What the upstream asked to wait, in milliseconds. */
+  retryAfterMs?: number;
+}
+
+/** What was asked, for the sentence of the error. */
+export interface Asked {
+  label: NodeLabel;
+  /** `eth_getBlockByNumber for block 17`, `a batch of 16 trace_block for blocks 1 to 16`. */
+  what: string;
+  block?: number | undefined;
+}
+
+interface FaultParts {
+  hint?: string | undefined;
+  cause?: unknown;
+  weighs?: boolean;
+  refusesParams?: boolean;
+  pauseMs?: number;
+  retryAfterMs?: number | undefined;
+  data?: Record<string, unknown>;
+}
+
+/** Makes a fault; `what happened` completes the sentence "Node main (https://host) …". */
+export function makeFault(
+  asked: Asked,
+  code: ErrorCode,
+  happened: string,
+  action: FaultAction,
+  more: FaultParts = {},
+): Fault {
+  return {
+    error: new PackhouseError({
+      code,
+      message: `Node ${asked.label.text} ${happened} when asked ${asked.what}.`,
+      hint: more.hint,
+      data: {
+        upstream: asked.label.name,
+        ...(asked.block === undefined ? {} : { block: asked.block }),
+        ...more.data,
+      },
+      cause: more.cause,
+    }),
+    happened,
+    action,
+    weighs: more.weighs ?? false,
+    refusesParams: more.refusesParams ?? false,
+    pauseMs: more.pauseMs ?? 0,
+    ...(more.retryAfterMs === undefined ? {} : { retryAfterMs: more.retryAfterMs }),
+  };
+}
+
+/** The codes of meanings that have one of their own. */
+const CODES: Partial<Record<Meaning, ErrorCode>> = {
+  'slow-down': 'NODE_RATE_LIMITED',
+  plan: 'NODE_UNAUTHORIZED',
+  refused: 'NODE_UNAUTHORIZED',
+  'method-missing': 'NODE_METHOD_MISSING',
+  'too-large': 'NODE_ANSWER_TOO_LARGE',
+  'timed-out': 'NODE_TIMEOUT',
+};
+
+const HINTS: Partial<Record<Meaning, string>> = {
+  'slow-down': 'Set requestsPerSecond for it in the networks file.',
+  plan: 'Check the plan of its account, and whether it is paid for.',
+  refused: 'Check the key in its address or headers.',
+};
+
+/** `none` is for callers of others: here a question is our own, and another node may know that form of it. */
+function faultOf(
+  verdict: Verdict,
+  asked: Asked,
+  otherwise: ErrorCode,
+  happened: string,
+  calls: number,
+  more: FaultParts = {},
+): Fault {
+  const { meaning, pauseMs, retry, shrinks, weighs } = verdict;
+  const action = calls > 1 && shrinks ? 'shrink' : retry === 'here' ? 'here' : 'elsewhere';
+  return makeFault(asked, CODES[meaning] ?? otherwise, happened, action, {
+    hint: HINTS[meaning],
+    weighs: weighs === 'alone' ? calls === 1 : weighs,
+    refusesParams: meaning === 'params-refused',
+    pauseMs,
+    ...more,
+    retryAfterMs: asksForPause(verdict) ? more.retryAfterMs : undefined,
+  });
+}
+
+/** A JSON-RPC error object, as far as it can be trusted. */
+export function readRpcError(error: unknown): { code: number; message: string } {
+  if (typeof error === 'string') return { code: 0, message: error };
+  if (typeof error !== 'object' || error === null) return { code: 0, message: JSON.stringify(error) ?? '' };
+  const code = 'code' in error ? Number(error.code) : 0;
+  const message =
+    'message' in error && typeof error.message === 'string' ? error.message : JSON.stringify(error);
+  return { code: Number.isFinite(code) ? code : 0, message };
+}
+
+/** The parts of an HTTP answer that decide. */
+export interface HttpHead {
+  status: number;
+  /** The Retry-After header as sent. */
+  retryAfter: string | undefined;
+  location: string | undefined;
+}
+
+/** The fault of a JSON-RPC error; `calls` is how many calls shared the request. */
+export function rpcFault(
+  error: unknown,
+  asked: Asked,
+  {
+    calls,
+    method,
+    status = 200,
+    wait,
+  }: { calls: number; method: string; status?: number; wait?: number | undefined },
+): Fault {
+  const { code, message } = readRpcError(error);
+  const verdict = judgeError(status, code, message, { method, family: 'evm', calls });
+  const under = status === 200 ? '' : ` under HTTP ${status}`;
+  const happened = `answered error ${code} "${asked.label.quote(message)}"${under}`;
+  return faultOf(verdict, asked, 'NODE_ERROR', happened, calls, {
+    retryAfterMs: wait,
+    data: { rpcCode: code, meaning: verdict.meaning },
+  });
+}
+
+/** The fault of an HTTP status other than 200 without a JSON-RPC error; `text` is the start of the body. */
+export function statusFault(
+  http: HttpHead & { text: string },
+  asked: Asked,
+  calls: number,
+  now: number,
+): Fault {
+  const { status, text } = http;
+  const verdict = judgeStatus(status, text);
+  const wait = { retryAfterMs: retryAfterMs(http.retryAfter, now) };
+  const said = text.trim() === '' ? '' : ` ("${asked.label.quote(text)}")`;
+  const fault = (happened: string, more: FaultParts = wait): Fault =>
+    faultOf(verdict, asked, 'NODE_HTTP_ERROR', happened, calls, more);
+  if (verdict.meaning === 'slow-down') return fault(`asked for fewer requests with HTTP ${status}${said}`);
+  if (verdict.meaning === 'refused') return fault(`refused the credentials with HTTP ${status}${said}`);
+  if (verdict.meaning === 'plan') return fault(`refused its account with HTTP ${status}${said}`);
+  if (verdict.meaning === 'too-large') return fault(`answered HTTP ${status}, too large`);
+  if (status < 300 || status > 399) return fault(`answered HTTP ${status}${said}`);
+  const to = http.location === undefined ? '' : ` to ${asked.label.quote(http.location)}`;
+  return fault(`redirects${to} (HTTP ${status})`, {
+    hint: 'Redirects are not followed: give the final address.',
+  });
+}
+
+/** The fault of what the connection threw: NODE_TIMEOUT, NODE_NOT_JSON_RPC (no HTTP at all) or NODE_UNREACHABLE. */
+export function transportFault(cause: unknown, asked: Asked, calls: number): Fault {
+  const { verdict, words } = judgeSocket(cause);
+  const text = cause instanceof Error ? cause.message : String(cause);
+  const happened = words ?? `could not be reached ("${asked.label.quote(text)}")`;
+  if (verdict.meaning === 'timed-out') {
+    return faultOf(verdict, asked, 'NODE_TIMEOUT', happened, calls, {
+      cause,
+      hint: 'Check the node, or raise the timeout.',
+    });
+  }
+  if (verdict.meaning === 'broken') {
+    return faultOf(verdict, asked, 'NODE_NOT_JSON_RPC', happened, calls, {
+      cause,
+      hint: 'Check that the address is that of a JSON-RPC endpoint.',
+    });
+  }
+  return faultOf(verdict, asked, 'NODE_UNREACHABLE', happened, calls, {
+    cause,
+    hint: 'Check that the node runs and that its address is right.',
+  });
+}

@@ -1,0 +1,120 @@
+import type { Family } from '@packhouse/networks';
+import { ERROR_ROWS, type ErrorRow } from './error-rows.js';
+import {
+  MEANINGS,
+  type Meaning,
+  type Row,
+  SOCKET_ROWS,
+  STATUS_ROWS,
+  type StatusRow,
+  type Verdict,
+} from './meanings.js';
+import { refusedRange } from './refused-range.js';
+
+/** What was asked. */
+export interface Subject {
+  method: string;
+  family: Family;
+  /** How many calls shared the request. */
+  calls: number;
+}
+
+/** What no row is about. */
+const OTHER_STATUS = resolve({ meaning: 'broken', weighs: 'alone', source: 'JSON-RPC answers with 200' });
+const OTHER_ERROR = resolve({
+  meaning: 'callers-fault',
+  source: 'JSON-RPC 2.0, 5.1: codes of the application',
+});
+const OTHER_SOCKET = resolve({ meaning: 'unreachable', source: 'Node.js' });
+/** Under any status, in a text of Cloudflare's. */
+const CLOUDFLARE = resolve({ meaning: 'slow-down', source: 'Cloudflare 1015: you are being rate limited' });
+
+/** Meanings of an error that are believed under a status that accuses the node: the others are its confusion. */
+const SAYS_MORE: ReadonlySet<Meaning> = new Set<Meaning>([
+  ...(['slow-down', 'plan', 'refused', 'not-here', 'pruned', 'method-missing'] as const),
+  ...(['too-large', 'range-refused', 'no-batch', 'timed-out'] as const),
+]);
+
+/** Judges a JSON-RPC error by the status that it came with. */
+export function judgeError(status: number, code: number, message: string, subject: Subject): Verdict {
+  const error = verdictOf(errorRow(code, message, subject)) ?? OTHER_ERROR;
+  const row = status === 200 ? undefined : statusRow(status);
+  if (row === undefined || (row.final === undefined && SAYS_MORE.has(error.meaning))) return error;
+  return verdictOf(row) as Verdict;
+}
+
+/** Judges an answer that is no success and holds no JSON-RPC error; `text` is the start of its body. */
+export function judgeStatus(status: number, text = ''): Verdict {
+  if (/error code: 1015/i.test(text)) return CLOUDFLARE;
+  return verdictOf(statusRow(status)) ?? OTHER_STATUS;
+}
+
+/** Judges what the connection threw. */
+export function judgeSocket(error: unknown): {
+  verdict: Verdict;
+  words: string | undefined;
+  unsent: boolean;
+} {
+  const code = codeOf(error);
+  const name = code.startsWith('HPE_') ? 'HPE_' : code;
+  const row = SOCKET_ROWS.find(({ words }) => name in words);
+  return { verdict: verdictOf(row) ?? OTHER_SOCKET, words: row?.words[name], unsent: row?.unsent ?? false };
+}
+
+/** Whether a Retry-After that came with it is about the node. */
+export function asksForPause({ pauseMs, weighs }: Verdict): boolean {
+  return pauseMs > 0 || weighs !== false;
+}
+
+export function errorRow(code: number, message: string, subject: Subject): ErrorRow | undefined {
+  return ERROR_ROWS.find(
+    (row) =>
+      (row.codes === undefined || row.codes.includes(code)) &&
+      (row.family === undefined || row.family === subject.family) &&
+      (row.methods === undefined || row.methods.test(subject.method)) &&
+      (row.batched === undefined || subject.calls > 1) &&
+      (row.says === undefined || row.says.test(message)) &&
+      (row.range === undefined || refusedRange(code, message) !== null),
+  );
+}
+
+export function statusRow(status: number): StatusRow | undefined {
+  return STATUS_ROWS.find(({ from, to }) => status >= from && status <= to);
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string') {
+    return error.code;
+  }
+  return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : '';
+}
+
+const resolved = new Map<Row, Verdict>();
+
+function verdictOf(row: Row | undefined): Verdict | undefined {
+  if (row === undefined) return undefined;
+  let verdict = resolved.get(row);
+  if (verdict === undefined) {
+    verdict = resolve(row);
+    resolved.set(row, verdict);
+  }
+  return verdict;
+}
+
+function resolve(row: Row): Verdict {
+  const { meaning } = row;
+  const { pauseMs, retry, shrinks, weighs } = { ...MEANINGS[meaning], ...row };
+  return { meaning, retry, shrinks, weighs, pauseMs };
+}
+
+/** Nobody pauses a node for longer, whatever it asks for: some ask for a day. */
+const LONGEST_PAUSE_MS = 600_000;
+
+/** Milliseconds of a Retry-After header (RFC 9110, 10.2.3: seconds or a date): 0 to 600,000. */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(header);
+  const ms = seconds ? Number(header) * 1_000 : Date.parse(header) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(LONGEST_PAUSE_MS, Math.max(0, ms));
+}
