@@ -1,14 +1,5 @@
-export type {
-  BlockAnchor,
-  BlockHeader,
-  BlockSource,
-  ChainHead,
-  FailedBlock,
-  FetchedBlock,
-  FetchWish,
-  UpstreamStatus,
-} from './block-source.js';
-export { type BlockSourceOptions, createBlockSource } from './create-block-source.js';
+export type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './blocks/block-source.js';
+export { type BlockSourceOptions, createBlockSource } from './blocks/create-block-source.js';
 export { createForwarder, type ForwarderOptions } from './forward/create-forwarder.js';
 export type {
   ForwardAnswer,
@@ -17,6 +8,9 @@ export type {
   ForwardStatus,
   ResultBody,
 } from './forward/forwarder.js';
-export { headQuestion, type NodeQuestion } from './forward/head-question.js';
-export { createNodeLabel, type NodeLabel } from './node-label.js';
+export type { BlockAnchor, BlockHeader } from './heads/ask-head.js';
+export type { FetchWish } from './heads/choose-node.js';
+export type { ChainHead } from './heads/pool-head.js';
+export { createNodeLabel, type NodeLabel } from './upstream/label.js';
+export { headQuestion, type NodeQuestion } from './upstream/questions.js';
 export { type RefusedRange, refusedRange } from './upstream/refused-range.js';

@@ -1,7 +1,7 @@
 import type { Network, Upstream } from '@packhouse/networks';
 import { type CallSignal, type Clock, type Context, createLogger, createMetrics } from '@packhouse/runtime';
-import type { FailedBlock, FetchedBlock } from '../src/block-source.js';
-import { type BlockSourceOptions, createBlockSource } from '../src/create-block-source.js';
+import type { FailedBlock, FetchedBlock } from '../src/blocks/block-source.js';
+import { type BlockSourceOptions, createBlockSource } from '../src/blocks/create-block-source.js';
 
 /** A clock on which sleeping takes no time: the clock jumps instead. */
 export interface JumpingClock extends Clock {

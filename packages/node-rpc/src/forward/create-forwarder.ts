@@ -1,11 +1,16 @@
 import type { Network } from '@packhouse/networks';
 import { CallController, type Context } from '@packhouse/runtime';
-import { createForwardMetrics } from './forward-metrics.js';
-import { createForwardNode, type ForwardNode, type TryOutcome } from './forward-node.js';
+import { createForwardMetrics } from '../upstream/metrics.js';
+import {
+  createForwardNode,
+  createMethodTimes,
+  type ForwardNode,
+  OVERTAKEN,
+  TIMED_OUT,
+} from './forward-node.js';
 import type { ForwardAnswer, Forwarder, ForwardRequest } from './forwarder.js';
-import { OVERTAKEN, TIMED_OUT } from './given-up.js';
-import { createMethodTimes } from './method-times.js';
-import { watchHeads } from './watch-heads.js';
+import type { TryOutcome } from './judge-answer.js';
+import { watchHeads } from './watch.js';
 
 export interface ForwarderOptions {
   network: Network;
@@ -24,7 +29,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
   const metrics = createForwardMetrics(context.metrics, network.id);
   const times = createMethodTimes();
   const nodes = network.upstreams.map((upstream) =>
-    createForwardNode({ upstream, family: network.family, context, metrics, times }),
+    createForwardNode({ upstream, network, context, metrics, times }),
   );
   const closing = new AbortController();
   const watching = watchHeads({ network, nodes, context, metrics, signal: closing.signal });
@@ -108,7 +113,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
       })),
     async close() {
       closing.abort(new Error('the gateway closes'));
-      await Promise.all([watching, ...nodes.map((node) => node.destroy())]);
+      await Promise.all([watching, ...nodes.map((node) => node.http.destroy())]);
     },
   };
 }

@@ -1,45 +1,16 @@
-import type { Family, Upstream } from '@packhouse/networks';
+import type { Upstream as Configured, Network } from '@packhouse/networks';
 import type { CallSignal, Context, Span } from '@packhouse/runtime';
-import { Pool } from 'undici';
-import { type Circuit, createCircuit } from '../circuit.js';
-import { createNodeLabel } from '../node-label.js';
-import { createRateWindow } from '../rate-window.js';
-import { createPause, type Pause } from '../upstream/pause.js';
+import type { ForwardMetrics } from '../upstream/metrics.js';
+import { createUpstream, smooth, type Upstream } from '../upstream/upstream.js';
 import { judgeSocket, retryAfterMs } from '../upstream/verdict.js';
-import type { ForwardMetrics } from './forward-metrics.js';
-import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
-import { OVERTAKEN, TIMED_OUT } from './given-up.js';
-import { createJudge } from './judge-answer.js';
-import type { MethodTimes } from './method-times.js';
+import type { ForwardRequest } from './forwarder.js';
+import { createJudge, type TryOutcome } from './judge-answer.js';
 import { postCall } from './post-call.js';
 
-/** What one try gave: an answer for the client, or why another node should be asked. */
-export type TryOutcome =
-  | Extract<ForwardAnswer, { kind: 'result' | 'error' }>
-  /** Larger than the call may have, as it would be from every node. */
-  | { kind: 'failed'; reason: 'too-large'; detail: string }
-  | {
-      kind: 'elsewhere';
-      reason: 'unavailable' | 'nonsense';
-      detail: string;
-      retryAfterMs?: number;
-      /** The node's own words: what the client gets where no other node can do better. */
-      said?: Extract<ForwardAnswer, { kind: 'error' }>;
-      /** The request surely did not reach the node: it may be sent again, whatever it is. */
-      unsent: boolean;
-    };
-
-/** One upstream and what is known of it. */
-export interface ForwardNode {
-  readonly name: string;
-  readonly priority: number;
-  readonly circuit: Circuit;
-  head: number | null;
+/** An upstream that calls of clients are forwarded to. */
+export interface ForwardNode extends Upstream {
   finalized: number | null;
-  /** Smoothed time to the first byte, in milliseconds; null while unknown. */
-  latencyMs: number | null;
   inFlight: number;
-  readonly pause: Pause;
   /** It is on another chain: see `exclude`. */
   readonly excluded: boolean;
   /** When it last told its chain, or that it cannot, in the clock's milliseconds; null: since it was gone it has not. */
@@ -48,55 +19,49 @@ export interface ForwardNode {
   exclude(excluded: boolean): void;
   /** Rejects only when the signal is aborted. */
   tryOnce(request: ForwardRequest, signal: CallSignal): Promise<TryOutcome>;
-  destroy(): Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Opens the connections to one upstream; nothing is asked yet. */
 export function createForwardNode(options: {
-  upstream: Upstream;
-  family: Family;
+  upstream: Configured;
+  network: Network;
   context: Context;
   metrics: ForwardMetrics;
   times: MethodTimes;
 }): ForwardNode {
-  const { context, family, metrics, times, upstream } = options;
+  const { context, metrics, network, times, upstream } = options;
   const { clock } = context;
   const { name } = upstream;
-  const label = createNodeLabel(upstream);
-  const url = new URL(upstream.url);
-  const pool = new Pool(url.origin, {
+  const self = createUpstream({
+    upstream,
+    network,
+    context,
     connections: upstream.maxInFlight,
-    pipelining: 1,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     // Every try has a signal that ends it.
-    headersTimeout: 0,
-    bodyTimeout: 0,
+    timeoutMs: 0,
+    onRest: (rests) => {
+      // What comes back may be another node.
+      if (rests) node.identifiedAt = null;
+      metrics.healthy(name, !rests && !node.excluded);
+    },
   });
-  const path = `${url.pathname}${url.search}`;
-  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' };
-  if (url.username !== '' || url.password !== '') {
-    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
-  }
-  for (const [header, value] of Object.entries(upstream.headers)) headers[header.toLowerCase()] = value;
-  const rate =
-    upstream.requestsPerSecond === undefined
-      ? undefined
-      : createRateWindow({ perSecond: upstream.requestsPerSecond, clock });
+  const { circuit, http, rate } = self;
+  const { headers, path, pool } = http;
 
   /** Notes what a try says of the node that was ended before its answer came. */
   const givenUp = (request: ForwardRequest, reason: unknown, ms: number): void => {
     if (reason === OVERTAKEN) {
       // It would have taken longer still.
-      if (ms > (node.latencyMs ?? 0)) smooth(ms);
+      if (ms > (node.latencyMs ?? 0)) self.answeredAfter(ms);
       // The one try of a node that rests has to succeed, or every call would wait for it first.
-      if (circuit.state !== 'closed') failed('slower than another node');
+      if (circuit.state !== 'closed') self.failed('slower than another node');
     } else if (reason === TIMED_OUT) {
       metrics.asked(name, request.method, 'timeout', ms);
       // Who was asked near the end only had no fair chance.
-      if (2 * ms >= request.timeoutMs) failed('no answer in time');
+      if (2 * ms >= request.timeoutMs) self.failed('no answer in time');
     }
   };
 
@@ -123,7 +88,7 @@ export function createForwardNode(options: {
         signal,
       );
       const took = headAt - startedAt;
-      smooth(took);
+      self.answeredAfter(took);
       const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, clock.now());
       const outcome = judge(request, read, status, wait, startedAt);
       if (outcome.kind !== 'elsewhere') times.answered(request.method, took);
@@ -140,7 +105,7 @@ export function createForwardNode(options: {
         givenUp(request, signal.reason, ms);
         throw signal.reason;
       }
-      failed('no connection, or one that broke');
+      self.failed('no connection, or one that broke');
       metrics.asked(name, request.method, 'unavailable', ms);
       context.logger.debug({ upstream: name, method: request.method, err: error }, 'node could not be asked');
       const unsent = (error as { sent?: boolean }).sent !== true && judgeSocket(error).unsent;
@@ -148,58 +113,19 @@ export function createForwardNode(options: {
     }
   };
 
-  const circuit = createCircuit({
-    clock,
-    onChange: (open) => {
-      // What comes back may be another node.
-      if (open) node.identifiedAt = null;
-      if (open) context.logger.warn({ upstream: label.name, because }, 'node keeps failing: resting it');
-      else context.logger.info({ upstream: label.name }, 'node answers again');
-      metrics.healthy(name, !open && !node.excluded);
-    },
-  });
-  const pause = createPause(clock);
-  let because = '';
-  const failed = (why: string): void => {
-    because = why;
-    circuit.failed();
-  };
-  const judge = createJudge({
-    family,
-    name,
-    health: {
-      succeeded: circuit.succeeded,
-      failed,
-      pause: pause.ask,
-      recovered: pause.over,
-    },
-  });
-  const smooth = (ms: number): void => {
-    node.latencyMs = node.latencyMs === null ? ms : node.latencyMs * 0.8 + ms * 0.2;
-  };
-  let excluded = false;
+  const judge = createJudge(self, network.family);
   metrics.healthy(name, true);
 
-  const node: ForwardNode = {
-    name,
-    priority: upstream.priority,
-    circuit,
-    head: null,
+  const node: ForwardNode = Object.assign(self, {
     finalized: null,
-    latencyMs: null,
     inFlight: 0,
-    pause,
-    get excluded() {
-      return excluded;
-    },
+    excluded: false,
     identifiedAt: null,
-    exclude(yes) {
-      excluded = yes;
-      node.head = null;
-      node.finalized = null;
+    exclude(yes: boolean) {
+      Object.assign(node, { excluded: yes, head: null, finalized: null });
       metrics.healthy(name, !yes && circuit.state === 'closed');
     },
-    async tryOnce(request, signal) {
+    async tryOnce(request: ForwardRequest, signal: CallSignal) {
       const probe = circuit.enter();
       node.inFlight += 1;
       try {
@@ -211,8 +137,7 @@ export function createForwardNode(options: {
         probe.leave();
       }
     },
-    destroy: () => pool.destroy(),
-  };
+  });
   return node;
 }
 
@@ -229,4 +154,37 @@ async function traced(span: Span, asking: Promise<TryOutcome>): Promise<TryOutco
   } finally {
     span.end();
   }
+}
+
+/**
+ * Why a try is ended before its answer came, as the reason of its signal. Made once: an error a call is as dear as a
+ * small answer. Any other reason is the client's, who went away.
+ */
+
+/** The time of the whole call was up. */
+export const TIMED_OUT = new Error('no node answered in time');
+
+/** Another node answered first. */
+export const OVERTAKEN = new Error('another node was faster');
+
+/** How long each method usually takes, whichever node is asked. */
+interface MethodTimes {
+  /** A node answered after so many milliseconds. */
+  answered(method: string, ms: number): void;
+  /** Smoothed milliseconds; 0 while unknown. */
+  usual(method: string): number;
+}
+
+/** More than any family has; what comes beyond has no time of its own. */
+const MOST_METHODS = 256;
+
+export function createMethodTimes(): MethodTimes {
+  const times = new Map<string, number>();
+  return {
+    answered(method, ms) {
+      const before = times.get(method);
+      if (before !== undefined || times.size < MOST_METHODS) times.set(method, smooth(before ?? null, ms));
+    },
+    usual: (method) => times.get(method) ?? 0,
+  };
 }

@@ -1,18 +1,25 @@
 import type { Family } from '@packhouse/networks';
 import type { Meaning, Verdict } from '../upstream/meanings.js';
+import type { Upstream } from '../upstream/upstream.js';
 import { asksForPause, judgeError, judgeStatus } from '../upstream/verdict.js';
-import type { TryOutcome } from './forward-node.js';
 import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
 import type { ReadAnswer } from './read-answer.js';
 
-/** What is noted of a node by its answers. */
-interface NodeHealth {
-  succeeded(): void;
-  /** `why` is for its operator. */
-  failed(why: string): void;
-  pause(wish: { pauseMs: number; retryAfterMs: number | undefined }, startedAt: number): void;
-  recovered(): void;
-}
+/** What one try gave: an answer for the client, or why another node should be asked. */
+export type TryOutcome =
+  | Extract<ForwardAnswer, { kind: 'result' | 'error' }>
+  /** Larger than the call may have, as it would be from every node. */
+  | { kind: 'failed'; reason: 'too-large'; detail: string }
+  | {
+      kind: 'elsewhere';
+      reason: 'unavailable' | 'nonsense';
+      detail: string;
+      retryAfterMs?: number;
+      /** The node's own words: what the client gets where no other node can do better. */
+      said?: Extract<ForwardAnswer, { kind: 'error' }>;
+      /** The request surely did not reach the node: it may be sent again, whatever it is. */
+      unsent: boolean;
+    };
 
 /** Judges an answer by its HTTP status and what was read; `wait` is what it asked to wait, in milliseconds. */
 export type Judge = (
@@ -30,25 +37,18 @@ const TROUBLE: Partial<Record<Meaning, string>> = {
   refused: 'the nodes do not let the gateway in',
 };
 
-/** Makes the judge of one node's answers. */
-export function createJudge({
-  family,
-  health,
-  name,
-}: {
-  family: Family;
-  health: NodeHealth;
-  name: string;
-}): Judge {
+/** Makes the judge of one upstream's answers. */
+export function createJudge(upstream: Upstream, family: Family): Judge {
+  const { circuit, name, pause } = upstream;
   const note = (verdict: Verdict, why: string, wait: number | undefined, startedAt: number): void => {
-    if (verdict.weighs === false) health.succeeded();
-    else health.failed(why);
-    if (asksForPause(verdict)) health.pause({ pauseMs: verdict.pauseMs, retryAfterMs: wait }, startedAt);
+    if (verdict.weighs === false) circuit.succeeded();
+    else upstream.failed(why);
+    if (asksForPause(verdict)) pause.ask({ pauseMs: verdict.pauseMs, retryAfterMs: wait }, startedAt);
   };
   return (request, read, status, wait, startedAt) => {
     if (read.kind === 'result' && status === 200) {
-      health.succeeded();
-      health.recovered();
+      circuit.succeeded();
+      pause.over();
       return { kind: 'result', body: read.body, upstream: name };
     }
     const parsed = read.kind === 'error' ? parseError(read.error) : null;
@@ -70,11 +70,11 @@ export function createJudge({
       return elsewhere('unavailable', TROUBLE[verdict.meaning] ?? `a node answered HTTP ${status}`, wait);
     }
     if (read.kind === 'too-large') {
-      health.succeeded();
+      circuit.succeeded();
       const detail = `the answer is larger than ${request.maxBytes} bytes`;
       return { kind: 'failed', reason: 'too-large', detail };
     }
-    health.failed('no JSON-RPC');
+    upstream.failed('no JSON-RPC');
     const what = read.kind === 'nonsense' ? read.what : 'an error that is none';
     return elsewhere('nonsense', `a node sent ${what}`, wait);
   };

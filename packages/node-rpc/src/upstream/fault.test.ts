@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { testUpstream } from '../../test/test-source.js';
-import { createNodeLabel } from '../node-label.js';
 import { rpcFault, statusFault } from './fault.js';
+import { createNodeLabel } from './label.js';
 import { retryAfterMs } from './verdict.js';
 
 const asked = {

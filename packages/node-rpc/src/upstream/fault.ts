@@ -1,5 +1,5 @@
 import { type ErrorCode, PackhouseError } from '@packhouse/runtime';
-import type { NodeLabel } from '../node-label.js';
+import type { NodeLabel } from './label.js';
 import type { Meaning, Verdict } from './meanings.js';
 import { asksForPause, judgeError, judgeSocket, judgeStatus, retryAfterMs } from './verdict.js';
 
@@ -120,7 +120,7 @@ export function readRpcError(error: unknown): { code: number; message: string } 
 }
 
 /** The parts of an HTTP answer that decide. */
-export interface HttpHead {
+interface HttpHead {
   status: number;
   /** The Retry-After header as sent. */
   retryAfter: string | undefined;

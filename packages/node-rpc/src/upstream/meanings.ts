@@ -27,7 +27,7 @@ export type Meaning =
  * What helps: the same node again after a pause (`here`), another node (`elsewhere`), fewer calls in a request
  * (`shrink`), nothing (`none`). Who cannot wait asks another node instead of the same one again.
  */
-export type Retry = 'here' | 'elsewhere' | 'shrink' | 'none';
+type Retry = 'here' | 'elsewhere' | 'shrink' | 'none';
 
 export interface Verdict {
   meaning: Meaning;
@@ -38,9 +38,11 @@ export interface Verdict {
   weighs: boolean | 'alone';
   /** How long the node is asked last if it does not say so itself, in milliseconds; doubled while that goes on. */
   pauseMs: number;
+  /** Of the row that decided. */
+  source: string;
 }
 
-export const MEANINGS: Readonly<Record<Meaning, Omit<Verdict, 'meaning'>>> = {
+export const MEANINGS: Readonly<Record<Meaning, Omit<Verdict, 'meaning' | 'source'>>> = {
   'slow-down': { retry: 'here', shrinks: true, weighs: false, pauseMs: 1_000 },
   plan: { retry: 'elsewhere', shrinks: false, weighs: true, pauseMs: 60_000 },
   refused: { retry: 'elsewhere', shrinks: false, weighs: true, pauseMs: 0 },
@@ -58,7 +60,7 @@ export const MEANINGS: Readonly<Record<Meaning, Omit<Verdict, 'meaning'>>> = {
 };
 
 /** What differs from MEANINGS, and where the row comes from. */
-export interface Row extends Partial<Omit<Verdict, 'meaning'>> {
+export interface Row extends Partial<Omit<Verdict, 'meaning' | 'source'>> {
   meaning: Meaning;
   /** Node source, specification or provider documentation. */
   source: string;
@@ -118,7 +120,7 @@ export const STATUS_ROWS: readonly StatusRow[] = [
 ];
 
 /** No answer: what the codes of the system and of undici say, in words; what is not here is `unreachable`. */
-export interface SocketRow extends Row {
+interface SocketRow extends Row {
   /** The middle of a sentence about the node, by code; `HPE_` stands for all that begin so. */
   words: Readonly<Record<string, string>>;
   /** The request surely did not reach the node: it may be sent again, whatever it is. */

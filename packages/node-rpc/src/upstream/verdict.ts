@@ -12,7 +12,7 @@ import {
 import { refusedRange } from './refused-range.js';
 
 /** What was asked. */
-export interface Subject {
+interface Subject {
   method: string;
   family: Family;
   /** How many calls shared the request. */
@@ -66,7 +66,7 @@ export function asksForPause({ pauseMs, weighs }: Verdict): boolean {
   return pauseMs > 0 || weighs !== false;
 }
 
-export function errorRow(code: number, message: string, subject: Subject): ErrorRow | undefined {
+function errorRow(code: number, message: string, subject: Subject): ErrorRow | undefined {
   return ERROR_ROWS.find(
     (row) =>
       (row.codes === undefined || row.codes.includes(code)) &&
@@ -78,7 +78,7 @@ export function errorRow(code: number, message: string, subject: Subject): Error
   );
 }
 
-export function statusRow(status: number): StatusRow | undefined {
+function statusRow(status: number): StatusRow | undefined {
   return STATUS_ROWS.find(({ from, to }) => status >= from && status <= to);
 }
 
@@ -103,9 +103,9 @@ function verdictOf(row: Row | undefined): Verdict | undefined {
 }
 
 function resolve(row: Row): Verdict {
-  const { meaning } = row;
+  const { meaning, source } = row;
   const { pauseMs, retry, shrinks, weighs } = { ...MEANINGS[meaning], ...row };
-  return { meaning, retry, shrinks, weighs, pauseMs };
+  return { meaning, retry, shrinks, weighs, pauseMs, source };
 }
 
 /** Nobody pauses a node for longer, whatever it asks for: some ask for a day. */

@@ -1,0 +1,79 @@
+import type { Answer, Call } from '../calls/call.js';
+import type { BlockFacts, Capability, Mode } from '../calls/capabilities.js';
+import type { CallContext, UpstreamNode } from '../calls/node.js';
+import { type Fault, makeFault } from '../upstream/fault.js';
+
+/** What came of asking for one block in one of the ways there are. */
+export type CapableAnswer<M extends Mode> =
+  | { ok: true; mode: M; answers: Extract<Answer, { ok: true }>[] }
+  | { ok: false; fault: Fault };
+
+/**
+ * Asks an upstream for something of several blocks in the best way it knows, and goes on to the next way for those
+ * that it refuses: a method that is missing, or a form of parameters that never worked there.
+ *
+ * `accept` says what is wrong with the answers to one block, `refused` when they show that the way does not work.
+ */
+export async function askCapable<M extends Mode>(
+  node: UpstreamNode,
+  capability: Capability<M>,
+  blocks: readonly BlockFacts[],
+  context: CallContext,
+  accept: (mode: M, block: BlockFacts, answers: Extract<Answer, { ok: true }>[]) => Fault | 'refused' | null,
+): Promise<Map<number, CapableAnswer<M>>> {
+  const done = new Map<number, CapableAnswer<M>>();
+  let left = [...blocks];
+  while (left.length > 0) {
+    const { mode } = capability;
+    if (mode === null) {
+      for (const block of left) done.set(block.number, { ok: false, fault: missing(node, block) });
+      break;
+    }
+    const calls = left.map((block) => mode.calls(block));
+    const flat: Call[] = calls.flat();
+    const answers = flat.length === 0 ? [] : await node.callAll(flat, context);
+    const refused: BlockFacts[] = [];
+    let methodMissing = false;
+    let position = 0;
+    for (const [index, block] of left.entries()) {
+      const count = calls[index]?.length ?? 0;
+      const mine = answers.slice(position, position + count);
+      position += count;
+      const bad = mine.find((answer) => !answer.ok);
+      if (bad !== undefined && !bad.ok) {
+        if (isRefusal(bad.fault, capability.confirmed && capability.mode === mode)) {
+          refused.push(block);
+          methodMissing ||= bad.fault.error.code === 'NODE_METHOD_MISSING';
+        } else done.set(block.number, { ok: false, fault: bad.fault });
+        continue;
+      }
+      const good = mine as Extract<Answer, { ok: true }>[];
+      const verdict = accept(mode, block, good);
+      if (verdict === 'refused') refused.push(block);
+      else if (verdict === null) {
+        if (block.transactionHashes.length > 0) capability.confirm(mode);
+        done.set(block.number, { ok: true, mode, answers: good });
+      } else done.set(block.number, { ok: false, fault: verdict });
+    }
+    if (refused.length > 0) capability.demote(mode, methodMissing);
+    left = refused;
+  }
+  return done;
+}
+
+function isRefusal(fault: Fault, confirmed: boolean): boolean {
+  return fault.error.code === 'NODE_METHOD_MISSING' || (fault.refusesParams && !confirmed);
+}
+
+function missing(node: UpstreamNode, block: BlockFacts): Fault {
+  const what = `for the receipts or traces of block ${block.number}`;
+  return makeFault(
+    { label: node.label, what, block: block.number },
+    'NODE_METHOD_MISSING',
+    'offers none of the methods for it',
+    'elsewhere',
+    {
+      hint: 'Enable eth_getBlockReceipts and trace_block (or the debug namespace) on it, or add another node.',
+    },
+  );
+}

@@ -1,0 +1,187 @@
+import type { Network } from '@packhouse/networks';
+import { type Context, openScope, PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
+import { createByteBudget } from '../calls/byte-budget.js';
+import { createUpstreamNode, type UpstreamNode } from '../calls/node.js';
+import type { BlockHeader } from '../heads/ask-head.js';
+import { askHeaders } from '../heads/ask-head.js';
+import { chooseNode, isHealthy } from '../heads/choose-node.js';
+import { createPoolHead } from '../heads/pool-head.js';
+import { createHeadSubscriptions } from '../heads/subscribe.js';
+import { createCallMetrics } from '../upstream/metrics.js';
+import type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
+import { fetchWithFailover } from './failover.js';
+import { fetchRange } from './fetch-range.js';
+import { probeNodes } from './probe.js';
+
+export interface BlockSourceOptions {
+  network: Network;
+  context: Context;
+  /** A longer answer is streamed, or refused by name. In bytes after decoding; default 64 MiB. */
+  maxBodyBytes?: number;
+  /** To the first byte of an answer, and between two. In milliseconds; default 30 s. */
+  timeoutMs?: number;
+  /** Bytes fetched ahead of the readers, over all ranges. Default 64 MiB. */
+  maxInFlightBytes?: number;
+}
+
+const MEBIBYTE = 1_048_576;
+/** V8 holds no text of 512 MiB: what is longer can only be streamed. */
+const LONGEST_TEXT_BYTES = 256 * MEBIBYTE;
+/** An upstream that failed a proof is asked last for this long. */
+const DISTRUST_MS = 600_000;
+const NO_WISH = { receipts: false, traces: false };
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** Opens the upstreams of one network as a source of blocks; nothing is asked before the first call. */
+export function createBlockSource(options: BlockSourceOptions): BlockSource {
+  const { context, network } = options;
+  const { clock } = context;
+  const metrics = createCallMetrics(context.metrics, network.id);
+  const closing = new AbortController();
+  const budget = createByteBudget(options.maxInFlightBytes ?? 64 * MEBIBYTE);
+  const lookers = new Set<() => void>();
+  const nodes = network.upstreams.map((upstream) =>
+    createUpstreamNode({
+      upstream,
+      network,
+      context,
+      metrics,
+      maxBodyBytes: Math.min(options.maxBodyBytes ?? 64 * MEBIBYTE, LONGEST_TEXT_BYTES),
+      timeoutMs: options.timeoutMs ?? 30_000,
+      onRoom: () => {
+        for (const look of lookers) look();
+      },
+    }),
+  );
+  const open = (signal?: AbortSignal): Scope => openScope(context.signal, closing.signal, signal);
+  const scoped = async <T>(
+    signal: AbortSignal | undefined,
+    work: (scope: Scope) => Promise<T>,
+  ): Promise<T> => {
+    const scope = open(signal);
+    try {
+      scope.signal.throwIfAborted();
+      return await untilAborted(work(scope), scope.signal);
+    } finally {
+      scope.close();
+    }
+  };
+
+  const subscriptions = createHeadSubscriptions({ network, nodes, context, metrics });
+  const nobody = (): Error => noUpstream(network, nodes);
+  const head = createPoolHead({ nodes, network, context, metrics, nobody });
+
+  /** From the one that is asked for first, else from whoever answers. */
+  const headers = async (
+    numbers: readonly number[],
+    from: string | undefined,
+    scope: Scope,
+  ): Promise<(BlockHeader | null)[]> => {
+    const block = Math.max(...numbers);
+    const exhausted = new Set<string>();
+    let error: Error | null = null;
+    let absent: (BlockHeader | null)[] | null = null;
+    for (;;) {
+      const named = nodes.find(
+        (node) => node.name === from && node.excluded === null && !exhausted.has(node.name),
+      );
+      const node = named ?? chooseNode(nodes, { block, wish: NO_WISH, avoid: NOBODY, exhausted }, clock);
+      if (node === null) break;
+      exhausted.add(node.name);
+      const found = await askHeaders(node, numbers, { scope, urgent: true });
+      if ('action' in found) error = found.error;
+      else if (found.every((header) => header !== null)) return found;
+      else absent ??= found;
+    }
+    if (absent !== null) return absent;
+    throw error ?? nobody();
+  };
+
+  return {
+    probe: (wish, signal) => scoped(signal, (scope) => probeNodes(nodes, network, wish, context, { scope })),
+    head: (signal, anchor = null) => scoped(signal, (scope) => head(scope, anchor)),
+    headers: (numbers, { from, signal } = {}) =>
+      numbers.length === 0 ? Promise.resolve([]) : scoped(signal, (scope) => headers(numbers, from, scope)),
+    fetchBlocks: (range, wish, signal) => ({
+      [Symbol.asyncIterator]: () =>
+        fetchRange(range, wish, {
+          nodes,
+          clock,
+          network: network.id,
+          budget,
+          scope: open(signal),
+          onRoom: (look) => {
+            lookers.add(look);
+            return () => lookers.delete(look);
+          },
+        }),
+    }),
+    fetchBlock: (number, wish, more = {}) =>
+      scoped(more.signal, async (scope) => {
+        const settled: (FetchedBlock | FailedBlock)[] = [];
+        await fetchWithFailover([number], {
+          nodes,
+          clock,
+          network: network.id,
+          wish,
+          scope,
+          ...(more.avoid === undefined ? {} : { avoid: more.avoid }),
+          settle: (block) => settled.push(block),
+        });
+        const [block] = settled as [FetchedBlock | FailedBlock];
+        if ('error' in block) throw block.error;
+        return block;
+      }),
+    blockHash: (number, signal) =>
+      scoped(signal, async (scope) => (await headers([number], undefined, scope))[0]?.hash ?? null),
+    onHead: subscriptions.onHead,
+    subscription: subscriptions.state,
+    reportLie: (upstream) => {
+      const node = nodes.find((candidate) => candidate.name === upstream);
+      if (node === undefined) return;
+      node.lies += 1;
+      node.distrustedUntil = clock.now() + DISTRUST_MS;
+      metrics.lie(upstream);
+      context.logger.warn(
+        { network: network.id, upstream },
+        'data of this node failed a proof: asking it last',
+      );
+    },
+    status: () => nodes.map((node) => describeNode(node, clock.now(), subscriptions.isDelivering(node.name))),
+    close: async () => {
+      closing.abort(
+        new PackhouseError({ code: 'NODE_UNREACHABLE', message: `The nodes of ${network.id} were let go.` }),
+      );
+      await Promise.all([subscriptions.close(), ...nodes.map((node) => node.http.destroy())]);
+    },
+  };
+}
+
+function describeNode(node: UpstreamNode, now: number, subscribed: boolean | null): UpstreamStatus {
+  const { finalizedTag, receipts, traces } = node.capabilities;
+  return {
+    name: node.name,
+    client: node.client,
+    healthy: isHealthy(node, now),
+    subscribed,
+    head: node.head,
+    latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs),
+    errors: node.errors,
+    requests: node.requests,
+    capabilities: {
+      receipts: receipts.confirmed ? (receipts.mode?.name ?? null) : null,
+      traces: traces.confirmed ? (traces.mode?.name ?? null) : null,
+      finalizedTag,
+    },
+  };
+}
+
+function noUpstream(network: Network, nodes: readonly UpstreamNode[]): PackhouseError {
+  const excluded = nodes.find((node) => node.excluded !== null)?.excluded;
+  if (excluded !== null && excluded !== undefined) return excluded;
+  return new PackhouseError({
+    code: 'NODE_UNREACHABLE',
+    message: `No upstream of ${network.id} can be asked.`,
+    hint: 'Name one in the networks file, or give --rpc.',
+  });
+}

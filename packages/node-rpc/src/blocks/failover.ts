@@ -1,0 +1,168 @@
+import { type Clock, PackhouseError, type Scope } from '@packhouse/runtime';
+import type { ByteLease } from '../calls/byte-budget.js';
+import type { UpstreamNode } from '../calls/node.js';
+import type { FetchWish } from '../heads/choose-node.js';
+import { chooseNode, offers } from '../heads/choose-node.js';
+import type { Fault } from '../upstream/fault.js';
+import type { FailedBlock, FetchedBlock } from './block-source.js';
+import { fetchFromNode } from './from-node.js';
+
+/** Tries an upstream gets for the same blocks. */
+const TRIES = 3;
+/** Being asked to slow down says nothing about the blocks, so there are more tries. */
+const RATE_LIMITED_TRIES = 10;
+const FIRST_BACK_OFF_MS = 200;
+const LONGEST_BACK_OFF_MS = 5_000;
+/** How long blocks wait for upstreams that all rest. */
+const REST_PATIENCE_MS = 5_000;
+/** How long they wait for one that asked for a pause: it is alive. */
+const PAUSE_PATIENCE_MS = 60_000;
+
+/** What a fetch with failover needs. */
+export interface FailoverOptions {
+  nodes: readonly UpstreamNode[];
+  clock: Clock;
+  network: string;
+  wish: FetchWish;
+  avoid?: readonly string[];
+  scope: Scope;
+  lease?: ByteLease;
+  /** Called once for every block, as soon as it is known what becomes of it. */
+  settle: (block: FetchedBlock | FailedBlock) => void;
+}
+
+/**
+ * Fetches blocks, trying each upstream a bounded number of times and going on to the next by priority and health.
+ * Every block is settled, as fetched or as failed. Rejects only when aborted.
+ */
+export async function fetchWithFailover(numbers: readonly number[], options: FailoverOptions): Promise<void> {
+  const { clock, nodes, scope, settle, wish } = options;
+  const { signal } = scope;
+  const tries = new Map<string, number>();
+  const rateLimited = new Map<string, number>();
+  const exhausted = new Set<string>();
+  const avoid = new Set(options.avoid ?? []);
+  const asked = new Set<string>();
+  const errors = new Map<number, PackhouseError>();
+  const faultsOf = new Map<number, Map<string, PackhouseError>>();
+  let pending = [...numbers];
+
+  const fail = (number: number, error: PackhouseError): void => {
+    const faults = [...(faultsOf.get(number) ?? [])].map(([upstream, fault]) => ({ upstream, error: fault }));
+    settle({ number, error, upstreams: [...asked], faults });
+  };
+  const countTry = (node: UpstreamNode): number => {
+    const count = (tries.get(node.name) ?? 0) + 1;
+    tries.set(node.name, count);
+    if (count >= TRIES) exhausted.add(node.name);
+    return count;
+  };
+
+  while (pending.length > 0) {
+    signal.throwIfAborted();
+    const need = { block: pending[pending.length - 1] as number, wish, avoid, exhausted };
+    const node = chooseNode(nodes, need, clock);
+    // Not even a turn of the event loop is waited for an upstream that is ready, so that its load is true for the
+    // group that is started next.
+    const ready = node !== null && (node.waitMs() === 0 || (await isReady(node, clock, signal)));
+    if (node === null || !ready) {
+      if (node !== null && chooseNode(nodes, need, clock) !== node) continue;
+      const known = node?.lastFault?.error ?? nobody(options);
+      for (const number of pending) fail(number, errors.get(number) ?? known);
+      return;
+    }
+    asked.add(node.name);
+    const probe = node.circuit.enter();
+    let faults: Fault[];
+    try {
+      const outcomes = await fetchFromNode(node, pending, wish, {
+        scope,
+        ...(options.lease === undefined ? {} : { lease: options.lease }),
+      });
+      pending = [];
+      faults = [];
+      for (const outcome of outcomes) {
+        if (outcome.ok) {
+          settle(outcome.fetched);
+          continue;
+        }
+        const known = faultsOf.get(outcome.number) ?? new Map<string, PackhouseError>();
+        faultsOf.set(outcome.number, known.set(node.name, outcome.fault.error));
+        if (outcome.fault.action === 'give-up') {
+          fail(outcome.number, outcome.fault.error);
+        } else {
+          errors.set(outcome.number, outcome.fault.error);
+          faults.push(outcome.fault);
+          pending.push(outcome.number);
+        }
+      }
+    } finally {
+      probe.leave();
+    }
+    if (pending.length === 0) return;
+
+    if (faults.every((fault) => fault.error.code === 'NODE_RATE_LIMITED')) {
+      // The pause is the upstream's own (see isReady); only its number is bounded here.
+      const count = (rateLimited.get(node.name) ?? 0) + 1;
+      rateLimited.set(node.name, count);
+      if (count >= RATE_LIMITED_TRIES) exhausted.add(node.name);
+      continue;
+    }
+    if (faults.every((fault) => fault.error.code === 'NODE_METHOD_MISSING')) {
+      if (!offers(node, wish)) exhausted.add(node.name);
+    }
+    const count = countTry(node);
+    if (faults.some((fault) => fault.action === 'elsewhere')) avoid.add(node.name);
+    const next = chooseNode(nodes, { ...need, avoid, exhausted }, clock);
+    if (next === node) {
+      const backOff = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (count - 1));
+      await clock.sleep(backOff * (0.5 + Math.random() / 2), signal);
+    }
+  }
+}
+
+/**
+ * Waits until a node may be asked; false where that takes longer than is sensible, or where the node came back
+ * from its rest and failed again.
+ */
+async function isReady(node: UpstreamNode, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  let waits = 0;
+  for (;;) {
+    const waitMs = node.waitMs();
+    if (waitMs === 0) return true;
+    if (node.excluded !== null) return false;
+    const resting = node.circuit.state !== 'closed';
+    if (resting && waits > 0 && waitMs > 0 && node.circuit.state === 'open') return false;
+    waits += 1;
+    if (waitMs === Number.POSITIVE_INFINITY) {
+      await untilSettled(node, signal);
+      continue;
+    }
+    if (waitMs > (resting ? REST_PATIENCE_MS : PAUSE_PATIENCE_MS)) return false;
+    await clock.sleep(Math.ceil(waitMs), signal);
+  }
+}
+
+function untilSettled(node: UpstreamNode, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    void node.circuit.settled().then(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+  });
+}
+
+function nobody(options: FailoverOptions): PackhouseError {
+  const excluded = options.nodes.find((node) => node.excluded !== null)?.excluded;
+  const able = options.nodes.some((node) => node.excluded === null && offers(node, options.wish));
+  if (excluded !== null && excluded !== undefined && !able) return excluded;
+  return new PackhouseError({
+    code: able ? 'NODE_UNREACHABLE' : 'NODE_METHOD_MISSING',
+    message: able
+      ? `No upstream of ${options.network} can be asked now.`
+      : `No upstream of ${options.network} offers the methods for what is wanted.`,
+    hint: able ? undefined : 'Add a node with eth_getBlockReceipts and trace_block (or the debug namespace).',
+  });
+}

@@ -1,0 +1,164 @@
+import { type Clock, type Scope, untilAborted } from '@packhouse/runtime';
+import type { ByteBudget, ByteLease } from '../calls/byte-budget.js';
+import type { UpstreamNode } from '../calls/node.js';
+import type { FetchWish } from '../heads/choose-node.js';
+import { chooseNode, roomFor } from '../heads/choose-node.js';
+import type { FailedBlock, FetchedBlock } from './block-source.js';
+import { fetchWithFailover } from './failover.js';
+
+/** What the parsed form of a block takes beside its bytes. */
+const OVERHEAD_BYTES = 2_048;
+/** What a block is taken for until one was seen. */
+const FIRST_GUESS_BYTES = 65_536;
+
+/** What a range is fetched with. */
+export interface FetchBlocksOptions {
+  nodes: readonly UpstreamNode[];
+  clock: Clock;
+  network: string;
+  budget: ByteBudget;
+  scope: Scope;
+  /** Registers what to call whenever there may be room for more requests; returns how to unregister. */
+  onRoom: (look: () => void) => () => void;
+}
+
+/** Blocks that are fetched together, and what they hold of the budget. */
+interface Group {
+  lease: ByteLease;
+  left: number;
+  heldBytes: number;
+  done: boolean;
+}
+
+/**
+ * Fetches a range ahead of its reader and yields it in order.
+ *
+ *   look() ── starts groups while ── upstreams have room ── and the budget has room
+ *     ▲                                                        │
+ *     ├── a group ended, a limit grew                          ▼
+ *     └── the reader took a block ◀── slots, by number ◀── fetchWithFailover
+ *
+ * Throws only the scope's reason when aborted.
+ */
+export async function* fetchRange(
+  range: { start: number; end: number },
+  wish: FetchWish,
+  options: FetchBlocksOptions,
+): AsyncGenerator<FetchedBlock | FailedBlock, void, undefined> {
+  const { budget, clock, nodes, scope } = options;
+  const { signal } = scope;
+  const ready = new Map<number, { block: FetchedBlock | FailedBlock; group: Group }>();
+  let next = range.start;
+  let taken = range.start;
+  let active = 0;
+  let guess = FIRST_GUESS_BYTES;
+  let ended = false;
+  let wakeReader: () => void = () => undefined;
+
+  const settle = (group: Group, block: FetchedBlock | FailedBlock): void => {
+    const bytes = 'error' in block ? 0 : block.bytes;
+    // Growth is believed at once: the budget is what keeps a process alive.
+    guess = bytes > guess ? bytes : guess + (bytes - guess) * 0.1;
+    group.heldBytes += bytes + OVERHEAD_BYTES;
+    ready.set(block.number, { block, group });
+    if (block.number === taken) wakeReader();
+  };
+
+  const start = (numbers: number[], lease: ByteLease): void => {
+    const group: Group = { lease, left: numbers.length, heldBytes: 0, done: false };
+    active += 1;
+    const work = fetchWithFailover(numbers, {
+      nodes,
+      clock,
+      network: options.network,
+      wish,
+      scope,
+      lease,
+      settle: (block) => settle(group, block),
+    });
+    work
+      .catch((error: unknown) => {
+        // Only an abort gets here, and the reader hears of that by the signal; anything else is a fault of this
+        // program, told for each block that it cost.
+        if (signal.aborted) return;
+        const fault = error instanceof Error ? error : new Error(String(error));
+        for (const number of numbers) {
+          if (number >= taken && !ready.has(number)) settle(group, { number, error: fault, upstreams: [] });
+        }
+      })
+      .finally(() => {
+        active -= 1;
+        group.done = true;
+        lease.settle(ended || group.left === 0 ? 0 : group.heldBytes);
+        look();
+      });
+  };
+
+  const look = (): void => {
+    while (!ended && !signal.aborted && next <= range.end) {
+      const need = { block: next, wish, avoid: NOBODY, exhausted: NOBODY };
+      const node = chooseNode(nodes, need, clock);
+      // Two requests follow each other in a group (three where receipts and traces go side by side), so as many
+      // groups as requests may be in flight keep the upstream busy.
+      if (active >= roomFor(nodes, need, clock)) return;
+      const size = node === null ? 1 : node.sizes.size('eth_getBlockByNumber');
+      const last = Math.min(range.end, next + size - 1);
+      const numbers = Array.from({ length: last - next + 1 }, (_, index) => next + index);
+      const first = next;
+      const lease = budget.reserve(
+        Math.ceil(numbers.length * (guess + OVERHEAD_BYTES)),
+        () => first <= taken,
+      );
+      if (lease === null) return;
+      next = last + 1;
+      start(numbers, lease);
+    }
+  };
+
+  const forget = options.onRoom(look);
+  try {
+    signal.throwIfAborted();
+    look();
+    while (taken <= range.end) {
+      const found = ready.get(taken);
+      if (found === undefined) {
+        await untilAborted(
+          new Promise<void>((resolve) => {
+            wakeReader = resolve;
+          }),
+          signal,
+        );
+        continue;
+      }
+      signal.throwIfAborted();
+      ready.delete(taken);
+      taken += 1;
+      const { block, group } = found;
+      group.left -= 1;
+      group.heldBytes -= ('error' in block ? 0 : block.bytes) + OVERHEAD_BYTES;
+      if (group.done) group.lease.settle(group.left === 0 ? 0 : group.heldBytes);
+      // What comes next is what the reader now waits for: it may have become urgent.
+      budget.wake();
+      look();
+      yield block;
+    }
+  } finally {
+    ended = true;
+    forget();
+    // A reader that leaves early wants nothing of what is still under way.
+    if (taken <= range.end) scope.abort(new Error('The reader of the range left.'));
+    for (const { block, group } of ready.values()) {
+      group.lease.release();
+      drop(block);
+    }
+    scope.close();
+    ready.clear();
+  }
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+function drop(block: FetchedBlock | FailedBlock): void {
+  if ('error' in block || block.traces === undefined || Array.isArray(block.traces)) return;
+  void block.traces[Symbol.asyncIterator]().return?.();
+}

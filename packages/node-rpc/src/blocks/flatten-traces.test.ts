@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Anvil, startAnvil } from '../../test/anvil.js';
+import { makeLivelyChain } from '../../test/lively-chain.js';
+import { flattenCallFrame } from './flatten-traces.js';
+
+interface Block {
+  number: string;
+  hash: string;
+  transactions: string[];
+}
+
+type Trace = {
+  type: string;
+  action: Record<string, unknown>;
+  result?: Record<string, unknown> | null;
+  error?: string;
+  traceAddress: number[];
+  subtraces: number;
+  transactionPosition: number;
+  blockNumber: number;
+};
+
+const OWNER = { blockHash: '0xb', blockNumber: 7, transactionHash: '0xt', transactionPosition: 3 };
+
+describe('flattenCallFrame against trace_block of a real Anvil', () => {
+  let anvil: Anvil;
+  let block: Block;
+  let flattened: Trace[];
+  let oracle: Trace[];
+
+  beforeAll(async () => {
+    anvil = await startAnvil();
+    await makeLivelyChain(anvil);
+    block = await anvil.rpc<Block>('eth_getBlockByNumber', ['latest', false]);
+    oracle = await anvil.rpc<Trace[]>('trace_block', [block.number]);
+    const debug = await anvil.rpc<{ result: unknown }[]>('debug_traceBlockByHash', [
+      block.hash,
+      { tracer: 'callTracer' },
+    ]);
+    flattened = debug.flatMap(
+      (entry, index) =>
+        flattenCallFrame(entry.result, {
+          blockHash: block.hash,
+          blockNumber: Number(block.number),
+          transactionHash: block.transactions[index] as string,
+          transactionPosition: index,
+        }) as Trace[],
+    );
+  });
+
+  afterAll(() => anvil?.stop());
+
+  it('gives the same traces, but for the gas of the root, inner built-in calls and results of failures', () => {
+    expect(block.transactions).toHaveLength(10);
+    const comparable = (traces: Trace[]): unknown[] =>
+      traces
+        .filter((trace) => trace.transactionPosition !== 1)
+        .map((trace) => {
+          const { error, result, ...rest } = structuredClone(trace);
+          // The root's gas is the transaction's in one and the call's own in the other.
+          if (trace.traceAddress.length === 0 && result?.gasUsed !== undefined) result.gasUsed = 'root';
+          // Anvil puts null where a failed frame has no result, and an address where a creation reverted.
+          const kept =
+            result === null || (error !== undefined && trace.type === 'create') ? undefined : result;
+          return { ...rest, error, result: kept };
+        });
+    expect(comparable(flattened)).toEqual(comparable(oracle));
+    const kinds = new Set(
+      flattened.map((trace) => `${trace.type} ${String(trace.action.callType ?? '')} ${trace.error}`),
+    );
+    expect([...kinds].sort()).toEqual([
+      'call call Bad instruction',
+      'call call Reverted',
+      'call call undefined',
+      'call callcode undefined',
+      'call delegatecall Reverted',
+      'call delegatecall undefined',
+      'call staticcall undefined',
+      'create  Bad instruction',
+      'create  Reverted',
+      'create  undefined',
+      'suicide  undefined',
+    ]);
+  });
+
+  it('leaves out inner calls of built-in contracts that move no value, which Anvil alone reports', () => {
+    const mine = flattened.filter((trace) => trace.transactionPosition === 1);
+    const theirs = oracle.filter((trace) => trace.transactionPosition === 1);
+    expect(theirs.map((trace) => trace.subtraces)).toEqual([3, 0, 0, 0]);
+    expect(mine.map((trace) => [trace.subtraces, trace.traceAddress])).toEqual([
+      [1, []],
+      [0, [0]],
+    ]);
+    expect(mine[1]?.action).toEqual(theirs[3]?.action);
+  });
+});
+
+describe('flattenCallFrame', () => {
+  const frame = {
+    type: 'CALL',
+    from: '0x1',
+    to: '0x2',
+    value: '0x5',
+    gas: '0x10',
+    gasUsed: '0x1',
+    input: '0x',
+  };
+
+  it('writes the block number as a number and a self-destruct as a trace of its own', () => {
+    const [root, suicide] = flattenCallFrame(
+      { ...frame, calls: [{ type: 'SELFDESTRUCT', from: '0x2', to: '0x3', value: '0x9' }] },
+      OWNER,
+    );
+    expect(root).toMatchObject({ blockNumber: 7, subtraces: 1, traceAddress: [], type: 'call' });
+    expect(suicide).toEqual({
+      type: 'suicide',
+      action: { address: '0x2', refundAddress: '0x3', balance: '0x9' },
+      result: null,
+      blockHash: '0xb',
+      blockNumber: 7,
+      subtraces: 0,
+      traceAddress: [0],
+      transactionHash: '0xt',
+      transactionPosition: 3,
+    });
+  });
+
+  it('gives a delegatecall that does not say so the value of its caller, and a staticcall none', () => {
+    const traces = flattenCallFrame(
+      {
+        ...frame,
+        calls: [
+          { type: 'DELEGATECALL', from: '0x2', to: '0x3', gas: '0x1', gasUsed: '0x1', input: '0x' },
+          { type: 'STATICCALL', from: '0x2', to: '0x3', gas: '0x1', gasUsed: '0x1', input: '0x' },
+        ],
+      },
+      OWNER,
+    );
+    expect(traces.map((trace) => (trace.action as { value: string }).value)).toEqual(['0x5', '0x5', '0x0']);
+  });
+
+  it('keeps a call of what was no built-in contract yet: an empty account uses no gas', () => {
+    const inner = { ...frame, value: '0x0', to: '0x000000000000000000000000000000000000000a' };
+    const kept = flattenCallFrame({ ...frame, calls: [{ ...inner, gasUsed: '0x0' }] }, OWNER);
+    const left = flattenCallFrame({ ...frame, calls: [{ ...inner, gasUsed: '0xc350' }] }, OWNER);
+    expect([kept.length, left.length]).toEqual([2, 1]);
+  });
+
+  it('words errors as trace_block does and gives a failure no result, but for what a revert returned', () => {
+    const fail = (error: string): unknown => flattenCallFrame({ ...frame, error, output: '0x2a' }, OWNER)[0];
+    expect(fail('out of gas')).toMatchObject({ error: 'Out of gas' });
+    expect(fail('out of gas')).not.toHaveProperty('result');
+    expect(fail('invalid opcode: INVALID')).toMatchObject({ error: 'Bad instruction' });
+    expect(fail('stack underflow (0 <=> 1)')).toMatchObject({ error: 'Stack underflow' });
+    expect(fail('execution reverted')).toMatchObject({
+      error: 'Reverted',
+      result: { gasUsed: '0x1', output: '0x2a' },
+    });
+    expect(fail('something new')).toMatchObject({ error: 'something new' });
+  });
+});

@@ -1,0 +1,180 @@
+import type { Network } from '@packhouse/networks';
+import { type Context, PackhouseError } from '@packhouse/runtime';
+import type { CallContext, UpstreamNode } from '../calls/node.js';
+import { askHead, headerCall } from '../heads/ask-head.js';
+import type { FetchWish } from '../heads/choose-node.js';
+import { offers } from '../heads/choose-node.js';
+import { type Fault, makeFault } from '../upstream/fault.js';
+import { askCapable } from './ask-capable.js';
+import { checkReceipts, isFault, type ReadBlock, readBlock } from './read-block.js';
+import { readTraces } from './read-traces.js';
+
+/** Blocks behind the head: its receipts and traces are surely there, and it is not pruned yet. */
+const BEHIND_HEAD = 3;
+/** How many blocks are looked at for one that has transactions, which says more. */
+const LOOK_BACK = 8;
+/** A node that was just started may need a moment. */
+const TRIES = 3;
+const BACK_OFF_MS = 200;
+
+/**
+ * Asks every upstream for its chain id, its head and, on a recent block, for what `wish` needs.
+ *
+ * Throws NODE_WRONG_CHAIN, NODE_METHOD_MISSING, or the error of the first upstream where none can be used.
+ */
+export async function probeNodes(
+  nodes: readonly UpstreamNode[],
+  network: Network,
+  wish: FetchWish,
+  context: Context,
+  callContext: CallContext,
+): Promise<void> {
+  const faults = await Promise.all(
+    nodes.map(async (node) => {
+      const fault = await probeNode(node, network, wish, context, callContext);
+      if (fault !== null) {
+        context.logger.warn(
+          { network: network.id, upstream: node.name, err: fault.error },
+          'node cannot be used',
+        );
+      }
+      return fault;
+    }),
+  );
+  if (faults.some((fault) => fault === null)) return;
+  const errors = faults.map((fault) => (fault as Fault).error);
+  // A chain that is wrong is said first: it will not go away by itself.
+  const wrong = errors.find((error) => error.code === 'NODE_WRONG_CHAIN');
+  const first = wrong ?? errors.find((error) => error.code === 'NODE_METHOD_MISSING') ?? errors[0];
+  if (first === undefined) {
+    throw new PackhouseError({
+      code: 'NODE_UNREACHABLE',
+      message: `Network ${network.id} has no upstreams.`,
+      hint: 'Name one in the networks file, or give --rpc.',
+    });
+  }
+  if (errors.length === 1) throw first;
+  throw new PackhouseError({
+    code: first.code,
+    message: `None of the ${errors.length} upstreams of ${network.id} can be used: ${errors.map((error) => error.message).join(' ')}`,
+    hint: first.hint,
+    data: { upstreams: nodes.map((node) => node.name) },
+    cause: first,
+  });
+}
+
+async function probeNode(
+  node: UpstreamNode,
+  network: Network,
+  wish: FetchWish,
+  context: Context,
+  callContext: CallContext,
+): Promise<Fault | null> {
+  for (let attempt = 1; ; attempt += 1) {
+    const fault = await probeOnce(node, network, wish, callContext);
+    if (fault === null || fault.action === 'elsewhere' || fault.action === 'give-up' || attempt >= TRIES)
+      return fault;
+    await context.clock.sleep(
+      fault.retryAfterMs ?? BACK_OFF_MS * 2 ** (attempt - 1),
+      callContext.scope.signal,
+    );
+  }
+}
+
+/** Three round trips: who it is and its head; some recent blocks; receipts and traces of one of them. */
+async function probeOnce(
+  node: UpstreamNode,
+  network: Network,
+  wish: FetchWish,
+  context: CallContext,
+): Promise<Fault | null> {
+  const [wrong, head] = await Promise.all([
+    node.askChain(context.scope),
+    askHead(node, network.finality.tag, context),
+    askClient(node, context),
+  ]);
+  if (wrong !== null) return wrong;
+  return 'action' in head ? head : probeMethods(node, head.number, wish, context);
+}
+
+async function probeMethods(
+  node: UpstreamNode,
+  head: number,
+  wish: FetchWish,
+  context: CallContext,
+): Promise<Fault | null> {
+  if (!wish.receipts && !wish.traces) return null;
+  node.capabilities.receipts.reset();
+  node.capabilities.traces.reset();
+  const block = await recentBlock(node, head, context);
+  if (block === null) return null;
+  const receipts = async (): Promise<unknown> =>
+    askCapable(node, node.capabilities.receipts, [block], context, (mode, facts, answers) =>
+      checkReceipts(node, mode, facts, answers),
+    );
+  const traces = async (): Promise<unknown> =>
+    askCapable(node, node.capabilities.traces, [block], context, (mode, facts, [answer]) => {
+      if (answer === undefined) return null;
+      const read = readTraces(node, mode, facts, answer);
+      if (!read.ok) return read.fault;
+      if (!Array.isArray(read.traces)) void read.traces[Symbol.asyncIterator]().return?.();
+      return null;
+    });
+  await Promise.all([wish.receipts ? receipts() : undefined, wish.traces ? traces() : undefined]);
+  // Any other failure (a pruned block, a timeout) says nothing about the methods: those are then asked as if there.
+  if (offers(node, wish)) return null;
+  const lacks = node.capabilities.receipts.mode === null ? 'receipts' : 'traces';
+  return makeFault(
+    { label: node.label, what: `for the ${lacks} of block ${block.number}`, block: block.number },
+    'NODE_METHOD_MISSING',
+    `offers no method that gives ${lacks}`,
+    'elsewhere',
+    {
+      hint:
+        lacks === 'traces'
+          ? 'Enable trace_block or debug_traceBlockByHash on it, use another node, or leave traces out.'
+          : 'Enable eth_getBlockReceipts on it, or use another node.',
+    },
+  );
+}
+
+/** A block a little behind the head, with transactions if there is one nearby; null where none can be had. */
+async function recentBlock(
+  node: UpstreamNode,
+  head: number,
+  context: CallContext,
+): Promise<ReadBlock | null> {
+  const newest = Math.max(0, head - BEHIND_HEAD);
+  const numbers = head < BEHIND_HEAD ? [head] : [];
+  for (let number = newest; number > Math.max(-1, newest - LOOK_BACK); number -= 1) {
+    if (!numbers.includes(number)) numbers.push(number);
+  }
+  // All at once, and without the transactions themselves: their hashes say enough.
+  const answers = await node.callAll(numbers.map(headerCall), context);
+  let found: ReadBlock | null = null;
+  for (const [index, answer] of answers.entries()) {
+    if (!answer.ok) continue;
+    const read = readBlock(node, numbers[index] as number, answer.value, true);
+    if (isFault(read)) continue;
+    if (read.transactionHashes.length > 0) return read;
+    found ??= read;
+  }
+  return found;
+}
+
+const CLIENT_LENGTH = 128;
+
+/** Notes what the upstream calls itself: one line of at most 128 printable characters. Rejects only when aborted. */
+async function askClient(node: UpstreamNode, context: CallContext): Promise<void> {
+  const [answer] = await node.callAll(
+    [{ method: 'web3_clientVersion', params: [], weight: 1, learnedAs: 'client' }],
+    context,
+  );
+  if (answer?.ok !== true || typeof answer.value !== 'string') return;
+  const text = node.label
+    .quote(answer.value.slice(0, 4 * CLIENT_LENGTH))
+    .replace(/[^\x21-\x7e]+/g, ' ')
+    .slice(0, CLIENT_LENGTH)
+    .trim();
+  node.client = text === '' ? null : text;
+}

@@ -1,0 +1,147 @@
+import type { Answer } from '../calls/call.js';
+import type { BlockFacts, TraceMode } from '../calls/capabilities.js';
+import type { UpstreamNode } from '../calls/node.js';
+import { type Fault, makeFault } from '../upstream/fault.js';
+import { flattenCallFrame } from './flatten-traces.js';
+import { checkBlockHash } from './read-block.js';
+
+/** The traces of a block, or what is wrong with them. */
+export type ReadTraces =
+  | { ok: true; traces: unknown[] | AsyncIterable<unknown> }
+  | { ok: false; fault: Fault | 'refused' };
+
+/** Reads the answer to one trace call into the shape of trace_block, whichever tracer gave it. */
+export function readTraces(
+  node: UpstreamNode,
+  mode: TraceMode,
+  block: BlockFacts,
+  answer: Extract<Answer, { ok: true }>,
+): ReadTraces {
+  const asked = { label: node.label, what: `${mode.name} for block ${block.number}`, block: block.number };
+  const bad = (fault: Fault | 'refused'): ReadTraces => ({ ok: false, fault });
+  if (answer.elements !== undefined) {
+    const elements = answer.elements;
+    return { ok: true, traces: closingBoth(streamTraces(elements, mode, block, asked), elements) };
+  }
+  const elements = answer.value;
+  const expected = block.transactionHashes.length;
+  if (elements === null || (Array.isArray(elements) && elements.length < (expected > 0 ? 1 : 0))) {
+    const happened = `answered with no traces for ${expected} transactions`;
+    return bad(
+      makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere', {
+        hint: 'It is behind, or it does not keep the state to trace this block.',
+      }),
+    );
+  }
+  if (!Array.isArray(elements)) {
+    return bad(
+      makeFault(asked, 'NODE_ANSWER_INVALID', 'answered with something that is no list', 'elsewhere'),
+    );
+  }
+  if (mode.shape === 'trace_block') {
+    const other = checkBlockHash(asked, elements[0], block);
+    return other === null ? { ok: true, traces: elements as unknown[] } : bad(other);
+  }
+  if (elements.length !== expected) {
+    const happened = `answered with traces of ${elements.length} of ${expected} transactions`;
+    return bad(makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere'));
+  }
+  const traces: unknown[] = [];
+  for (const [index, element] of elements.entries()) {
+    const own = readTransaction(element, index, mode, block, asked);
+    if ('fault' in own) return bad(own.fault);
+    for (const trace of own.traces) traces.push(trace);
+  }
+  return { ok: true, traces };
+}
+
+/** One transaction of a debug answer: `{result, txHash}`; geth puts an error in the place of a result it has not. */
+function readTransaction(
+  element: unknown,
+  index: number,
+  mode: TraceMode,
+  block: BlockFacts,
+  asked: Parameters<typeof makeFault>[0],
+): { traces: unknown[] } | { fault: Fault | 'refused' } {
+  const entry = (typeof element === 'object' && element !== null ? element : {}) as Record<string, unknown>;
+  const transactionHash = block.transactionHashes[index] ?? '';
+  if (typeof entry.error === 'string') {
+    const happened = `could not trace transaction ${index} ("${asked.label.quote(entry.error)}")`;
+    return { fault: makeFault(asked, 'NODE_ERROR', happened, 'elsewhere') };
+  }
+  // Nodes before geth 1.11 do not name the transaction.
+  if (typeof entry.txHash === 'string' && entry.txHash.toLowerCase() !== transactionHash.toLowerCase()) {
+    const happened = `answered with the trace of ${asked.label.quote(entry.txHash)} in the place of ${transactionHash}`;
+    return { fault: makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'elsewhere') };
+  }
+  const { result } = entry;
+  if (mode.shape === 'flatCallTracer') {
+    // A node that does not know the tracer may answer with an empty object for every transaction.
+    return Array.isArray(result) ? { traces: result as unknown[] } : { fault: 'refused' };
+  }
+  if (typeof result !== 'object' || result === null || Array.isArray(result) || !('type' in result)) {
+    return { fault: 'refused' };
+  }
+  return {
+    traces: flattenCallFrame(result, {
+      blockHash: block.hash,
+      blockNumber: block.number,
+      transactionHash,
+      transactionPosition: index,
+    }),
+  };
+}
+
+/** A generator that was never begun runs no finally: what it would have read is closed here. */
+function closingBoth(
+  traces: AsyncGenerator<unknown>,
+  elements: AsyncIterable<unknown>,
+): AsyncIterableIterator<unknown> {
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => traces.next(),
+    return: async () => {
+      await elements[Symbol.asyncIterator]().return?.();
+      return traces.return(undefined);
+    },
+  };
+}
+
+/** The same element by element; reading stops and the connection is closed at the first that is wrong. */
+async function* streamTraces(
+  elements: AsyncIterable<unknown>,
+  mode: TraceMode,
+  block: BlockFacts,
+  asked: Parameters<typeof makeFault>[0],
+): AsyncGenerator<unknown> {
+  let index = 0;
+  for await (const element of elements) {
+    if (mode.shape === 'trace_block') {
+      const other = index === 0 ? checkBlockHash(asked, element, block) : null;
+      if (other !== null) throw other.error;
+      index += 1;
+      yield element;
+      continue;
+    }
+    const own = readTransaction(element, index, mode, block, asked);
+    if ('fault' in own) {
+      throw own.fault === 'refused'
+        ? makeFault(
+            asked,
+            'NODE_ANSWER_INVALID',
+            'answered in a shape that its tracer does not have',
+            'elsewhere',
+          ).error
+        : own.fault.error;
+    }
+    index += 1;
+    yield* own.traces;
+  }
+  const expected = block.transactionHashes.length;
+  if (mode.shape === 'trace_block' ? index === 0 && expected > 0 : index !== expected) {
+    const happened = `answered with ${index} elements for ${expected} transactions`;
+    throw makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere').error;
+  }
+}

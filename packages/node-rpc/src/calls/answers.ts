@@ -1,0 +1,225 @@
+import { isAscii } from 'node:buffer';
+import type { Scope } from '@packhouse/runtime';
+import { type Asked, type Fault, makeFault, rpcFault, statusFault } from '../upstream/fault.js';
+import type { HttpAnswer } from '../upstream/http.js';
+import type { NodeLabel } from '../upstream/label.js';
+import { retryAfterMs } from '../upstream/verdict.js';
+import { type Answer, type Call, describeCalls } from './call.js';
+import { openStreamedAnswer } from './stream-answer.js';
+
+/** Of an answer that is no success only the start is of interest. */
+const ERROR_BODY_BYTES = 1_048_576;
+/** Receipts and single objects beyond the body limit are put together up to this many times it. */
+const ASSEMBLE_FACTOR = 8;
+/** A streamed answer that nobody reads for this many timeouts loses its connection. */
+const IDLE_FACTOR = 10;
+
+/** What reading an answer needs to know about its request. */
+export interface ReadOptions {
+  label: NodeLabel;
+  scope: Scope;
+  firstId: number;
+  maxBodyBytes: number;
+  timeoutMs: number;
+  /** The clock's time, for Retry-After dates. */
+  now: number;
+}
+
+/** Turns an HTTP answer into what came of each call. Rejects only when aborted. */
+export async function readHttpAnswer(
+  http: HttpAnswer,
+  calls: readonly Call[],
+  options: ReadOptions,
+): Promise<Answer[]> {
+  const { firstId, label, maxBodyBytes, now } = options;
+  const { body, status } = http;
+  const asked: Asked = { label, what: describeCalls(calls), block: calls[0]?.block };
+  const all = (fault: Fault): Answer[] => calls.map(() => ({ ok: false, fault }));
+  const failedStatus = (start: Buffer | undefined): Answer[] => {
+    const text = start?.subarray(0, 400).toString('utf8') ?? '';
+    return all(statusFault({ ...http, text }, asked, calls.length, now));
+  };
+
+  if (body.whole) {
+    const place = { label, firstId, status, wait: retryAfterMs(http.retryAfter, now) };
+    if (status === 200) return readAnswers(body.bytes, calls, place);
+    // Some nodes put a proper JSON-RPC error under a failing status, which says more.
+    if (body.bytes.length < ERROR_BODY_BYTES) {
+      const said = readAnswers(body.bytes, calls, place);
+      const [first] = said;
+      if (first?.ok === false && 'rpcCode' in first.fault.error.data) return said;
+    }
+    return failedStatus(body.bytes);
+  }
+  if (status !== 200) {
+    body.rest.destroy();
+    return failedStatus(body.start[0]);
+  }
+  const only = calls.length === 1 ? calls[0] : undefined;
+  if (only?.oversize !== undefined) return [await readOversize(only, body, asked, options)];
+  body.rest.destroy();
+  return all(
+    makeFault(
+      asked,
+      'NODE_ANSWER_TOO_LARGE',
+      `answered with more than ${maxBodyBytes} bytes`,
+      calls.length > 1 ? 'shrink' : 'give-up',
+      { hint: 'Raise NODE_MAX_BODY.' },
+    ),
+  );
+}
+
+async function readOversize(
+  call: Call,
+  body: Extract<HttpAnswer['body'], { whole: false }>,
+  asked: Asked,
+  options: ReadOptions,
+): Promise<Answer> {
+  const { firstId, maxBodyBytes, scope, timeoutMs } = options;
+  const opened = await openStreamedAnswer({
+    start: body.start,
+    rest: body.rest,
+    id: firstId,
+    method: call.method,
+    asked,
+    signal: scope.signal,
+    assemble: call.oversize === 'assemble',
+    elementBytes: maxBodyBytes,
+    valueBytes: ASSEMBLE_FACTOR * maxBodyBytes,
+    idleMs: IDLE_FACTOR * timeoutMs,
+    ended: scope.hold(),
+  });
+  if (opened.kind === 'fault') return { ok: false, fault: opened.fault };
+  if (opened.kind === 'value') return { ok: true, value: opened.value, bytes: opened.bytes };
+  return { ok: true, elements: opened.elements, bytes: body.startBytes };
+}
+
+/** The text of a JSON-RPC request; ids are `firstId`, `firstId + 1`, … A single call is not put in an array. */
+export function writeRequest(calls: readonly Call[], firstId: number): string {
+  const one = (call: Call, index: number): object => ({
+    jsonrpc: '2.0',
+    id: firstId + index,
+    method: call.method,
+    params: call.params,
+  });
+  const only = calls.length === 1 ? calls[0] : undefined;
+  return JSON.stringify(only === undefined ? calls.map(one) : one(only, 0));
+}
+
+/** Parses a body; from latin1 where it is ASCII, which V8 does twice as fast as from UTF-8. Throws SyntaxError. */
+export function parseJson(body: Buffer): unknown {
+  return JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'));
+}
+
+/** What answers are read by. */
+interface AnswerPlace {
+  label: NodeLabel;
+  firstId: number;
+  status: number;
+  /** What the upstream asked to wait, in milliseconds. */
+  wait?: number | undefined;
+}
+
+/** Matches a body to the calls it should answer; never throws. */
+function readAnswers(body: Buffer, calls: readonly Call[], place: AnswerPlace): Answer[] {
+  const { firstId, label } = place;
+  const asked: Asked = { label, what: describeCalls(calls), block: calls[0]?.block };
+  const all = (fault: Fault): Answer[] => calls.map(() => ({ ok: false, fault }));
+  let parsed: unknown;
+  try {
+    parsed = parseJson(body);
+  } catch (error) {
+    return all(notJsonFault(body, asked, calls.length, error));
+  }
+  if (calls.length > 1 && Array.isArray(parsed)) return readBatch(parsed, body.length, calls, place);
+  if (!isEnvelope(parsed)) return all(notEnvelopeFault(body, asked, calls.length));
+  if (parsed.error !== undefined && parsed.error !== null)
+    return all(errorFault(parsed.error, asked, calls, place));
+  if (calls.length > 1) {
+    return all(
+      makeFault(asked, 'NODE_ANSWER_INVALID', 'answered with one object instead of a list', 'shrink'),
+    );
+  }
+  return [readItem(parsed, firstId, body.length, asked, calls, place)];
+}
+
+function readBatch(items: unknown[], bytes: number, calls: readonly Call[], place: AnswerPlace): Answer[] {
+  const { firstId, label } = place;
+  const byId = new Map<unknown, Envelope>();
+  for (const item of items) if (isEnvelope(item)) byId.set(item.id, item);
+  const share = Math.ceil(bytes / calls.length);
+  return calls.map((call, index): Answer => {
+    const asked = { label, what: describeCalls([call]), block: call.block };
+    const item = byId.get(firstId + index);
+    if (item !== undefined) return readItem(item, firstId + index, share, asked, calls, place);
+    const happened = `left the answer out of a batch of ${calls.length}`;
+    return { ok: false, fault: makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'shrink') };
+  });
+}
+
+function errorFault(error: unknown, asked: Asked, calls: readonly Call[], place: AnswerPlace): Fault {
+  const { status, wait } = place;
+  return rpcFault(error, asked, { calls: calls.length, method: calls[0]?.method ?? '', status, wait });
+}
+
+function readItem(
+  item: Envelope,
+  id: number,
+  bytes: number,
+  asked: Asked,
+  calls: readonly Call[],
+  place: AnswerPlace,
+): Answer {
+  if (item.error !== undefined && item.error !== null)
+    return { ok: false, fault: errorFault(item.error, asked, calls, place) };
+  if (item.id !== id) {
+    const happened = `answered with id ${asked.label.quote(JSON.stringify(item.id) ?? 'none')} instead of ${id}`;
+    return { ok: false, fault: makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'here', { weighs: true }) };
+  }
+  if (item.result === undefined) {
+    const happened = 'answered with neither result nor error';
+    return { ok: false, fault: makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'elsewhere') };
+  }
+  return { ok: true, value: item.result, bytes };
+}
+
+/** The fault of a body that is not JSON: HTML, nothing, text, or JSON that breaks off. */
+export function notJsonFault(body: Buffer, asked: Asked, calls: number, cause: unknown): Fault {
+  const text = body.subarray(0, 400).toString('utf8').trim();
+  const quote = asked.label.quote(text.slice(0, 60));
+  const shortened = text.length > 60 ? `${quote}…` : quote;
+  const happened = text.startsWith('<')
+    ? `answered with HTML ("${shortened}") instead of JSON-RPC`
+    : text === ''
+      ? 'answered with an empty body instead of JSON-RPC'
+      : text.startsWith('{') || text.startsWith('[')
+        ? `answered with JSON that is cut off or malformed after ${body.length} bytes`
+        : `answered with "${shortened}" instead of JSON-RPC`;
+  return makeFault(asked, 'NODE_NOT_JSON_RPC', happened, calls > 1 ? 'shrink' : 'here', {
+    cause,
+    weighs: calls === 1,
+    hint: 'Check that the address is that of a JSON-RPC endpoint.',
+  });
+}
+
+function notEnvelopeFault(body: Buffer, asked: Asked, calls: number): Fault {
+  const happened = `answered with ${asked.label.quote(body.subarray(0, 60).toString('utf8'))} instead of JSON-RPC`;
+  return makeFault(asked, 'NODE_NOT_JSON_RPC', happened, calls > 1 ? 'shrink' : 'here', {
+    weighs: calls === 1,
+  });
+}
+
+interface Envelope {
+  id?: unknown;
+  result?: unknown;
+  error?: unknown;
+}
+
+function isEnvelope(value: unknown): value is Envelope {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    ('result' in value || 'error' in value || 'jsonrpc' in value)
+  );
+}

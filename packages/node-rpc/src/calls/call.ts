@@ -1,0 +1,38 @@
+import type { Fault } from '../upstream/fault.js';
+
+/** One JSON-RPC call. */
+export interface Call {
+  method: string;
+  params: readonly unknown[];
+  /** The block it is about, for messages. */
+  block?: number;
+  /** Expected size of the answer, relative to other calls of this method (1 where unknown). */
+  weight: number;
+  /**
+   * Sizes and latencies are learned for each method by itself; calls of another nature (the head, without its
+   * transactions) are learned about under this name instead.
+   */
+  learnedAs?: string;
+  /**
+   * What becomes of an answer beyond the body limit: `elements` hands the result array on piece by piece,
+   * `assemble` puts it together up to the hard limit, absent refuses it.
+   */
+  oversize?: 'elements' | 'assemble';
+}
+
+/** What came of a call. */
+export type Answer =
+  | { ok: true; value: unknown; elements?: undefined; bytes: number }
+  | { ok: true; value?: undefined; elements: AsyncIterable<unknown>; bytes: number }
+  | { ok: false; fault: Fault };
+
+/** What is asked, in words: `eth_getBlockByNumber for block 17`. */
+export function describeCalls(calls: readonly Call[]): string {
+  const first = calls[0];
+  if (first === undefined) return 'nothing';
+  if (calls.length === 1)
+    return first.block === undefined ? first.method : `${first.method} for block ${first.block}`;
+  const blocks = calls.flatMap((call) => (call.block === undefined ? [] : [call.block]));
+  const about = blocks.length === 0 ? '' : ` for blocks ${Math.min(...blocks)} to ${Math.max(...blocks)}`;
+  return `a batch of ${calls.length} ${first.method}${about}`;
+}

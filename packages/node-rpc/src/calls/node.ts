@@ -1,0 +1,293 @@
+import type { Upstream as Configured, Network } from '@packhouse/networks';
+import { type Context, type PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
+import { type Fault, makeFault, transportFault } from '../upstream/fault.js';
+import type { HttpAnswer } from '../upstream/http.js';
+import type { NodeLabel } from '../upstream/label.js';
+import type { CallMetrics } from '../upstream/metrics.js';
+import { quantity } from '../upstream/questions.js';
+import { createUpstream, type Upstream } from '../upstream/upstream.js';
+import { readHttpAnswer, writeRequest } from './answers.js';
+import { type BatchSizes, createBatchSizes } from './batch-sizes.js';
+import type { ByteLease } from './byte-budget.js';
+import { type Answer, type Call, describeCalls } from './call.js';
+import { type Capabilities, createCapabilities } from './capabilities.js';
+import { createInFlightLimit, type InFlightLimit } from './in-flight-limit.js';
+
+/** What a call is made for. */
+export interface CallContext {
+  scope: Scope;
+  /** The share of the byte budget that the answers count against. */
+  lease?: ByteLease | undefined;
+  /** Small and waited for: goes past the limit of requests in flight. */
+  urgent?: boolean;
+}
+
+/** An upstream that blocks are fetched from, with everything that was learned about it. */
+export interface UpstreamNode extends Upstream {
+  readonly capabilities: Capabilities;
+  readonly sizes: BatchSizes;
+  readonly limit: InFlightLimit;
+  /** What it calls itself; null until it said so. */
+  client: string | null;
+  /** Why it is not asked at all: another chain. */
+  excluded: PackhouseError | null;
+  /** It was gone for a while, so it may have come back as another: it is asked for its chain id before anything else. */
+  chainDoubtful: boolean;
+  /** The head with which it was last known to be on the right branch, and when that was asked. */
+  confirmed: { hash: string; at: number } | null;
+  /** It has another block where one is final: asked last. */
+  offChain: boolean;
+  /** It failed a proof: asked last until then, in the clock's milliseconds. */
+  distrustedUntil: number;
+  lies: number;
+  lastFault: Fault | null;
+  requests: number;
+  errors: number;
+  /** Milliseconds until it may be asked; 0 now, Infinity while the one probe of an open circuit is out. */
+  waitMs(): number;
+  /**
+   * Asks for the chain id, once for all who wait for it at the same time: null where it is the network's. A node of
+   * another chain is excluded, one that does not say stays doubtful.
+   */
+  askChain(scope: Scope): Promise<Fault | null>;
+  /** Calls of one method, in batches of a size that works here. Rejects only when aborted. */
+  callAll(calls: readonly Call[], context: CallContext): Promise<Answer[]>;
+}
+
+export interface UpstreamNodeOptions {
+  upstream: Configured;
+  network: Network;
+  context: Context;
+  metrics: CallMetrics;
+  maxBodyBytes: number;
+  timeoutMs: number;
+  /** Called whenever more may be asked than before. */
+  onRoom: () => void;
+}
+
+const START_IN_FLIGHT = 4;
+
+/** Opens one upstream. */
+export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
+  const { context, maxBodyBytes, metrics, timeoutMs, upstream } = options;
+  const { clock } = context;
+  const { name } = upstream;
+  const self = createUpstream({
+    upstream,
+    network: options.network,
+    context,
+    timeoutMs,
+    onRest: (rests) => {
+      if (rests) node.chainDoubtful = true;
+    },
+  });
+  const { circuit, http, label, pause, rate } = self;
+  const limit = createInFlightLimit({
+    start: START_IN_FLIGHT,
+    max: Math.max(1, upstream.maxInFlight),
+    onChange: (value) => {
+      metrics.inFlightLimit(name, value);
+      options.onRoom();
+    },
+  });
+  metrics.inFlightLimit(name, limit.limit);
+  let nextId = 1;
+
+  const noteFault = (fault: Fault, subject: string, calls: number, startedAt: number): void => {
+    const { code } = fault.error;
+    node.lastFault = fault;
+    if (fault.weighs) self.failed(fault.error);
+    pause.ask(fault, startedAt);
+    if (
+      code === 'NODE_RATE_LIMITED' ||
+      code === 'NODE_TIMEOUT' ||
+      (fault.weighs && code !== 'NODE_UNAUTHORIZED')
+    ) {
+      limit.strained(startedAt);
+    }
+    if (fault.action === 'shrink' && calls > 1) node.sizes.tooMuch(subject, calls);
+  };
+
+  const refuse = async (calls: readonly Call[], fault: Fault): Promise<Answer[]> => {
+    const { code } = fault.error;
+    const asked = { label, what: describeCalls(calls), block: calls[0]?.block };
+    const again = makeFault(asked, code, `${fault.happened}, and rests since,`, 'here', {
+      cause: fault.error,
+    });
+    return calls.map(() => ({ ok: false, fault: again }));
+  };
+
+  /** One HTTP request. Rejects only when aborted. */
+  const request = async (
+    calls: readonly Call[],
+    { lease, scope }: CallContext,
+    release: () => void,
+  ): Promise<Answer[]> => {
+    const { signal } = scope;
+    const asked = { label, what: describeCalls(calls), block: calls[0]?.block };
+    const method = calls[0]?.method ?? '';
+    const subject = calls[0]?.learnedAs ?? method;
+    const firstId = nextId;
+    nextId += calls.length;
+    const startedAt = performance.now();
+    node.requests += calls.length;
+    let answer: HttpAnswer;
+    try {
+      answer = await http.post(writeRequest(calls, firstId), {
+        signal,
+        maxBytes: maxBodyBytes,
+        came: (bytes) => {
+          metrics.bytes(name, bytes);
+          const room = lease?.came(bytes, signal);
+          if (room !== undefined) release();
+          return room;
+        },
+      });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const fault = transportFault(error, asked, calls.length);
+      noteFault(fault, subject, calls.length, startedAt);
+      metrics.calls(name, method, fault.error.code, calls.length);
+      node.errors += calls.length;
+      return calls.map((): Answer => ({ ok: false, fault }));
+    }
+    const elapsedMs = performance.now() - startedAt;
+    metrics.took(name, method, elapsedMs / 1_000);
+    self.answeredAfter(elapsedMs);
+    // The next request may go out while this answer is parsed.
+    release();
+
+    const answers = await readHttpAnswer(answer, calls, {
+      label,
+      scope,
+      firstId,
+      maxBodyBytes,
+      timeoutMs,
+      now: clock.now(),
+    });
+    const faults = new Set(answers.flatMap((answer) => (answer.ok ? [] : [answer.fault])));
+    for (const answer of answers) {
+      if (!answer.ok) node.errors += 1;
+      metrics.calls(name, method, answer.ok ? 'ok' : answer.fault.error.code, 1);
+    }
+    if (faults.size === 0) {
+      pause.over();
+      node.sizes.succeeded(subject, {
+        calls: calls.length,
+        weight: calls.reduce((sum, call) => sum + call.weight, 0),
+        bytes: answers.reduce((sum, answer) => sum + (answer.ok ? answer.bytes : 0), 0),
+        elapsedMs,
+      });
+      // After the sizes: more room at once starts more requests, of the size that was just learned.
+      limit.succeeded(subject, elapsedMs);
+    }
+    const worst = [...faults].find((fault) => fault.action === 'shrink') ?? [...faults][0];
+    if (worst !== undefined) noteFault(worst, subject, calls.length, startedAt);
+    if (worst?.weighs !== true) circuit.succeeded();
+    return answers;
+  };
+
+  const askChain = async (scope: Scope): Promise<Fault | null> => {
+    const [answer] = await node.callAll([CHAIN_ID_CALL], { scope });
+    const fault = answer === undefined ? null : checkChainId(label, options.network, answer);
+    node.excluded = fault?.error.code === 'NODE_WRONG_CHAIN' ? fault.error : null;
+    node.chainDoubtful = fault !== null;
+    return fault;
+  };
+  const node: UpstreamNode = Object.assign(self, {
+    capabilities: createCapabilities(),
+    sizes: createBatchSizes({ clock, ...(rate === undefined ? {} : { largest: rate.largest }) }),
+    limit,
+    client: null,
+    excluded: null,
+    chainDoubtful: false,
+    confirmed: null,
+    offChain: false,
+    distrustedUntil: 0,
+    lies: 0,
+    lastFault: null,
+    requests: 0,
+    errors: 0,
+    waitMs: () => {
+      if (node.excluded !== null) return Number.POSITIVE_INFINITY;
+      return Math.max(circuit.waitMs(), pause.waitMs(), 0);
+    },
+    askChain: shareQuestion(askChain),
+    callAll: async (calls: readonly Call[], callContext: CallContext) => {
+      const { signal } = callContext.scope;
+      if (node.chainDoubtful && calls[0] !== CHAIN_ID_CALL) {
+        const fault = await untilAborted(node.askChain(callContext.scope), signal);
+        if (fault !== null) return calls.map((): Answer => ({ ok: false, fault }));
+      }
+      const subject = calls[0]?.learnedAs ?? calls[0]?.method ?? '';
+      const answers = new Array<Answer>(calls.length);
+      const positions = new Map(calls.map((call, index) => [call, index]));
+
+      const runBatch = async (batch: readonly Call[]): Promise<void> => {
+        if (rate !== undefined) await rate.take(batch.length, signal);
+        const send = async (release: () => void): Promise<Answer[]> => {
+          signal.throwIfAborted();
+          // What waited for its turn while the upstream went down is not sent after the others.
+          if (circuit.state === 'open' && node.lastFault !== null) return refuse(batch, node.lastFault);
+          const probe = circuit.enter();
+          return request(batch, callContext, release).finally(probe.leave);
+        };
+        const sent = callContext.urgent === true ? send(() => undefined) : limit.run(send);
+        const got = await untilAborted(sent, signal);
+        const again: Call[] = [];
+        for (const [index, answer] of got.entries()) {
+          const call = batch[index] as Call;
+          answers[positions.get(call) as number] = answer;
+          if (!answer.ok && answer.fault.action === 'shrink' && batch.length > 1) again.push(call);
+        }
+        const first = again[0] === undefined ? undefined : answers[positions.get(again[0]) as number];
+        const rateLimited = first?.ok === false && first.fault.error.code === 'NODE_RATE_LIMITED';
+        // Whoever asked decides when to go on against a rate limit or a node that rests.
+        if (again.length === 0 || rateLimited || circuit.state !== 'closed') return;
+        await runAll(again);
+      };
+      const runAll = async (some: readonly Call[]): Promise<void> => {
+        await Promise.all(node.sizes.plan(subject, some).map(runBatch));
+      };
+      await runAll(calls);
+      return answers;
+    },
+  });
+  return node;
+}
+
+/** Makes a question that is asked once for all who ask it at the same time. Rejects only when the asker is aborted. */
+function shareQuestion<T>(ask: (scope: Scope) => Promise<T>): (scope: Scope) => Promise<T> {
+  let asking: Promise<T> | undefined;
+  const shared = (scope: Scope): Promise<T> => {
+    asking ??= ask(scope).finally(() => {
+      asking = undefined;
+    });
+    // Whoever asked first may have been let go: that is no answer to the others.
+    return asking.catch(() => {
+      scope.signal.throwIfAborted();
+      return shared(scope);
+    });
+  };
+  return shared;
+}
+
+/** Everything a node of this network is asked first. */
+const CHAIN_ID_CALL: Call = { method: 'eth_chainId', params: [], weight: 1, learnedAs: 'chain id' };
+
+/** What is wrong with an answer to eth_chainId, or null if it is the network's. */
+function checkChainId(label: NodeLabel, network: Network, answer: Answer): Fault | null {
+  if (!answer.ok) return answer.fault;
+  const asked = { label, what: 'eth_chainId' };
+  const chainId = quantity(answer.value);
+  if (chainId === null) {
+    const got = label.quote(JSON.stringify(answer.value) ?? '');
+    return makeFault(asked, 'NODE_ANSWER_INVALID', `answered ${got}, which is no chain id,`, 'elsewhere');
+  }
+  if (chainId === network.chainId) return null;
+  const happened = `serves chain ${chainId} and not ${network.chainId}, as it says`;
+  return makeFault(asked, 'NODE_WRONG_CHAIN', happened, 'elsewhere', {
+    hint: `Give the address of a node of ${network.id}, or correct the chain id.`,
+    data: { expected: network.chainId, got: chainId },
+  });
+}

@@ -1,0 +1,176 @@
+import { type Network, nodeMethod } from '@packhouse/networks';
+import { CallController, type Context } from '@packhouse/runtime';
+import type { ForwardMetrics } from '../upstream/metrics.js';
+import { FINALIZED_QUESTION, headQuestion, type NodeQuestion, quantity } from '../upstream/questions.js';
+import { type ForwardNode, TIMED_OUT } from './forward-node.js';
+
+/** Asks every node which chain it is on and how far it is, over and over, until the signal is aborted. */
+export async function watchHeads(parts: {
+  network: Network;
+  nodes: readonly ForwardNode[];
+  context: Context;
+  metrics: ForwardMetrics;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { context, metrics, network, nodes, signal } = parts;
+  const question = headQuestion(network);
+  if (question === null) return;
+  const everyMs = Math.min(network.pollIntervalMs, 5_000);
+  const watchFinality = network.family === 'evm' ? createFinalityWatch(network, nodes) : undefined;
+
+  const look = async (node: ForwardNode): Promise<void> => {
+    const counts = await checkIdentity(node, parts);
+    const said = counts ? await askAside(node, question, signal) : null;
+    const head = said?.kind === 'result' ? question.read(said.value) : null;
+    if (head !== null) {
+      node.head = head;
+      metrics.head(node.name, head);
+    }
+    await watchFinality?.(node, head, signal);
+  };
+
+  await Promise.all(
+    nodes.map(async (node) => {
+      while (!signal.aborted) {
+        await look(node);
+        await context.clock.sleep(everyMs, signal).catch(() => undefined);
+      }
+    }),
+  );
+}
+
+/** An address may lead to another node at any time. */
+const EVERY_MS = 60_000;
+
+/**
+ * Asks a node for its chain when that is due: at the start, after it rested, and every minute. One of another chain is
+ * not asked for anything else until it says otherwise; one that cannot tell is believed. Gives whether what the node
+ * says counts: it has answered, and is not on another chain. Never rejects.
+ */
+async function checkIdentity(
+  node: ForwardNode,
+  parts: { network: Network; context: Context; signal: AbortSignal },
+): Promise<boolean> {
+  const { context, network, signal } = parts;
+  const question = identityQuestion(network);
+  if (question === null) return true;
+  const now = context.clock.now();
+  const known = node.identifiedAt !== null;
+  if (known && now - (node.identifiedAt as number) < EVERY_MS) return !node.excluded;
+  const said = await askAside(node, question, signal);
+  if (said === null) return known && !node.excluded;
+  node.identifiedAt = now;
+  const got = said.kind === 'result' ? question.read(said.value) : null;
+  const expected = network.chainId;
+  if (got === null || (got !== expected) === node.excluded) return !node.excluded;
+  node.exclude(got !== expected);
+  const facts = { network: network.id, upstream: node.name, expected, got };
+  if (node.excluded) context.logger.warn(facts, 'node serves another chain: it is not asked');
+  else context.logger.info(facts, 'node serves the right chain again');
+  return !node.excluded;
+}
+
+/** How the nodes of a network are asked for the `chainId` of the networks file; null where that has none. */
+function identityQuestion(network: Network): NodeQuestion | null {
+  if (network.family === 'evm') return { method: 'eth_chainId', params: [], read: quantity };
+  if (network.family !== 'core') return null;
+  return { method: nodeMethod('core_getStatus', network.rpc.aliases), params: [], read: networkOfStatus };
+}
+
+/** Nodes of old tell the chain only, which is the same number on the main network. */
+function networkOfStatus(status: unknown): number | null {
+  if (typeof status !== 'object' || status === null) return null;
+  const { chainId, networkId } = status as { chainId?: unknown; networkId?: unknown };
+  return quantity(networkId) ?? quantity(chainId);
+}
+
+/** Codes by which nodes refuse a parameter or a method; the sentence decides where the code means many things. */
+const REFUSES = new Set([-32602, -32601, -32600, -32004, -39001]);
+const SAYS_UNKNOWN = /unknown|invalid|not (found|supported|available)|unsupported|unrecogni[sz]ed/i;
+
+/**
+ * Keeps `finalized` of the nodes of one network, called after each look at a head (null: there was none). What a node
+ * says by the tag counts. The depth counts where the tag is not to be used, and for a node that says it has none: but
+ * only once all others were asked, and never above what one of them says. A question that failed changes nothing, since
+ * answers about final blocks are kept for good.
+ */
+function createFinalityWatch(
+  network: Network,
+  nodes: readonly ForwardNode[],
+): (node: ForwardNode, head: number | null, signal: AbortSignal) => Promise<void> {
+  const { depth, tag } = network.finality;
+  /** What the nodes that know the tag said last. */
+  const told = new Map<ForwardNode, number>();
+  const unasked = new Set(nodes);
+
+  return async (node, head, signal) => {
+    if (head === null) {
+      unasked.delete(node);
+      return;
+    }
+    const byDepth = Math.max(0, head - depth);
+    if (!tag) {
+      node.finalized = byDepth;
+      return;
+    }
+    const said = await askAside(node, FINALIZED_QUESTION, signal);
+    unasked.delete(node);
+    if (said === null) return;
+    const number = said.kind === 'result' ? FINALIZED_QUESTION.read(said.value) : null;
+    if (number !== null) {
+      told.set(node, number);
+      node.finalized = number;
+      return;
+    }
+    const unknown =
+      said.kind === 'result'
+        ? said.value === null
+        : REFUSES.has(said.code) || (said.code === -32000 && SAYS_UNKNOWN.test(said.message));
+    if (!unknown || told.has(node) || unasked.size > 0) return;
+    const others = [...told].flatMap(([other, final]) => (other.excluded ? [] : final));
+    node.finalized = Math.min(byDepth, others.length === 0 ? byDepth : Math.max(...others));
+  };
+}
+
+/** What a node says to a question of the gateway's own. */
+export type Said = { kind: 'result'; value: unknown } | { kind: 'error'; code: number; message: string };
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 4_194_304;
+
+/** Asks one node beside the calls of clients; null where it does not answer. Never rejects. */
+async function askAside(
+  node: ForwardNode,
+  { method, params }: NodeQuestion,
+  signal: AbortSignal,
+): Promise<Said | null> {
+  const stop = new CallController();
+  const end = (): void => stop.abort(signal.reason);
+  signal.addEventListener('abort', end, { once: true });
+  const timer = setTimeout(() => stop.abort(TIMED_OUT), TIMEOUT_MS);
+  try {
+    signal.throwIfAborted();
+    const outcome = await node.tryOnce(
+      {
+        method,
+        params: JSON.stringify(params),
+        idempotent: true,
+        whole: true,
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        signal: stop,
+      },
+      stop,
+    );
+    if (outcome.kind === 'result') {
+      return { kind: 'result', value: JSON.parse(outcome.body.bytes.toString('utf8')) as unknown };
+    }
+    const said = outcome.kind === 'elsewhere' ? outcome.said : outcome;
+    return said?.kind === 'error' ? { kind: 'error', code: said.code, message: said.message } : null;
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '@packhouse/runtime';
+import type { UpstreamNode } from '../calls/node.js';
+
+export interface FetchWish {
+  receipts: boolean;
+  traces: boolean;
+}
+
+const SHORT_WAIT_MS = 5_000;
+
+/** What an upstream is chosen for. */
+export interface Need {
+  /** The highest block that is asked for; null where any will do. */
+  block: number | null;
+  wish: FetchWish;
+  /** Upstreams that are asked only if there is no other. */
+  avoid: ReadonlySet<string>;
+  /** Upstreams that are not asked again. */
+  exhausted: ReadonlySet<string>;
+}
+
+/**
+ * The best upstream for a need, or null: first those that offer the methods; of them those not to be avoided, that
+ * told no lie and are on no other branch, have the block, may be asked now; then by priority, room and latency.
+ */
+export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Clock): UpstreamNode | null {
+  let best: { node: UpstreamNode; rank: number[] } | null = null;
+  for (const node of nodes) {
+    if (node.excluded !== null || need.exhausted.has(node.name) || !offers(node, need.wish)) continue;
+    const rank = [
+      need.avoid.has(node.name) ? 1 : 0,
+      node.offChain || node.distrustedUntil > clock.now() ? 1 : 0,
+      need.block !== null && node.head !== null && node.head < need.block ? 1 : 0,
+      waitRank(node.waitMs()),
+      node.priority,
+      node.limit.load >= node.limit.limit ? node.limit.load / node.limit.limit : 0,
+      node.latencyMs ?? 0,
+    ];
+    if (best === null || isLess(rank, best.rank)) best = { node, rank };
+  }
+  return best?.node ?? null;
+}
+
+/** How many requests may be in flight at the upstreams that share the work for a need: those as good as the best. */
+export function roomFor(nodes: readonly UpstreamNode[], need: Need, clock: Clock): number {
+  const best = chooseNode(nodes, need, clock);
+  if (best === null || best.waitMs() > 0) return 1;
+  return nodes
+    .filter(
+      (node) =>
+        node === best ||
+        (node.excluded === null &&
+          node.priority === best.priority &&
+          node.waitMs() === 0 &&
+          !node.offChain &&
+          node.distrustedUntil <= clock.now() &&
+          offers(node, need.wish)),
+    )
+    .reduce((sum, node) => sum + node.limit.limit, 0);
+}
+
+/** Whether it is asked like any other. */
+export function isHealthy(node: UpstreamNode, now: number): boolean {
+  return (
+    node.excluded === null && !node.offChain && node.circuit.state === 'closed' && node.distrustedUntil <= now
+  );
+}
+
+/** Whether an upstream offers, as far as is known, what a wish needs. */
+export function offers(node: UpstreamNode, wish: FetchWish): boolean {
+  return (
+    (!wish.receipts || node.capabilities.receipts.mode !== null) &&
+    (!wish.traces || node.capabilities.traces.mode !== null)
+  );
+}
+
+/** A short rest is worth waiting for before a long one is. */
+function waitRank(waitMs: number): number {
+  if (waitMs === 0) return 0;
+  return waitMs <= SHORT_WAIT_MS ? 1 : 2;
+}
+
+function isLess(a: readonly number[], b: readonly number[]): boolean {
+  for (const [index, value] of a.entries()) {
+    const other = b[index] as number;
+    if (value !== other) return value < other;
+  }
+  return false;
+}

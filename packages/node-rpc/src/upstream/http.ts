@@ -1,0 +1,164 @@
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Upstream } from '@packhouse/networks';
+import { Pool } from 'undici';
+import { createEncodingChoice } from './encoding-choice.js';
+
+/** An answer whose body was read whole, or one that went beyond the limit and is read on by whoever wants it. */
+export interface HttpAnswer {
+  status: number;
+  retryAfter: string | undefined;
+  location: string | undefined;
+  body:
+    | { whole: true; bytes: Buffer }
+    | { whole: false; start: Buffer[]; startBytes: number; rest: BodyRest };
+}
+
+/** What is left of a body on its socket; read no faster than asked for. */
+export interface BodyRest {
+  next(): Promise<Buffer | null>;
+  /** Closes the connection. */
+  destroy(): void;
+}
+
+/** The connections to one upstream: kept alive, one request at a time each, redirects not followed. */
+export interface UpstreamHttp {
+  readonly pool: Pool;
+  readonly path: string;
+  /** What every request has, credentials included; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sends a POST; throws what the connection throws, and the signal's reason when aborted. */
+  post(
+    body: string,
+    options: {
+      signal: AbortSignal;
+      maxBytes: number;
+      /** Called with the size of every piece; a promise stops the reading until it resolves. */
+      came?: (bytes: number) => Promise<void> | undefined;
+    },
+  ): Promise<HttpAnswer>;
+  /** Closes every connection at once. */
+  destroy(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A body may take this many idle timeouts in all, so that one byte a minute is not for ever. */
+const DEADLINE_FACTOR = 10;
+
+export interface HttpOptions {
+  upstream: Upstream;
+  /** To the first byte of an answer, and between two, in milliseconds; 0 if every request has a signal that ends it. */
+  timeoutMs: number;
+  /** Default: as many as there are requests at a time. */
+  connections?: number;
+  /** Default 10 s, or `timeoutMs` if that is less. */
+  connectTimeoutMs?: number;
+}
+
+/** Opens the connections; nothing is sent yet. Small calls go past `post`: see forward/post-call.ts. */
+export function createHttp(options: HttpOptions): UpstreamHttp {
+  const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
+  const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
+  const pool = new Pool(url.origin, {
+    ...(connections === undefined ? {} : { connections }),
+    pipelining: 1,
+    connect: { timeout: connectTimeoutMs ?? Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  const path = `${url.pathname}${url.search}`;
+  const headers = { 'content-type': 'application/json', accept: 'application/json', ...credentials };
+  const encoding = createEncodingChoice(url.hostname);
+
+  return {
+    pool,
+    path,
+    headers,
+    post: async (body, { signal, maxBytes, came }) => {
+      const startedAt = performance.now();
+      const asked = encoding.next();
+      const response = await pool.request({
+        path,
+        method: 'POST',
+        headers: { ...headers, 'accept-encoding': asked },
+        body,
+        signal,
+      });
+      const gzip = response.headers['content-encoding'] === 'gzip';
+      const stream: Readable = gzip
+        ? pipeline(response.body, createGunzip(), () => undefined)
+        : response.body;
+      const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+      const destroy = (): void => {
+        stream.once('error', () => undefined);
+        stream.destroy();
+        if (gzip) response.body.once('error', () => undefined).destroy();
+      };
+      const rest: BodyRest = {
+        next: async () => {
+          const step = await iterator.next();
+          return step.done === true ? null : step.value;
+        },
+        destroy,
+      };
+      const head = {
+        status: response.statusCode,
+        retryAfter: single(response.headers['retry-after']),
+        location: single(response.headers.location),
+      };
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      let deadline = startedAt + timeoutMs * DEADLINE_FACTOR;
+      try {
+        for (;;) {
+          if (bytes > maxBytes)
+            return { ...head, body: { whole: false, start: chunks, startBytes: bytes, rest } };
+          const chunk = await rest.next();
+          if (chunk === null) break;
+          chunks.push(chunk);
+          bytes += chunk.length;
+          const room = came?.(chunk.length);
+          if (room !== undefined) {
+            const pausedAt = performance.now();
+            await room;
+            deadline += performance.now() - pausedAt;
+          }
+          if (performance.now() > deadline) throw new BodyDeadlineError();
+        }
+      } catch (error) {
+        destroy();
+        throw error;
+      }
+      encoding.saw(gzip ? 'gzip' : 'identity', bytes, performance.now() - startedAt);
+      const whole = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
+      return { ...head, body: { whole: true, bytes: whole } };
+    },
+    destroy: () => pool.destroy(),
+  };
+}
+
+/** The address without the credentials in front of its host, which go into a header, and the other headers. */
+export function withCredentials(
+  address: string,
+  headers: Readonly<Record<string, string>>,
+): { url: URL; headers: Record<string, string> } {
+  const url = new URL(address);
+  const all: Record<string, string> = {};
+  if (url.username !== '' || url.password !== '') {
+    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    all.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+    url.username = '';
+    url.password = '';
+  }
+  for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
+  return { url, headers: all };
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** Only its code is read, by the classification of faults. */
+class BodyDeadlineError extends Error {
+  readonly code = 'PACKHOUSE_BODY_DEADLINE';
+}

@@ -1,0 +1,44 @@
+import { type Network, nodeMethod } from '@packhouse/networks';
+
+/** A question to a node, and how its answer is read. */
+export interface NodeQuestion {
+  /** As the nodes know it. */
+  method: string;
+  params: readonly unknown[];
+  /** The number that the answer says; null where it says none. */
+  read(result: unknown): number | null;
+}
+
+/** How the nodes of a network are asked how far they are; null where they cannot be. */
+export function headQuestion(network: Pick<Network, 'family' | 'rpc'>): NodeQuestion | null {
+  switch (network.family) {
+    case 'evm':
+      // Rather than eth_blockNumber, which some nodes say before they have the block.
+      return { method: 'eth_getBlockByNumber', params: ['latest', false], read: numberOfBlock };
+    case 'core': {
+      const method = nodeMethod('core_epochNumber', network.rpc.aliases);
+      return { method, params: ['latest_state'], read: quantity };
+    }
+    case 'cell':
+      return { method: 'get_tip_block_number', params: [], read: quantity };
+    case 'registry':
+      return null;
+  }
+}
+
+/** How an EVM node is asked for its newest final block. */
+export const FINALIZED_QUESTION: NodeQuestion = {
+  method: 'eth_getBlockByNumber',
+  params: ['finalized', false],
+  read: numberOfBlock,
+};
+
+function numberOfBlock(value: unknown): number | null {
+  return typeof value === 'object' && value !== null && 'number' in value ? quantity(value.number) : null;
+}
+
+/** The number of a QUANTITY; null where it is none, or beyond what a number holds exactly. */
+export function quantity(value: unknown): number | null {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(value)) return null;
+  return Number(value);
+}

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jumpingClock } from '../../test/test-source.js';
+import { createRateWindow } from './rate-window.js';
+
+/** A clock that stands still but for sleeping. */
+function stillClock() {
+  const clock = jumpingClock();
+  let now = 0;
+  return {
+    now: () => now,
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      await clock.sleep(ms, signal);
+      now += ms;
+    },
+  };
+}
+
+describe('createRateWindow', () => {
+  it('lets no second have more calls than allowed, and wastes no second', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 50 }),
+        fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 40 }),
+        async (perSecond, sizes) => {
+          const clock = stillClock();
+          const window = createRateWindow({ perSecond, clock });
+          const begun: { at: number; calls: number }[] = [];
+          for (const size of sizes) {
+            const calls = Math.min(size, window.largest);
+            await window.take(calls, new AbortController().signal);
+            begun.push({ at: clock.now(), calls });
+          }
+          for (const { at } of begun) {
+            const within = begun.filter((other) => other.at >= at && other.at < at + 1_000);
+            expect(within.reduce((sum, other) => sum + other.calls, 0)).toBeLessThanOrEqual(perSecond);
+          }
+          const total = begun.reduce((sum, { calls }) => sum + calls, 0);
+          // Calls that share a request cannot be split, so a window may go half used.
+          expect(clock.now()).toBeLessThanOrEqual((2 * total * 1_050) / perSecond);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('spaces single calls where less than one a second is allowed', async () => {
+    const clock = stillClock();
+    const window = createRateWindow({ perSecond: 0.5, clock });
+    expect(window.largest).toBe(1);
+    for (let index = 0; index < 4; index += 1) await window.take(1, new AbortController().signal);
+    expect(clock.now()).toBeGreaterThanOrEqual(6_000);
+  });
+
+  it('stops waiting when aborted, and lets the next one through', async () => {
+    const clock = stillClock();
+    const window = createRateWindow({ perSecond: 1, clock });
+    await window.take(1, new AbortController().signal);
+    const reason = new Error('enough');
+    await expect(window.take(1, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await window.take(1, new AbortController().signal);
+  });
+});

@@ -1,0 +1,112 @@
+import type { Upstream as Configured, Network } from '@packhouse/networks';
+import type { Clock, Context } from '@packhouse/runtime';
+import { type Circuit, createCircuit } from './circuit.js';
+import { createHttp, type HttpOptions, type UpstreamHttp } from './http.js';
+import { createNodeLabel, type NodeLabel } from './label.js';
+import { createRateWindow, type RateWindow } from './rate-window.js';
+
+/** One upstream with what whoever asks it has to know: how it is reached, and whether it is well. */
+export interface Upstream {
+  readonly name: string;
+  readonly priority: number;
+  readonly label: NodeLabel;
+  readonly http: UpstreamHttp;
+  /** Its own limit of calls a second, if it has one. */
+  readonly rate: RateWindow | undefined;
+  readonly circuit: Circuit;
+  readonly pause: Pause;
+  /** The highest block that it was seen to have. */
+  head: number | null;
+  /** Smoothed, in milliseconds; null while unknown. */
+  latencyMs: number | null;
+  answeredAfter(ms: number): void;
+  /** It is in trouble; `why` is for its operator, an error or a few words. */
+  failed(why: unknown): void;
+}
+
+interface UpstreamOptions extends Omit<HttpOptions, 'upstream'> {
+  upstream: Configured;
+  network: Pick<Network, 'id'>;
+  context: Pick<Context, 'clock' | 'logger'>;
+  /** It rests now, or does not any more; what comes back after a rest may be another node. */
+  onRest?: (rests: boolean) => void;
+}
+
+/** Opens one upstream; nothing is asked yet. */
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const { context, network, onRest, upstream } = options;
+  const { clock, logger } = context;
+  const { name, priority, requestsPerSecond } = upstream;
+  let because: unknown;
+  const circuit = createCircuit({
+    clock,
+    onChange: (open) => {
+      const facts = { network: network.id, upstream: name };
+      const why = because instanceof Error ? { err: because } : { because };
+      onRest?.(open);
+      if (open) logger.warn({ ...facts, ...why }, 'node keeps failing: resting it');
+      else logger.info(facts, 'node answers again');
+    },
+  });
+  const self: Upstream = {
+    name,
+    priority,
+    label: createNodeLabel(upstream),
+    http: createHttp(options),
+    rate:
+      requestsPerSecond === undefined ? undefined : createRateWindow({ perSecond: requestsPerSecond, clock }),
+    circuit,
+    pause: createPause(clock),
+    head: null,
+    latencyMs: null,
+    answeredAfter: (ms) => {
+      self.latencyMs = smooth(self.latencyMs, ms);
+    },
+    failed: (why) => {
+      because = why;
+      circuit.failed();
+    },
+  };
+  return self;
+}
+
+/** A moving average: half of a change shows after three values. */
+export function smooth(before: number | null, value: number): number {
+  return before === null ? value : before * 0.8 + value * 0.2;
+}
+
+/** The pauses that one upstream asked for. */
+interface Pause {
+  /** Milliseconds until it may be asked; 0 now. */
+  waitMs(): number;
+  /** It asked for one in answer to a request that began at `startedAt` (performance.now). */
+  ask(wish: { pauseMs: number; retryAfterMs?: number | undefined }, startedAt: number): void;
+  /** It answers as it should: the next pause is a first one. */
+  over(): void;
+}
+
+/** What it asks for itself may be longer: see retryAfterMs. */
+const LONGEST_MS = 60_000;
+
+/** Makes them: as long as the upstream says, else the usual time, doubled each time in a row up to a minute. */
+function createPause(clock: Clock): Pause {
+  let until = 0;
+  let inARow = 0;
+  let lastAt = Number.NEGATIVE_INFINITY;
+  return {
+    waitMs: () => (until === 0 ? 0 : Math.max(0, until - clock.now())),
+    ask: ({ pauseMs, retryAfterMs }, startedAt) => {
+      if (pauseMs === 0 && retryAfterMs === undefined) return;
+      // What was in flight together is refused together: one doubling for all of it.
+      if (startedAt >= lastAt) {
+        inARow += 1;
+        lastAt = performance.now();
+      }
+      const usual = Math.min(LONGEST_MS, pauseMs * 2 ** Math.min(inARow - 1, 10));
+      until = Math.max(until, clock.now() + (retryAfterMs ?? usual));
+    },
+    over: () => {
+      inARow = 0;
+    },
+  };
+}
