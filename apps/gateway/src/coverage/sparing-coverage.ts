@@ -3,7 +3,7 @@ import type { CoverageParts } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
 import type { Clock } from '@packhouse/runtime';
 import pLimit from 'p-limit';
-import { createBriefMemory } from './brief-memory.js';
+import { createRecent } from '../cache/recent.js';
 
 /** How long an answer is given to whoever asks the same, in milliseconds. */
 const REUSE_MS = 1_000;
@@ -18,9 +18,10 @@ export function createSparingCoverage(parts: {
   clock: Clock;
 }): CoverageParts {
   const { holes } = parts.database;
-  const remember = createBriefMemory({
-    clock: parts.clock,
-    ...{ ttlMs: REUSE_MS, maxEntries: MAX_REMEMBERED },
+  const remember = createRecent({
+    now: () => parts.clock.now(),
+    ttlMs: REUSE_MS,
+    maxEntries: MAX_REMEMBERED,
   });
   const turn = pLimit(MAX_QUESTIONS);
   const sparing =

@@ -8,8 +8,8 @@ import {
   readRecord,
   spliceMember,
 } from '@packhouse/bundle';
+import type { Body, BodyCache, PinnedBody } from '../cache/body-cache.js';
 import { Problem } from '../http/problem.js';
-import type { Body, BodyCache, PinnedBody } from './body-cache.js';
 import type { ServedFile } from './served-file.js';
 
 export interface BlockFileRequest {

@@ -3,10 +3,11 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { isPackhouseError } from '@packhouse/runtime';
+import { LRUCache } from 'lru-cache';
+import type { BodyCache } from '../cache/body-cache.js';
 import { Problem } from '../http/problem.js';
 import { blockFile } from './block-file.js';
-import type { BodyCache } from './body-cache.js';
-import { BoundedLru } from './bounded-lru.js';
+
 import { type PublishedFacts, publishedFile } from './published-file.js';
 import { removedBlock } from './removed-block.js';
 import type { ServedFile } from './served-file.js';
@@ -35,13 +36,13 @@ export function createFileFinder(parts: {
   bodies: BodyCache;
 }): FileFinder {
   const { database, objectStore, bodies } = parts;
-  let known = new BoundedLru<PublishedFacts>(MAX_FACTS);
+  let known = new LRUCache<string, PublishedFacts>({ max: MAX_FACTS });
 
-  const published = (name: string, row: BundleRow, memory: BoundedLru<PublishedFacts>): ServedFile => {
+  const published = (name: string, row: BundleRow, memory: LRUCache<string, PublishedFacts>): ServedFile => {
     const { objectKey, byteLength, sha256 } = row;
     const facts = { objectKey, byteLength, sha256 };
     // Into the memory there was when the row was asked for: one that was let go since takes it along.
-    memory.set(name, facts, 1);
+    memory.set(name, facts);
     return publishedFile(facts, parts);
   };
 
@@ -96,7 +97,7 @@ export function createFileFinder(parts: {
 
   return {
     forget() {
-      known = new BoundedLru<PublishedFacts>(MAX_FACTS);
+      known = new LRUCache({ max: MAX_FACTS });
     },
     async find(network, kind, { start, end }) {
       const name = `${network}/${kind}/${start}-${end}`;

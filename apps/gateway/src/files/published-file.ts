@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { BundleRow } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { PackhouseError } from '@packhouse/runtime';
-import type { BodyCache, PinnedBody } from './body-cache.js';
+import type { BodyCache, PinnedBody } from '../cache/body-cache.js';
 import type { ServedFile } from './served-file.js';
 
 /** What serving a published bundle needs of its row. */

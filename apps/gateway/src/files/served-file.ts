@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { PinnedBody } from '../cache/body-cache.js';
 import type { FileRange } from '../http/byte-range.js';
-import type { PinnedBody } from './body-cache.js';
 
 /** A file that can be sent, whole or in part. */
 export interface ServedFile {

@@ -1,5 +1,6 @@
 import { CallController } from '@packhouse/runtime';
 import { isRestricted } from '../auth/key-restrictions.js';
+import type { KnownCall } from '../cache/known-texts.js';
 import { beginCalls, type Exchange } from '../http/exchange.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
@@ -8,7 +9,6 @@ import { type Soon, whenHere } from '../http/soon.js';
 import { answerBatch } from '../rpc/answer-batch.js';
 import { findMethod } from '../rpc/answer-call.js';
 import { answerObserved } from '../rpc/answer-observed.js';
-import type { KnownCall } from '../rpc/known-texts.js';
 import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
 import { sendAnswer } from '../rpc/send-answer.js';
@@ -72,7 +72,7 @@ function answerKnown(
   parts: GatewayParts,
   at: RpcSite,
   exchange: Exchange,
-  { method, id, result }: KnownCall,
+  { method, id, result }: KnownCall<RpcMethod>,
 ): Soon<unknown> {
   const answer = (): void => {
     exchange.calls = { count: 1, methods: [method.name], upstreams: [], codes: [] };
@@ -161,7 +161,7 @@ function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, visit: 
       }
       if (given.kind === 'result' && given.kept !== undefined) {
         const method = findMethod(visit.at, call.method) as RpcMethod;
-        visit.at.known.note(exchange.body as Buffer, call, method, given.kept);
+        visit.at.known.note(exchange.body as Buffer, id, method, given.kept);
       }
       sendAnswer(exchange, id, given);
     };

@@ -1,6 +1,7 @@
 import { nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { type CallSignal, redact } from '@packhouse/runtime';
+import { createSingleFlight, type SingleFlight } from '../cache/single-flight.js';
 import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 import type { Soon } from '../http/soon.js';
@@ -53,6 +54,11 @@ export function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): S
   return forward(method, prepared, params, name, visit);
 }
 
+/** Passes the same question on once at a time; a streamed answer can be read by one caller only. */
+export function createSharedCalls(): SingleFlight<ForwardAnswer> {
+  return createSingleFlight((answer) => answer.kind === 'result' && answer.body.rest !== null);
+}
+
 /** Smaller answers are not worth counting: they fit into what a connection buffers anyway. */
 const COUNTED_BYTES = 65_536;
 
@@ -91,7 +97,7 @@ async function forward(
   let answer: ForwardAnswer | undefined;
   try {
     leave = method.enter?.(visit);
-    answer = await (method.idempotent ? at.shared.ask(name, signal, ask) : ask(signal));
+    answer = await (method.idempotent ? at.shared.join(name, signal, ask) : ask(signal));
   } finally {
     leave?.();
     if (answer?.kind !== 'result') held?.(0);

@@ -1,16 +1,16 @@
 import type { KeyRow } from '@packhouse/database';
-import type { Forwarder, ResultBody } from '@packhouse/node-rpc';
+import type { ForwardAnswer, Forwarder, ResultBody } from '@packhouse/node-rpc';
 import type { CallSignal, Context, Span } from '@packhouse/runtime';
+import type { AnswerCache } from '../cache/answer-cache.js';
+import type { KnownTexts } from '../cache/known-texts.js';
+import type { SingleFlight } from '../cache/single-flight.js';
 import type { FilterStore } from '../filters/filter-store.js';
 import type { PendingWatch } from '../filters/pending-watch.js';
 import type { CallNotes } from '../http/exchange.js';
 import type { Site } from '../sites/site.js';
-import type { AnswerCache } from './answer-cache.js';
 import type { AnswerMemory } from './answer-memory.js';
 import type { CallMetrics } from './call-metrics.js';
-import type { KnownTexts } from './known-texts.js';
 import type { RpcCall } from './read-request.js';
-import type { SharedCalls } from './share-calls.js';
 
 /** What a call gives. Refusals are thrown as problems. */
 export type RpcAnswer =
@@ -28,9 +28,9 @@ export interface RpcSite {
   readonly site: Site;
   readonly forwarder: Forwarder;
   readonly methods: ReadonlyMap<string, RpcMethod>;
-  readonly shared: SharedCalls;
+  readonly shared: SingleFlight<ForwardAnswer>;
   readonly cache: AnswerCache;
-  readonly known: KnownTexts;
+  readonly known: KnownTexts<RpcMethod>;
   /** Absent where nobody counts. */
   readonly memory?: AnswerMemory;
   /** Absent where nobody counts. */

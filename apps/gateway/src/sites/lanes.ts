@@ -2,9 +2,7 @@ import type { Network } from '@packhouse/networks';
 import type { NftWorker } from '@packhouse/nft';
 import type { Forwarder } from '@packhouse/node-rpc';
 import type { PendingWatch } from '../filters/pending-watch.js';
-import type { KnownTexts } from '../rpc/known-texts.js';
-import type { RpcMethod } from '../rpc/method.js';
-import type { SharedCalls } from '../rpc/share-calls.js';
+import type { RpcMethod, RpcSite } from '../rpc/method.js';
 
 /** What a network is served with, and what it knows of its nodes by now. */
 export interface Lane {
@@ -13,8 +11,8 @@ export interface Lane {
   /** Refreshes tokens; absent where the family has none. */
   readonly nft?: NftWorker | undefined;
   readonly methods: ReadonlyMap<string, RpcMethod>;
-  readonly shared: SharedCalls;
-  readonly known: KnownTexts;
+  readonly shared: RpcSite['shared'];
+  readonly known: RpcSite['known'];
 }
 
 /** The lanes that are in use. A network that stands unchanged in the next networks file keeps its own. */

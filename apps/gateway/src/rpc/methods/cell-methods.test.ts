@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createAnswerMemory } from '../answer-memory.js';
-import type { RpcVisit } from '../method.js';
+import type { MethodParts, RpcVisit } from '../method.js';
 import { cellMethods } from './cell-methods.js';
 
 it('get_consensus is asked for by nobody in particular, and holds no memory for anybody', async () => {
@@ -10,7 +10,6 @@ it('get_consensus is asked for by nobody in particular, and holds no memory for 
   const [first, second] = [new AbortController(), new AbortController()];
   const visit = ({ signal }: AbortController): RpcVisit =>
     ({
-      context: { clock: { now: () => time }, signal: new AbortController().signal },
       signal,
       at: {
         memory,
@@ -27,7 +26,7 @@ it('get_consensus is asked for by nobody in particular, and holds no memory for 
         },
       },
     }) as unknown as RpcVisit;
-  const method = cellMethods().find(({ name }) => name === 'get_consensus');
+  const method = cellMethods({ now: () => time } as MethodParts).find(({ name }) => name === 'get_consensus');
   const call = { id: '1', method: 'get_consensus', params: [], paramsText: '[]' };
   for (let minute = 0; minute < 20; minute++) {
     time = minute * 60_000;

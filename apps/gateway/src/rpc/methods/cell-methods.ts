@@ -1,7 +1,9 @@
-import { CallController, type Clock } from '@packhouse/runtime';
+import { CallController } from '@packhouse/runtime';
+import { createRecent } from '../../cache/recent.js';
 import { Problem } from '../../http/problem.js';
 import { askWhole, type WholeAnswer } from '../ask-whole.js';
-import type { RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
+import type { MethodParts, RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
+import { NodeSaid } from '../node-said.js';
 import { checkCellTransaction } from '../params/cell-transaction.js';
 import { anything, checkParams, invalidParams } from '../params/check-params.js';
 
@@ -11,8 +13,8 @@ const ALREADY_IN_POOL = -1107;
 const CONSENSUS_TTL_MS = 60_000;
 
 /** What networks of the cell family offer: sending a transaction, and the consensus parameters. */
-export function cellMethods(): RpcMethod[] {
-  return [sendTransaction, getConsensus()];
+export function cellMethods(parts: MethodParts): RpcMethod[] {
+  return [sendTransaction, getConsensus(parts)];
 }
 
 /**
@@ -51,26 +53,17 @@ function hashIn(error: Buffer): string | null {
 }
 
 /** `get_consensus`, which is the same for months, asked for once a minute. */
-function getConsensus(): RpcMethod {
-  let kept: { at: number; answer: Promise<WholeAnswer> } | undefined;
-  const fresh = (visit: RpcVisit, clock: Clock): Promise<WholeAnswer> => {
-    const now = clock.now();
-    if (kept === undefined || now - kept.at >= CONSENSUS_TTL_MS || now < kept.at) {
-      // Whoever asks first may go away while others wait for the same answer.
-      const done = new CallController();
-      const asked = askWhole(
-        { at: visit.at, key: undefined, signal: done },
-        { method: 'get_consensus', params: '[]' },
-      );
-      // No client's answer ends what was taken for it.
-      const mine = { at: now, answer: asked.finally(() => done.abort(new Error('it is answered'))) };
-      const forget = (): void => {
-        if (kept === mine) kept = undefined;
-      };
-      mine.answer.then((answer) => (answer.kind === 'error' ? forget() : undefined), forget);
-      kept = mine;
-    }
-    return kept.answer;
+function getConsensus({ now }: MethodParts): RpcMethod {
+  const recent = createRecent({ now, ttlMs: CONSENSUS_TTL_MS, maxEntries: 1 });
+  const ask = async ({ at }: RpcVisit): Promise<RpcAnswer> => {
+    // No client's signal: the first to ask may go away while others wait for the same answer.
+    const done = new CallController();
+    const answer = await askWhole(
+      { at, key: undefined, signal: done },
+      { method: 'get_consensus', params: '[]' },
+    ).finally(() => done.abort(new Error('it is answered')));
+    if (answer.kind === 'error') throw new NodeSaid(answer.error);
+    return asAnswer(answer);
   };
   return {
     name: 'get_consensus',
@@ -78,7 +71,12 @@ function getConsensus(): RpcMethod {
     idempotent: true,
     async handle(call, visit) {
       checkParams(call.params, []);
-      return asAnswer(await fresh(visit, visit.context.clock));
+      try {
+        return await recent('', () => ask(visit));
+      } catch (error) {
+        if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
+        throw error;
+      }
     },
   };
 }

@@ -1,6 +1,6 @@
 import { failure } from '../answer-call.js';
+import { createAnswerJointly } from '../answer-jointly.js';
 import { askWhole } from '../ask-whole.js';
-import { createJointAnswers } from '../joint-answers.js';
 import type { RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
 import { anything, checkParams } from '../params/check-params.js';
 import { readCoreFilter } from '../params/core-filter.js';
@@ -8,7 +8,7 @@ import { elementsOf } from '../raw-json.js';
 
 /** What networks of the core family offer: logs, which they call by epochs and base32 addresses. */
 export function coreMethods(): RpcMethod[] {
-  const joint = createJointAnswers();
+  const answerJointly = createAnswerJointly();
   return [
     {
       name: 'core_getLogs',
@@ -17,7 +17,7 @@ export function coreMethods(): RpcMethod[] {
       async handle(call, visit) {
         checkParams(call.params, [anything]);
         const filter = readCoreFilter(call.params[0], visit.at.site.network);
-        return joint.answer(call.paramsText, visit, (all) => coreLogs(all, filter));
+        return answerJointly(call.paramsText, visit, (all) => coreLogs(all, filter));
       },
     },
   ];

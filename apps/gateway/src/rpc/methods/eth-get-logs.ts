@@ -1,6 +1,6 @@
 import type { Clock } from '@packhouse/runtime';
+import { createAnswerJointly } from '../answer-jointly.js';
 import { askWhole } from '../ask-whole.js';
-import { createJointAnswers } from '../joint-answers.js';
 import { createLearntRanges, type LearntRanges } from '../learnt-ranges.js';
 import { logsOfRange } from '../logs-split.js';
 import type { RpcAnswer, RpcMethod, RpcVisit } from '../method.js';
@@ -16,7 +16,7 @@ export function ethGetLogs(): RpcMethod {
     learnt ??= createLearntRanges(clock.now);
     return learnt;
   };
-  const joint = createJointAnswers();
+  const answerJointly = createAnswerJointly();
   return {
     name: 'eth_getLogs',
     cost: 5,
@@ -28,7 +28,7 @@ export function ethGetLogs(): RpcMethod {
       const name = `${id} ${chainId} eth_getLogs ${JSON.stringify(filter)}`;
       const kept = visit.at.cache.get(name);
       if (kept !== undefined) return { ...whole(kept), kept: name };
-      return joint.answer(name, visit, (all) =>
+      return answerJointly(name, visit, (all) =>
         askOnce(all, filter, { name, learnt: learntBy(all.context.clock) }),
       );
     },

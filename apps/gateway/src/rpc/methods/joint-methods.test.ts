@@ -1,11 +1,11 @@
 import { parseNetworks } from '@packhouse/networks';
 import { createMetrics } from '@packhouse/runtime';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { SharedAnswers } from '../../cache/answer-cache.js';
 import { createGateway } from '../../create-gateway.js';
 import { ask } from '../../testing/ask.js';
 import { type ScriptedNode, startScriptedNode } from '../../testing/scripted-node.js';
 import { startTestGateway, type TestGateway } from '../../testing/test-gateway.js';
-import type { SharedAnswers } from '../shared-answers.js';
 
 const HASH = `0x${'1'.repeat(64)}`;
 const ASKED = /getLogs|accountList/;

@@ -1,6 +1,6 @@
 import { failure } from '../answer-call.js';
+import { createAnswerJointly } from '../answer-jointly.js';
 import { askWhole } from '../ask-whole.js';
-import { createJointAnswers } from '../joint-answers.js';
 import type { RpcMethod } from '../method.js';
 import { anything, checkParams, invalidParams, kindOf } from '../params/check-params.js';
 
@@ -8,7 +8,7 @@ const MAX_TEXT = 256;
 
 /** What a registry offers: the accounts of a key. */
 export function registryMethods(): RpcMethod[] {
-  const joint = createJointAnswers();
+  const answerJointly = createAnswerJointly();
   return [
     {
       name: 'registry_accountList',
@@ -18,7 +18,7 @@ export function registryMethods(): RpcMethod[] {
         checkParams(call.params, [anything]);
         checkLookup(call.params[0]);
         const { paramsText: params } = call;
-        return joint.answer(params, visit, async (all) => {
+        return answerJointly(params, visit, async (all) => {
           const answer = await askWhole(all, { method: 'registry_accountList', params });
           if (answer.kind === 'error') return answer;
           return { kind: 'result', body: { bytes: Buffer.from(inOurSpelling(answer.text)), rest: null } };

@@ -1,10 +1,8 @@
-import { BoundedLru } from '../files/bounded-lru.js';
-import type { RpcMethod } from './method.js';
-import type { RpcCall } from './read-request.js';
+import { LRUCache } from 'lru-cache';
 
 /** A call that was read and checked before. */
-export interface KnownCall {
-  readonly method: RpcMethod;
+export interface KnownCall<M> {
+  readonly method: M;
   /** The id as it was sent now. */
   readonly id: string;
   /** The result, which can never change. */
@@ -12,14 +10,14 @@ export interface KnownCall {
 }
 
 /**
- * What requests asked for whose answers are kept. A text that differs from one that was read before in nothing but
- * its id needs neither parsing nor checking: both cost more than finding its answer.
+ * Texts of requests whose answers are kept. A text that differs from one that was read before in nothing but its id
+ * needs neither parsing nor checking: both cost more than finding its answer.
  */
-export interface KnownTexts {
+export interface KnownTexts<M> {
   /** The call that a body makes; undefined: it has to be read. */
-  find(body: Buffer): KnownCall | undefined;
-  /** Remembers a body that was read, checked and answered with the result kept under `name`. */
-  note(body: Buffer, call: RpcCall, method: RpcMethod, name: string): void;
+  find(body: Buffer): KnownCall<M> | undefined;
+  /** Remembers a body that was read, checked and answered with the result kept under `name`; `id` as it was sent. */
+  note(body: Buffer, id: string | undefined, method: M, name: string): void;
 }
 
 /** Longer texts are read again: few come twice. */
@@ -28,7 +26,7 @@ const OVERHEAD = 200;
 /** Room for some 20,000 texts. */
 const MAX_BYTES = 8_388_608;
 
-/** Where libraries write the id: behind the first brace or before the last one, so that it is the request's own. */
+/** Libraries write the id after the first brace or before the last one; there it is the request's own. */
 const FIRST = /^\{(?:"jsonrpc": ?"2\.0", ?)?"id": ?(0|[1-9]\d{0,14}),/;
 const LAST = /, ?"id": ?(0|[1-9]\d{0,14})(?:, ?"jsonrpc": ?"2\.0")?\}$/;
 const ID = '"id":';
@@ -36,9 +34,9 @@ const ANY_ID = /"id"\s*:/g;
 /** Printable ASCII without a backslash. */
 const PLAIN = /^[ -[\]-~]*$/;
 
-/** Makes an empty memory before the answers that `kept` finds by their names. */
-export function createKnownTexts(kept: (name: string) => Buffer | undefined): KnownTexts {
-  const texts = new BoundedLru<{ method: RpcMethod; name: string }>(MAX_BYTES);
+/** Makes an empty memory in front of the answers that `kept` finds by their names. */
+export function createKnownTexts<M>(kept: (name: string) => Buffer | undefined): KnownTexts<M> {
+  const texts = new LRUCache<string, { method: M; name: string }>({ maxSize: MAX_BYTES });
   return {
     find(body) {
       if (texts.size === 0 || body.length > LONGEST_TEXT) return undefined;
@@ -48,14 +46,14 @@ export function createKnownTexts(kept: (name: string) => Buffer | undefined): Kn
       const result = kept(known.name);
       return result === undefined ? undefined : { method: known.method, id: cut.id, result };
     },
-    note(body, call, method, name) {
+    note(body, id, method, name) {
       if (body.length > LONGEST_TEXT) return;
       const text = body.toString('latin1');
       // With other characters or a second id, two texts alike may yet differ in what they say.
       if (!PLAIN.test(text) || (text.match(ANY_ID)?.length ?? 0) !== 1) return;
       const cut = cutId(text);
-      if (cut === null || cut.id !== call.id) return;
-      texts.set(cut.rest, { method, name }, cut.rest.length + name.length + OVERHEAD);
+      if (cut === null || cut.id !== id) return;
+      texts.set(cut.rest, { method, name }, { size: cut.rest.length + name.length + OVERHEAD });
     },
   };
 }
@@ -65,7 +63,7 @@ const PREFIX = '{"jsonrpc":"2.0","id":';
 const [ZERO, NINE, COMMA] = [0x30, 0x39, 0x2c];
 const MAX_DIGITS = 15;
 
-/** The id and the text without it; null where the id stands elsewhere. */
+/** The id and the text without it; null if the id stands elsewhere. */
 function cutId(text: string): { id: string; rest: string } | null {
   if (text.startsWith(PREFIX)) {
     let end = PREFIX.length;

@@ -1,7 +1,7 @@
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import type { CallSignal } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
-import { createSharedCalls } from './share-calls.js';
+import { createSingleFlight } from './single-flight.js';
 
 const small: ForwardAnswer = {
   kind: 'result',
@@ -12,6 +12,9 @@ const streamed = (): ForwardAnswer => ({
   ...small,
   body: { bytes: Buffer.from('1'), rest: (async function* () {})() },
 });
+
+const createSharedCalls = () =>
+  createSingleFlight<ForwardAnswer>((answer) => answer.kind === 'result' && answer.body.rest !== null);
 
 /** A question whose answer is given by the test. */
 function question() {
@@ -29,12 +32,12 @@ const stays = (): CallSignal => new AbortController().signal;
 it('asks once for all who ask the same at the same time, and anew for who comes later', async () => {
   const shared = createSharedCalls();
   const { asked, ask, at } = question();
-  const all = [1, 2, 3].map(() => shared.ask('a', stays(), ask));
-  const other = shared.ask('b', stays(), ask);
+  const all = [1, 2, 3].map(() => shared.join('a', stays(), ask));
+  const other = shared.join('b', stays(), ask);
   expect(asked).toHaveLength(2);
   at(0).answer(small);
   expect(await Promise.all(all)).toEqual([small, small, small]);
-  void shared.ask('a', stays(), ask);
+  void shared.join('a', stays(), ask);
   expect(asked).toHaveLength(3);
   at(1).answer(small);
   await other;
@@ -44,15 +47,15 @@ it('goes on for the others when the first client goes away, and stops when all a
   const shared = createSharedCalls();
   const { asked, ask, at } = question();
   const clients = [1, 2].map(() => new AbortController());
-  const [first, second] = clients.map(({ signal }) => shared.ask('a', signal, ask));
+  const [first, second] = clients.map(({ signal }) => shared.join('a', signal, ask));
   clients[0]?.abort(new Error('first left'));
   await expect(first).rejects.toThrow('first left');
   expect(at(0).signal.aborted).toBe(false);
   clients[1]?.abort(new Error('second left'));
   await expect(second).rejects.toThrow('second left');
   expect(at(0).signal.aborted).toBe(true);
-  // Who comes now boards nothing that is being stopped.
-  const third = shared.ask('a', stays(), ask);
+  // Who comes now joins nothing that is being stopped.
+  const third = shared.join('a', stays(), ask);
   expect(asked).toHaveLength(2);
   at(1).answer(small);
   expect(await third).toBe(small);
@@ -62,9 +65,9 @@ it('gives what is streamed to one, though the first is gone, and asks again for 
   const shared = createSharedCalls();
   const { asked, ask, at } = question();
   const [gone, reader] = [new AbortController(), new AbortController()];
-  const first = shared.ask('a', gone.signal, ask);
-  const second = shared.ask('a', reader.signal, ask);
-  const third = shared.ask('a', stays(), ask);
+  const first = shared.join('a', gone.signal, ask);
+  const second = shared.join('a', reader.signal, ask);
+  const third = shared.join('a', stays(), ask);
   gone.abort(new Error('left'));
   await expect(first).rejects.toThrow('left');
   const stream = streamed();

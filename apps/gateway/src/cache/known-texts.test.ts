@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createKnownTexts } from './known-texts.js';
-import type { RpcMethod } from './method.js';
 
-const method: RpcMethod = { name: 'eth_getStorageAt', cost: 1, idempotent: true };
+const method = { name: 'eth_getStorageAt' };
 const RESULT = Buffer.from('"0x1"');
 const body = (text: string): Buffer => Buffer.from(text);
 
 function noted(text: string, id: string | undefined) {
-  const known = createKnownTexts((name) => (name === 'kept' ? RESULT : undefined));
-  known.note(body(text), { id, method: method.name, params: [], paramsText: '[]' }, method, 'kept');
+  const known = createKnownTexts<typeof method>((name) => (name === 'kept' ? RESULT : undefined));
+  known.note(body(text), id, method, 'kept');
   return known;
 }
 
@@ -25,9 +24,9 @@ describe('texts that were read before', () => {
   });
 
   it('are not known where the answer is not kept any more', () => {
-    const known = createKnownTexts(() => undefined);
+    const known = createKnownTexts<typeof method>(() => undefined);
     const text = '{"jsonrpc":"2.0","id":1,"method":"m","params":[]}';
-    known.note(body(text), { id: '1', method: 'm', params: [], paramsText: '[]' }, method, 'kept');
+    known.note(body(text), '1', method, 'kept');
     expect(known.find(body(text))).toBeUndefined();
   });
 

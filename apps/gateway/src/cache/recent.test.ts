@@ -1,11 +1,10 @@
-import { systemClock } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
-import { createBriefMemory } from './brief-memory.js';
+import { createRecent } from './recent.js';
 
 function memory(maxEntries = 10) {
   let now = 0;
   let made = 0;
-  const remember = createBriefMemory({ clock: { ...systemClock, now: () => now }, ttlMs: 1_000, maxEntries });
+  const remember = createRecent({ now: () => now, ttlMs: 1_000, maxEntries });
   return {
     ask: (name: string) =>
       remember(name, async () => {

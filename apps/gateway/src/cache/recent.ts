@@ -1,0 +1,33 @@
+import { LRUCache } from 'lru-cache';
+
+interface Entry {
+  askedAt: number;
+  answer: Promise<unknown>;
+}
+
+/**
+ * Makes a memory of recent answers: the same question within `ttlMs` milliseconds gets the same answer, also one that
+ * is still under way. Failures are dropped at once; of more than `maxEntries` the oldest are.
+ */
+export function createRecent(options: {
+  /** Milliseconds. */
+  now(): number;
+  ttlMs: number;
+  maxEntries: number;
+}): <T>(name: string, ask: () => Promise<T>) => Promise<T> {
+  const entries = new LRUCache<string, Entry>({ max: options.maxEntries });
+  return <T>(name: string, ask: () => Promise<T>): Promise<T> => {
+    const askedAt = options.now();
+    const known = entries.peek(name);
+    if (known !== undefined && askedAt >= known.askedAt && askedAt - known.askedAt < options.ttlMs) {
+      return known.answer as Promise<T>;
+    }
+    const answer = ask();
+    const entry: Entry = { askedAt, answer };
+    entries.set(name, entry);
+    answer.catch(() => {
+      if (entries.peek(name) === entry) entries.delete(name);
+    });
+    return answer;
+  };
+}

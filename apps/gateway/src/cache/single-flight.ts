@@ -1,0 +1,71 @@
+import { CallController, type CallSignal } from '@packhouse/runtime';
+
+/** Asks once for all callers that ask the same at the same time. */
+export interface SingleFlight<A> {
+  /**
+   * Rejects when `signal` is aborted, which says that the caller is gone: its client has the answer, or went away.
+   * `ask` gets a signal that is aborted when all its callers are gone, so what is held for an answer is held until the
+   * last one has taken it.
+   */
+  join(name: string, signal: CallSignal, ask: (signal: CallSignal) => Promise<A>): Promise<A>;
+}
+
+interface Flight<A> {
+  readonly answer: Promise<A>;
+  readonly stop: CallController;
+  callers: number;
+  taken: boolean;
+}
+
+/** `isForOne`: an answer that only one caller can use, such as a stream; every other caller then asks for itself. */
+export function createSingleFlight<A>(isForOne?: (answer: A) => boolean): SingleFlight<A> {
+  const flights = new Map<string, Flight<A>>();
+
+  const forget = (name: string, flight: Flight<A>): void => {
+    if (flights.get(name) === flight) flights.delete(name);
+  };
+
+  const begin = (name: string, ask: (signal: CallSignal) => Promise<A>): Flight<A> => {
+    const stop = new CallController();
+    const flight: Flight<A> = { answer: ask(stop), stop, callers: 0, taken: false };
+    flights.set(name, flight);
+    const end = (): void => forget(name, flight);
+    flight.answer.then(end, end);
+    return flight;
+  };
+
+  const wait = (name: string, flight: Flight<A>, signal: CallSignal): Promise<A> =>
+    new Promise((resolve, reject) => {
+      flight.callers += 1;
+      const leave = (): void => {
+        flight.callers -= 1;
+        if (flight.callers === 0) {
+          // The next caller must not join what is being stopped.
+          forget(name, flight);
+          flight.stop.abort(signal.reason);
+        }
+        reject(signal.reason as Error);
+      };
+      if (signal.aborted) {
+        leave();
+        return;
+      }
+      signal.addEventListener('abort', leave, { once: true });
+      flight.answer.then(resolve, reject);
+    });
+
+  return {
+    async join(name, signal, ask) {
+      const flight = flights.get(name) ?? begin(name, ask);
+      const answer = await wait(name, flight, signal);
+      if (isForOne?.(answer) !== true) return answer;
+      if (flight.taken) return ask(signal);
+      flight.taken = true;
+      // It ends with the one that took it, though others are counted as callers still.
+      const stop = (): void => flight.stop.abort(signal.reason);
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+      return answer;
+    },
+  };
+}
