@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createVerifier } from './create-verifier.js';
-import type { SealedEntry } from './entry.js';
-import { entryLine } from './entry-text.js';
-import { parseEntry } from './parse-entry.js';
-import { publicKeyOf } from './signing-key.js';
+import { entryLine, parseEntry, type SealedEntry } from './entry.js';
+import { publicKeyOf } from './keys.js';
 import { makeLog, newSigner } from './testing/make-log.js';
 
 const signer = newSigner();

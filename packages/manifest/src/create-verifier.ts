@@ -1,7 +1,5 @@
 import { createHash, type KeyObject, verify } from 'node:crypto';
-import { NO_ENTRY, type SealedEntry } from './entry.js';
-import { entryText } from './entry-text.js';
-import { manifestInvalid } from './manifest-invalid.js';
+import { entryText, manifestInvalid, NO_ENTRY, type SealedEntry } from './entry.js';
 
 /** How far a log was checked. */
 export interface CheckedLog {
@@ -14,8 +12,8 @@ export interface CheckedLog {
 }
 
 /** Checks entries as they come; those of several networks and kinds may be mixed. */
-export interface Verifier {
-  /** Throws MANIFEST_INVALID where the entry is not the next one of its log, was changed, or is not signed. */
+interface Verifier {
+  /** Throws MANIFEST_INVALID if the entry is not the next one of its log, was changed, or is not signed. */
   push(entry: SealedEntry): void;
   /** The logs met, in the order of their first entries. */
   logs(): CheckedLog[];

@@ -1,6 +1,7 @@
-import type { Kind, Proof } from '@packhouse/chain';
+import { isKind, type Kind, PROOFS, type Proof } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
 
-/** What an entry says of one published bundle; the fields in the order of the canonical text. */
+/** Facts of one published bundle; the fields in the order of the canonical text. */
 export interface ManifestEntry {
   network: string;
   chainId: number;
@@ -22,15 +23,15 @@ export interface ManifestEntry {
   firstParentHash: string;
   /** Hash of block `end`. */
   lastHash: string;
-  /** The proofs that all blocks passed. */
+  /** The proofs that every block of it passed. */
   proofs: readonly Proof[];
-  /** What the nodes that gave the blocks call themselves, in order of their texts; empty: not known. */
+  /** Client versions of the nodes that the blocks came from, sorted; empty: not known. */
   clients: readonly string[];
   /** The program that packed it, `name/version`. */
   producer: string;
-  /** 1, or one more than that of the bundle it took the place of. */
+  /** 1, or one more than that of the bundle it replaces. */
   version: number;
-  /** SHA-256 of the file it took the place of, hex. */
+  /** SHA-256 of the file it replaces, hex. */
   supersedes: string | null;
   /** ISO 8601 in UTC with milliseconds. */
   publishedAt: string;
@@ -40,7 +41,7 @@ export interface ManifestEntry {
   keyId: string;
 }
 
-/** An entry with what proves it. */
+/** An entry with its hash and signature. */
 export interface SealedEntry extends ManifestEntry {
   /** SHA-256 of the canonical text, hex. */
   hash: string;
@@ -49,7 +50,128 @@ export interface SealedEntry extends ManifestEntry {
 }
 
 /** The name and version of the entries' form. */
-export const MANIFEST_FORMAT = 'packhouse-manifest-1';
+const MANIFEST_FORMAT = 'packhouse-manifest-1';
 
-/** What stands in `previous` of the first entry. */
+/** `previous` of the first entry. */
 export const NO_ENTRY = '0'.repeat(64);
+
+/**
+ * The canonical text of an entry: JSON without white space, its fields in one fixed order. `hash` is its SHA-256,
+ * and the signature signs it.
+ */
+export function entryText(entry: ManifestEntry): string {
+  return JSON.stringify({
+    format: MANIFEST_FORMAT,
+    network: entry.network,
+    chainId: entry.chainId,
+    kind: entry.kind,
+    sequence: entry.sequence,
+    start: entry.start,
+    end: entry.end,
+    sha256: entry.sha256,
+    bytes: entry.bytes,
+    rawBytes: entry.rawBytes,
+    firstHash: entry.firstHash,
+    firstParentHash: entry.firstParentHash,
+    lastHash: entry.lastHash,
+    proofs: entry.proofs,
+    clients: entry.clients,
+    producer: entry.producer,
+    version: entry.version,
+    supersedes: entry.supersedes,
+    publishedAt: entry.publishedAt,
+    previous: entry.previous,
+    keyId: entry.keyId,
+  });
+}
+
+/** The line of a sealed entry, without a line break: the canonical text with hash and signature at its end. */
+export function entryLine(entry: SealedEntry): string {
+  return `${entryText(entry).slice(0, -1)},"hash":"${entry.hash}","signature":"${entry.signature}"}`;
+}
+
+/**
+ * Reads the line of an entry (no line break). Its form is checked, not its hash or signature: `entryLine` of the
+ * entry is exactly this line again. `where` begins the sentence of an error. Throws MANIFEST_INVALID.
+ */
+export function parseEntry(line: string, where: string): SealedEntry {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw manifestInvalid(`${where} is no JSON: it was cut off or changed.`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw manifestInvalid(`${where} is no entry of a manifest.`);
+  }
+  const fields = value as Record<string, unknown>;
+  if (fields.format !== MANIFEST_FORMAT) {
+    const format = JSON.stringify(fields.format ?? null).slice(0, 60);
+    throw manifestInvalid(`${where} has the format ${format}, and this program reads "${MANIFEST_FORMAT}".`);
+  }
+  for (const [field, check] of Object.entries(FIELDS)) {
+    if (check(fields[field])) continue;
+    const got = field in fields ? 'has another form than it must' : 'is missing';
+    throw manifestInvalid(`${where} is no whole entry: its field ${field} ${got}.`, { field });
+  }
+  const entry = value as SealedEntry;
+  if (entry.start > entry.end) {
+    throw manifestInvalid(`${where} is no whole entry: its range ${entry.start}-${entry.end} is reversed.`);
+  }
+  if (entryLine(entry) === line) return entry;
+  throw manifestInvalid(
+    `${where} is not in the canonical form: it has other fields, another order or other spaces.`,
+  );
+}
+
+const HEX_64 = /^[0-9a-f]{64}$/;
+const HASH = /^0x[0-9a-f]{64}$/;
+const SIGNATURE = /^[A-Za-z0-9+/]{86}==$/;
+
+type Check = (value: unknown) => boolean;
+const count: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const text: Check = (value) => typeof value === 'string';
+const like =
+  (form: RegExp): Check =>
+  (value) =>
+    typeof value === 'string' && form.test(value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+
+/** The form of each field, in the fixed order. */
+const FIELDS: { readonly [field in keyof SealedEntry]: Check } = {
+  network: like(/^[a-z0-9-]+$/),
+  chainId: count,
+  kind: (value) => typeof value === 'string' && isKind(value),
+  sequence: count,
+  start: count,
+  end: count,
+  sha256: like(HEX_64),
+  bytes: count,
+  rawBytes: count,
+  firstHash: like(HASH),
+  firstParentHash: like(HASH),
+  lastHash: like(HASH),
+  proofs: listOf((value) => (PROOFS as readonly unknown[]).includes(value)),
+  clients: listOf(text),
+  producer: text,
+  version: (value) => count(value) && value !== 0,
+  supersedes: (value) => value === null || like(HEX_64)(value),
+  publishedAt: like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  previous: like(HEX_64),
+  keyId: like(/^[0-9a-f]{16}$/),
+  hash: like(HEX_64),
+  signature: (value) =>
+    like(SIGNATURE)(value) && Buffer.from(value as string, 'base64').toString('base64') === value,
+};
+
+/** The error of a manifest that is not what was published; `message` is a whole sentence. */
+export function manifestInvalid(
+  message: string,
+  data: Record<string, unknown> = {},
+  hint = 'Download the manifest again; if it stays so, ask its publisher.',
+): PackhouseError {
+  return new PackhouseError({ code: 'MANIFEST_INVALID', message, hint, data });
+}

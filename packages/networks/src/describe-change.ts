@@ -1,16 +1,16 @@
 import type { Network, Upstream } from './network.js';
 
-/** One difference between two states of the networks file; values, which may be secrets, are never told. */
+/** One difference between two states of the networks file, without values: they may be secrets. */
 export interface NetworksChange {
   network: string;
   /** Absent: the network itself. */
   upstream?: string;
   change: 'added' | 'removed' | 'changed';
-  /** Names of the fields that differ, where something changed: `rpc.timeoutMs`. */
+  /** Names of the fields that differ, for `changed`: `rpc.timeoutMs`. */
   fields?: string[];
 }
 
-/** What differs from one state of the networks file to the next; the order in the file is no difference. */
+/** The differences between two states of the networks file; the order in the file is none. */
 export function describeChange(before: readonly Network[], after: readonly Network[]): NetworksChange[] {
   const changes: NetworksChange[] = [];
   for (const { id } of before) {
@@ -25,20 +25,20 @@ export function describeChange(before: readonly Network[], after: readonly Netwo
 }
 
 function changesOf(before: Network, after: Network): NetworksChange[] {
-  const { upstreams: had, ...old } = before;
-  const { upstreams: has, ...now } = after;
+  const { upstreams: oldUpstreams, ...old } = before;
+  const { upstreams: newUpstreams, ...now } = after;
   const network = after.id;
   const changes: NetworksChange[] = [];
   const fields = differing(old, now);
   if (fields.length > 0) changes.push({ network, change: 'changed', fields });
   const named = (list: readonly Upstream[], name: string): Upstream | undefined =>
     list.find((upstream) => upstream.name === name);
-  for (const { name } of had) {
-    if (named(has, name) === undefined) changes.push({ network, upstream: name, change: 'removed' });
+  for (const { name } of oldUpstreams) {
+    if (named(newUpstreams, name) === undefined) changes.push({ network, upstream: name, change: 'removed' });
   }
-  for (const upstream of has) {
+  for (const upstream of newUpstreams) {
     const { name } = upstream;
-    const known = named(had, name);
+    const known = named(oldUpstreams, name);
     if (known === undefined) changes.push({ network, upstream: name, change: 'added' });
     else {
       const differ = differing(known, upstream, 0);
@@ -65,6 +65,6 @@ function isRecord(value: unknown): value is object {
 
 /** `ethereum: upstream provider changed (url)`; never a value. */
 export function changeText({ network, upstream, change, fields }: NetworksChange): string {
-  const what = upstream === undefined ? network : `${network}: upstream ${upstream}`;
-  return fields === undefined ? `${what} ${change}` : `${what} ${change} (${fields.join(', ')})`;
+  const subject = upstream === undefined ? network : `${network}: upstream ${upstream}`;
+  return fields === undefined ? `${subject} ${change}` : `${subject} ${change} (${fields.join(', ')})`;
 }

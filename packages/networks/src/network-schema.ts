@@ -229,13 +229,10 @@ const registry = z.strictObject({
 });
 
 /** One network of the file; `family` decides which fields there are. */
-export const networkSchema = z.discriminatedUnion('family', [evm, core, cell, registry]);
+const networkSchema = z.discriminatedUnion('family', [evm, core, cell, registry]);
 
 /** The whole file. */
 export const networksFileSchema = z.strictObject({
   $schema: z.string().optional().describe('Address of the JSON Schema, for editors; not read.'),
   networks: z.array(networkSchema).min(1).describe('The networks, at least one.'),
 });
-
-/** The file as it is written, before defaults. */
-export type NetworksFile = z.input<typeof networksFileSchema>;

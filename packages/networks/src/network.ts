@@ -15,18 +15,18 @@ export interface Upstream {
   requestsPerSecond?: number;
   /** Ceiling of HTTP requests in flight. */
   maxInFlight: number;
-  /** Whether it is told the trace that a request belongs to; absent: no. */
+  /** Whether requests to it carry the trace that they belong to; absent: no. */
   propagateTrace?: boolean;
 }
 
 /**
- * What kind of chain a network is: `evm`; `core`, the epoch-based core space of Conflux; `cell`, the cell-based chain
+ * The kind of chain: `evm`; `core`, the epoch-based core space of Conflux; `cell`, the cell-based chain
  * of CKB; `registry`, a name registry's indexer.
  */
 export type Family = 'evm' | 'core' | 'cell' | 'registry';
 
 /** How a network's JSON-RPC interface behaves. */
-export interface RpcPolicy {
+interface RpcPolicy {
   /** Methods beyond those of the family, passed on as they are. */
   allow: readonly string[];
   /** Methods of the family that this network does not offer. */
@@ -41,13 +41,13 @@ export interface RpcPolicy {
   maxCallsInFlight: number;
   /** Highest gas of an eth_call; null: none. */
   gasCap: number | null;
-  /** What becomes of more: lowered to the cap, as geth does, or refused. */
+  /** More gas than that is lowered to the cap, as geth does, or refused. */
   aboveGasCap: 'lower' | 'reject';
   /** Bytes of an answer at most. */
   maxAnswerBytes: number;
   /** Logs in one answer at most. */
   maxLogs: number;
-  /** Core family: what replaces a missing or larger `limit` of a log filter; null: nothing. */
+  /** Core family: replaces a missing or larger `limit` of a log filter; null: nothing does. */
   logLimit: number | null;
   /** `always200`: for clients that never read the body of another status. */
   httpErrors: 'status' | 'always200';
@@ -60,7 +60,7 @@ export interface Network {
   /** Lower-case letters, digits and dashes; the first segment of paths and object keys. */
   id: string;
   family: Family;
-  /** What eth_chainId answers; of the core family the network id in its addresses; 0 where there is none. */
+  /** The answer of eth_chainId; of the core family the network id in its addresses; 0 if there is none. */
   chainId: number;
   rpc: RpcPolicy;
   /** Absent: `<public url>/<id>/v1/`. Ends in `/v1/`. */
@@ -69,7 +69,7 @@ export interface Network {
   downloadUrl?: string;
   upstreams: readonly Upstream[];
   finality: {
-    /** Ask for the `finalized` tag. Where it is false, or the node does not know it, `depth` counts. */
+    /** Ask for the `finalized` tag. If it is false, or the node does not know it, `depth` counts. */
     tag: boolean;
     /** Blocks behind the head that are final. */
     depth: number;
@@ -80,9 +80,17 @@ export interface Network {
   bundles: {
     enabled: boolean;
     kinds: readonly Kind[];
-    /** A bundle is cut where the next fragment would pass this many bytes of gzip. */
+    /** A bundle is cut when the next fragment would pass this many bytes of gzip. */
     maxBytes: number;
     /** A bundle is also cut at this many blocks. */
     maxBlocks: number;
   };
+}
+
+/** The name of a method at the nodes of a network, by its `rpc.aliases`: `core_getLogs` is `cfx_getLogs` to them. */
+export function nodeMethod(name: string, aliases: Readonly<Record<string, string>>): string {
+  for (const [ours, theirs] of Object.entries(aliases)) {
+    if (name.startsWith(ours)) return theirs + name.slice(ours.length);
+  }
+  return name;
 }

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PackhouseError } from '@packhouse/runtime';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { parseNetworks } from './parse-networks.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadNetworks, parseNetworks } from './parse-networks.js';
 
 const MINIMAL = `networks:
   - id: demo
@@ -291,5 +294,31 @@ describe('a bad file', () => {
         },
       ),
     );
+  });
+});
+
+describe('loadNetworks', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'networks-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('reads a file', async () => {
+    const path = join(folder, 'networks.yaml');
+    await writeFile(path, 'networks: [{id: a, family: evm, chainId: 5, upstreams: [{url: "${URL}"}]}]');
+    const [network] = await loadNetworks(path, { URL: 'http://localhost:1' });
+    expect(network?.upstreams[0]?.url).toBe('http://localhost:1');
+  });
+
+  it('names the file that is not there', async () => {
+    await expect(loadNetworks(join(folder, 'gone.yaml'), {})).rejects.toMatchObject({
+      code: 'NETWORKS_FILE_INVALID',
+      message: expect.stringMatching(/gone\.yaml cannot be used: there is no such file/),
+    });
+  });
+
+  it('says that a folder is no file', async () => {
+    await expect(loadNetworks(folder, {})).rejects.toThrow(/it is a folder/);
   });
 });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { KINDS } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
@@ -7,8 +8,35 @@ import { networksFileSchema } from './network-schema.js';
 import { fieldName, issueProblems, type Path, type Problem } from './problems.js';
 import { substitute } from './substitute.js';
 
-/** A file is configuration, not data: whatever is larger than this is the wrong file. */
+/** A networks file is configuration, not data: a larger one is the wrong file. */
 const MAX_CHARACTERS = 1_000_000;
+
+/** Reads a networks file, YAML or JSON. Throws NETWORKS_FILE_INVALID when it is missing, unreadable or malformed. */
+export async function loadNetworks(
+  path: string,
+  env: Record<string, string | undefined>,
+): Promise<Network[]> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === 'ENOENT'
+        ? 'there is no such file'
+        : code === 'EISDIR'
+          ? 'it is a folder'
+          : `reading it failed (${code})`;
+    throw new PackhouseError({
+      code: 'NETWORKS_FILE_INVALID',
+      message: `The networks file ${path} cannot be used: ${why}.`,
+      hint: 'Set NETWORKS_FILE to a file like networks.example.yaml.',
+      data: { source: path },
+      cause: error,
+    });
+  }
+  return parseNetworks(text, { source: path, env });
+}
 
 /**
  * Reads the text of a networks file, YAML or JSON (which YAML contains), defaults filled in.
@@ -51,7 +79,7 @@ export function parseNetworks(
   const parsed = networksFileSchema.safeParse(tree);
   const unfilled = new Set(missing.map(({ path }) => path.join('/')));
   for (const issue of parsed.error?.issues ?? []) {
-    // An address with a hole in it is no address: the hole was told already.
+    // An address with an unfilled variable is no address: the variable is reported already.
     if (unfilled.has(issue.path.join('/'))) continue;
     problems.push(...issueProblems(issue, tree, lineOf));
   }
@@ -84,14 +112,18 @@ function withNames(network: ParsedNetwork): Network {
   const { chainId, downloadUrl, finality, pollIntervalMs, proofs, bundles } = network;
   return {
     ...shared,
-    ...{ family, chainId, finality, pollIntervalMs, proofs },
+    family,
+    chainId,
+    finality,
+    pollIntervalMs,
+    proofs,
     ...(downloadUrl === undefined ? {} : { downloadUrl }),
     // In the order of the codes, whatever the order of the file, and each once.
     bundles: { ...bundles, kinds: KINDS.filter((kind) => bundles.kinds.includes(kind)) },
   };
 }
 
-/** What a network has whose blocks are not downloaded. */
+/** The fields of a network whose blocks are not downloaded. */
 const WITHOUT_BLOCKS = {
   finality: { tag: false, depth: 0 },
   pollIntervalMs: 60_000,
@@ -127,7 +159,7 @@ function duplicates(networks: readonly ParsedNetwork[], lineOf: (path: Path) => 
   return problems;
 }
 
-/** The line of the nearest thing that is there: a missing field is reported where its parent begins. */
+/** The line of a field; that of its parent if it is missing. */
 function lineOfPath(document: Document, lines: LineCounter, path: Path): number {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);

@@ -1,8 +1,8 @@
 /** `${NAME}`, and nothing else: a dollar sign alone is a dollar sign. */
 const VARIABLE = /\$\{([^}]*)\}/g;
 
-/** Where a text names a variable that is missing or malformed. */
-export interface MissingVariable {
+/** A variable that is missing or malformed, and the place that names it. */
+interface MissingVariable {
   path: (string | number)[];
   name: string;
 }

@@ -3,27 +3,26 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Context, describeError } from '@packhouse/runtime';
 import { changeText, describeChange, type NetworksChange } from './describe-change.js';
-import { loadNetworks } from './load-networks.js';
 import type { Network } from './network.js';
-import { parseNetworks } from './parse-networks.js';
+import { loadNetworks, parseNetworks } from './parse-networks.js';
 
-export interface NetworksWatchOptions {
+interface NetworksWatchOptions {
   path: string;
   env: Record<string, string | undefined>;
   context: Context;
-  /** What is in force now. */
+  /** The networks in force now. */
   networks: readonly Network[];
-  /** Puts other networks in force. What it throws keeps the old ones there, and is logged. */
+  /** Puts other networks in force. An error that it throws is logged, and the old ones stay. */
   apply(networks: readonly Network[], changes: readonly NetworksChange[]): Promise<void>;
-  /** How often the file is read, in milliseconds; default 1000. The system's own word only makes it sooner. */
+  /** How often the file is read, in milliseconds; default 1000. Notifications of the system only make it sooner. */
   everyMs?: number;
 }
 
 /** Keeps a networks file in force while it changes. */
 export interface NetworksWatch {
-  /** What is wrong with the file as it is now, as one sentence; null where it is in force. */
+  /** The problem of the file as it is now, as one sentence; null if it is in force. */
   problem(): string | null;
-  /** Resolves when a change that is being taken up is through. */
+  /** Resolves when a change that is being applied is done. */
   close(): Promise<void>;
 }
 
@@ -40,12 +39,12 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
   const closing = new AbortController();
   let inForce = options.networks;
   let problem: string | null = null;
-  /** The text that was judged last; what could not be read is told from every text. */
+  /** The text that was judged last; null if it could not be read. */
   let judged: string | null | undefined;
   let hint = (): void => undefined;
   const gauge = context.metrics.gauge(
     'packhouse_networks_file_ok',
-    '1 while the networks file is in force as it is; 0 where its last change was refused.',
+    '1 while the networks file is in force as it is; 0 if its last change was refused.',
   );
   gauge.set(1);
 
@@ -58,7 +57,7 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
   const judge = async (text: string | null): Promise<void> => {
     judged = text;
     try {
-      // Where it cannot be read, reading it once more says why.
+      // Reading it once more says why it cannot be read.
       const networks =
         text === null ? await loadNetworks(file, env) : parseNetworks(text, { source: file, env });
       const changes = describeChange(inForce, networks);
@@ -105,7 +104,7 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
   };
 }
 
-/** The file as it is, or null where it cannot be read. */
+/** The text of the file, or null if it cannot be read. */
 async function textOf(file: string): Promise<string | null> {
   try {
     return await readFile(file, 'utf8');
@@ -114,7 +113,7 @@ async function textOf(file: string): Promise<string | null> {
   }
 }
 
-/** Hints that something changed in the file's folder; null where the system gives none. */
+/** Notifications of changes in the file's folder; null if the system has none. */
 function hintsOf(file: string, onHint: () => void): FSWatcher | null {
   try {
     const watcher = watch(path.dirname(file), { persistent: false }, onHint);

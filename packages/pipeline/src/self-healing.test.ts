@@ -1,7 +1,7 @@
 import { canonicalRecord, KINDS, type Kind } from '@packhouse/chain';
 import { createDatabase, type Database } from '@packhouse/database';
 import { redisInstalled, runSql, startRedis } from '@packhouse/local';
-import { createQueues, type Queues, type Worker } from '@packhouse/queue';
+import { createQueues, type Queues } from '@packhouse/queue';
 import { type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { isPackhouseError, systemClock } from '@packhouse/runtime';
 import { afterEach, expect, inject, test, vi } from 'vitest';
@@ -100,7 +100,10 @@ function startPlanner(queues: Queues, database: Database): { escaped: unknown[] 
 }
 
 /** Workers of both queues. */
-async function startWorkers(queues: Queues, counts: { ingest: number; pack: number }): Promise<Worker[]> {
+async function startWorkers(
+  queues: Queues,
+  counts: { ingest: number; pack: number },
+): Promise<Awaited<ReturnType<Queues['work']>>[]> {
   const workers = [
     await queues.work(
       'ingest',
@@ -163,7 +166,7 @@ test('two planners and any number of workers get everything published exactly on
     async (round, queues) => {
       if (round % 3 === 0) await runSql(world.databaseUrl, 'DROP SCHEMA IF EXISTS bullmq CASCADE');
       else if (round % 3 === 1) await deleteSome(queues, round);
-      else await queues.wipe('ingest');
+      else await runSql(world.databaseUrl, 'DELETE FROM bullmq.job');
     },
   );
 });

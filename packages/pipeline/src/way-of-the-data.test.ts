@@ -5,7 +5,7 @@ import { generateChain, type RecordedBlock, sentBy } from '@packhouse/replay-nod
 import { afterEach, expect, inject, test } from 'vitest';
 import { follow } from './ingest/follow.js';
 import { plan } from './ingest/plan.js';
-import { makeWorld, type World } from './testing/world.js';
+import { emptyQueue, makeWorld, type World } from './testing/world.js';
 
 const FIRST = 1_000;
 let world: World;
@@ -194,7 +194,7 @@ test('a wiped queue is filled again by the next plan, and planning twice adds no
   expect(first.ingestJobs).toBeGreaterThan(0);
   const ids = await world.queues.pendingIds('ingest');
   expect((await plan({ ...world })).ingestJobs).toBe(0);
-  await world.queues.wipe('ingest');
+  await emptyQueue(world.queues, 'ingest');
   expect((await plan({ ...world })).ingestJobs).toBe(first.ingestJobs);
   expect(await world.queues.pendingIds('ingest')).toEqual(ids);
 });

@@ -1,3 +1,4 @@
+import { describeError, PackhouseError, redact } from '@packhouse/runtime';
 import type { JobCounts, JobPayloads, QueueLook, QueueName } from './queues.js';
 
 /** How jobs are kept, retried and recovered; the same on every store. */
@@ -10,11 +11,11 @@ export interface BackendOptions {
   maxStalled: number;
   /** Only looks: makes no tables, writes nothing. */
   readOnly?: boolean;
-  /** Told of every connection error; the connection is made again by itself. */
+  /** Called with every connection error; the connection is made again by itself. */
   onError: (error: Error) => void;
 }
 
-/** One job as the store gives it: the payload is unchecked. */
+/** One job as the store returns it: the payload is unchecked. */
 export interface TakenJob {
   id: string;
   payload: unknown;
@@ -40,12 +41,11 @@ export interface Producer {
   counts(): Promise<JobCounts>;
   look(limit: number): Promise<QueueLook>;
   remove(ids: readonly string[]): Promise<void>;
-  wipe(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * What becomes of a job that did not fail: it is done, goes back to be taken up at once by somebody else, or is left
+ * How a job ended that did not fail: it is done, goes back to be taken up at once by somebody else, or is left
  * for a while. Only a throw counts as a try that failed.
  */
 export type JobOutcome = 'done' | 'given-back' | 'left';
@@ -71,4 +71,30 @@ export interface Backend {
   producer(queue: QueueName): Promise<Producer>;
   consumer(queue: QueueName, concurrency: number, events: ConsumerEvents): Promise<Consumer>;
   close(): Promise<void>;
+}
+
+/** The host, port and database of a connection string: no user, no password, no query. */
+export function addressOf(url: string): string {
+  try {
+    const { protocol, host, pathname } = new URL(url);
+    return `${protocol}//${host}${pathname}`;
+  } catch {
+    return 'an address that is no URL';
+  }
+}
+
+/** The server that keeps the queue does not answer. */
+export function queueUnavailable(
+  what: 'Redis' | 'Postgres',
+  address: string,
+  cause: unknown,
+): PackhouseError {
+  const reason = redact(describeError(cause)).replace(/\.+$/, '');
+  return new PackhouseError({
+    code: 'QUEUE_UNAVAILABLE',
+    message: `The queue on ${what} at ${address} cannot be used: ${reason}.`,
+    hint: `Start ${what} or correct ${what === 'Redis' ? 'REDIS_URL' : 'DATABASE_URL'}.`,
+    data: { address },
+    cause,
+  });
 }

@@ -8,25 +8,24 @@ import {
   Worker,
 } from 'bullmq';
 import type { BackendOptions, Consumer, ConsumerEvents, JobOutcome, NewJob, Producer } from './backend.js';
-import { closeWithin } from './close-within.js';
 
 /** Jobs written by one command. */
 const BATCH = 1_000;
 /** Removals in flight at once. */
 const REMOVALS = 50;
-/** How long a queue may take to say goodbye to its server, in milliseconds. */
-const GOODBYE_MS = 5_000;
-/** Events are for dashboards that Packhouse does not have: the streams are kept short. */
+/** How long closing a connection may take, in milliseconds. */
+export const CLOSE_MS = 5_000;
+/** Events are for dashboards, which Packhouse does not have: the streams are kept short. */
 const MAX_EVENTS = 100;
-/** Put before every id: in Redis a job's key stands beside the queue's own (`delayed`, `meta`, …) and numbers are BullMQ's. */
+/** Put before every id: in Redis a job's key is beside the queue's own (`delayed`, `meta`, …) and numbers are BullMQ's. */
 const MARK = 'j-';
 /** How long a job that nobody here can do is left before it is offered again, in milliseconds. */
 const LEFT_MS = 10_000;
 const WAITING = ['waiting', 'prioritized', 'delayed'] as const;
 const PENDING = [...WAITING, 'active'] as const;
 
-/** What BullMQ is built on, here: a connection, and a factory if it is not Redis. */
-export interface BullParts<C> {
+/** The store under BullMQ. */
+interface BullParts<C> {
   connection: C;
   factory: BackendFactory<IQueueBackend, C>;
   name: string;
@@ -51,10 +50,10 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
   queue.on('error', parts.options.onError);
   try {
     await queue.waitUntilReady();
-    // Only a wipe pauses a queue; one that was killed half way must not stop everything for ever.
+    // Nothing here pauses a queue; one that another program paused must not stop everything for ever.
     if (!parts.options.readOnly && (await queue.isPaused())) await queue.resume();
   } catch (error) {
-    await closeWithin(GOODBYE_MS, queue.close(), parts.options.abandon);
+    await closeWithin(CLOSE_MS, queue.close(), parts.options.abandon);
     throw error;
   }
 
@@ -81,14 +80,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
         await Promise.all(ids.slice(from, from + REMOVALS).map((id) => queue.remove(MARK + id)));
       }
     },
-    wipe: async () => {
-      try {
-        await queue.obliterate({ force: true });
-      } finally {
-        await queue.resume();
-      }
-    },
-    close: () => closeWithin(GOODBYE_MS, queue.close(), parts.options.abandon),
+    close: () => closeWithin(CLOSE_MS, queue.close(), parts.options.abandon),
   };
 }
 
@@ -155,7 +147,7 @@ export async function bullConsumer<C>(
   try {
     await worker.waitUntilReady();
   } catch (error) {
-    await closeWithin(GOODBYE_MS, worker.close(true), parts.options.abandon);
+    await closeWithin(CLOSE_MS, worker.close(true), parts.options.abandon);
     throw error;
   }
   worker.run().catch(parts.options.onError);
@@ -165,7 +157,7 @@ export async function bullConsumer<C>(
       const closed = worker.close();
       // However long the jobs take is their affair; only the talk with the server is bounded.
       await Promise.allSettled(running);
-      await closeWithin(GOODBYE_MS, closed, parts.options.abandon);
+      await closeWithin(CLOSE_MS, closed, parts.options.abandon);
     },
   };
 }
@@ -186,5 +178,32 @@ async function putBack(
   if (outcome === 'left') {
     await job.moveToDelayed(Date.now() + LEFT_MS, token).catch(() => undefined);
     throw new DelayedError();
+  }
+}
+
+/**
+ * Awaits `closing` for at most `ms` milliseconds, then calls `force` and goes on: a server that is gone must not
+ * keep a process from ending. Never throws.
+ */
+export async function closeWithin(
+  ms: number,
+  closing: Promise<unknown>,
+  force: () => unknown,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms);
+  });
+  const settled = closing.then(
+    () => 'closed' as const,
+    () => 'failed' as const,
+  );
+  const outcome = await Promise.race([settled, late]);
+  clearTimeout(timer);
+  if (outcome === 'closed') return;
+  try {
+    await force();
+  } catch {
+    // It is gone already, which is what was wanted.
   }
 }

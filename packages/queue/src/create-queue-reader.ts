@@ -2,20 +2,20 @@ import { type Context, PackhouseError } from '@packhouse/runtime';
 import { createQueues, type QueuesOptions } from './create-queues.js';
 import type { QueueLook, QueueName, Queues } from './queues.js';
 
-/** Looks at the queues and changes nothing, not even where there are none. */
+/** Looks at the queues and changes nothing, even if there are none. */
 export interface QueueReader {
   /** Ids of jobs that run and of jobs that wait, at most `limit` of each. Throws QUEUE_UNAVAILABLE, also when it takes too long. */
   look(queue: QueueName, limit: number): Promise<QueueLook>;
   close(): Promise<void>;
 }
 
-export interface QueueReaderOptions extends Pick<QueuesOptions, 'redisUrl' | 'databaseUrl' | 'prefix'> {
+interface QueueReaderOptions extends Pick<QueuesOptions, 'redisUrl' | 'databaseUrl' | 'prefix'> {
   context: Context;
   /** How long a look may take, connecting included, in milliseconds; default 500. */
   timeoutMs?: number;
 }
 
-/** After a failure nobody waits for the queue again for so long, in milliseconds. */
+/** After a failure nothing is asked of the queue for so long, in milliseconds. */
 const AWAY_MS = 2_000;
 
 /** Makes a reader; it connects at the first look, and again after a failure. */

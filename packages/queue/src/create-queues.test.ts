@@ -3,7 +3,7 @@ import { isPackhouseError } from '@packhouse/runtime';
 import { describe, expect, it, vi } from 'vitest';
 import { createQueues } from './create-queues.js';
 import { context, gate, ingest, lines, until } from './testing/fixtures.js';
-import { mortalPostgres, mortalRedis } from './testing/mortal-servers.js';
+import { mortalPostgres, mortalRedis } from './testing/servers.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 

@@ -92,7 +92,6 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
     look: (queue, limit) => attempt('Looking at', queue, async () => (await producer(queue)).look(limit)),
     remove: (queue, ids) =>
       attempt('Removing jobs from', queue, async () => (await producer(queue)).remove(ids)),
-    wipe: (queue) => attempt('Wiping', queue, async () => (await producer(queue)).wipe()),
     close: () => {
       closing ??= (async () => {
         await Promise.all([...workers].map((worker) => worker.close()));

@@ -1,12 +1,3 @@
 export { createQueueReader, type QueueReader } from './create-queue-reader.js';
-export { createQueues, type QueuesOptions } from './create-queues.js';
-export type {
-  Job,
-  JobCounts,
-  JobPayloads,
-  JobRequest,
-  QueueLook,
-  QueueName,
-  Queues,
-  Worker,
-} from './queues.js';
+export { createQueues } from './create-queues.js';
+export type { Job, JobPayloads, JobRequest, QueueName, Queues } from './queues.js';

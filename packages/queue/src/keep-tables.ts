@@ -3,9 +3,9 @@ import type pg from 'pg';
 
 /** Makes the queue's tables again when they are gone while this process runs. */
 export interface TableKeeper {
-  /** Notes what there is when all is well. */
+  /** Notes the tables and functions while they are whole. */
   remember(): Promise<void>;
-  /** After an error: true where something was gone and is there again, so that the statement may be repeated. */
+  /** After an error: true if something was gone and is there again, so that the statement may be repeated. */
   restore(error: unknown): Promise<boolean>;
 }
 
@@ -28,13 +28,13 @@ export function saysMissing(error: unknown): boolean {
 }
 
 /**
- * Makes a keeper. What is left of a schema that is not whole is dropped: BullMQ's ledger would say that all is
- * there, and the jobs are a hint that the next plan gives again.
+ * Makes a keeper. The rest of a schema that is not whole is dropped: BullMQ's ledger would say that all is there, and
+ * the next plan adds the jobs again.
  */
 export function createTableKeeper(parts: {
   pool: pg.Pool;
   schema: string;
-  /** Told when the tables were made again. */
+  /** Called when the tables were made again. */
   onRestored: (error: Error) => void;
 }): TableKeeper {
   const { pool, schema } = parts;

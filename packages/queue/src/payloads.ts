@@ -7,7 +7,7 @@ const network = z.string().regex(/^[a-z0-9-]{1,32}$/);
 const block = z.int().min(0);
 
 /**
- * The form of each queue's payload: what is added is checked, and what is taken is checked again. Fields that this
+ * The form of each queue's payload, checked when a job is added and again when it is taken. Fields that this
  * version does not know are ignored: a newer one may work on the same queue.
  */
 const PAYLOADS = {
@@ -16,9 +16,6 @@ const PAYLOADS = {
     .refine((payload) => payload.start <= payload.end, { error: 'start is beyond end', path: ['start'] }),
   pack: z.object({ network, kind: z.enum(KINDS), start: block }),
 } as const satisfies { [N in QueueName]: z.ZodType<JobPayloads[N]> };
-
-/** The queues there are. */
-export const QUEUE_NAMES = Object.keys(PAYLOADS) as QueueName[];
 
 /** Ids have no `:` because Redis keys are joined by it. */
 const ID = /^[A-Za-z0-9._-]{1,200}$/;
@@ -36,7 +33,7 @@ export function isOfNewerVersion(error: unknown): boolean {
   return isPackhouseError(error, 'QUEUE_PAYLOAD_INVALID') && error.data.newer === true;
 }
 
-/** Whether all that is wrong are kinds that have a name, which is not one of ours. */
+/** Whether the only fault is kinds with a well-formed name that is not one of ours. */
 function isUnknownKind(error: z.ZodError, payload: unknown): boolean {
   return error.issues.every(({ path }) => {
     if (path[0] !== 'kind' && !(path[0] === 'kinds' && path.length === 2)) return false;

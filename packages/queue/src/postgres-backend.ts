@@ -2,24 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PackhouseError } from '@packhouse/runtime';
 import { createPostgresBackend, runMigrations, SchemaVersionMismatchError } from 'bullmq';
 import pg from 'pg';
-import type { Backend, BackendOptions } from './backend.js';
-import { bullConsumer, bullProducer } from './bull.js';
-import { closeWithin } from './close-within.js';
+import { addressOf, type Backend, type BackendOptions, queueUnavailable } from './backend.js';
+import { bullConsumer, bullProducer, CLOSE_MS, closeWithin } from './bull.js';
 import { createTableKeeper, saysMissing, type TableKeeper } from './keep-tables.js';
-import { addressOf, queueUnavailable } from './queue-unavailable.js';
 
 /** BullMQ keeps its tables in a schema of this name and versions them itself. */
 const SCHEMA = 'bullmq';
 /** Connections of one pool; a worker's own pool spends one of them on LISTEN. */
 const MAX_CONNECTIONS = 4;
 const CONNECT_MS = 10_000;
-const GOODBYE_MS = 5_000;
 const CONSUMER_TRIES = 5;
 const CONSUMER_PAUSE_MS = 400;
 
 /**
- * Jobs in Postgres 14 or later; tables that are dropped while it runs are made again. Throws QUEUE_UNAVAILABLE when it does not answer
- * now, DATABASE_NEWER.
+ * Jobs in Postgres 14 or later; tables that are dropped while it runs are made again. Throws QUEUE_UNAVAILABLE when it
+ * does not answer now, DATABASE_NEWER.
  */
 export async function openPostgresBackend(url: string, options: BackendOptions): Promise<Backend> {
   const address = addressOf(url);
@@ -30,7 +27,7 @@ export async function openPostgresBackend(url: string, options: BackendOptions):
     return pool;
   };
   const end = async (pool: pg.Pool): Promise<void> => {
-    if (pools.delete(pool)) await closeWithin(GOODBYE_MS, pool.end(), () => undefined);
+    if (pools.delete(pool)) await closeWithin(CLOSE_MS, pool.end(), () => undefined);
   };
 
   let keeper: TableKeeper | undefined;
@@ -70,7 +67,7 @@ export async function openPostgresBackend(url: string, options: BackendOptions):
           };
         } catch (error) {
           await end(pool);
-          // Dropped just now: whoever misses them first makes them again.
+          // The tables were dropped just now: the first that misses them makes them again.
           if (tries === CONSUMER_TRIES || !saysMissing(error)) throw error;
           if (!(await keeper?.restore(error))) await sleep(CONSUMER_PAUSE_MS);
         }

@@ -32,7 +32,7 @@ export interface Worker {
   close(how?: { now?: boolean }): Promise<void>;
 }
 
-/** Jobs of one queue by where they stand; the failed ones are gone, and counted in packhouse_queue_jobs_total. */
+/** Jobs of one queue by their state; the failed ones are gone, and counted in packhouse_queue_jobs_total. */
 export type JobCounts = Record<'waiting' | 'delayed' | 'active', number>;
 
 /** Ids of jobs, by whether they run; at most as many of each as were asked for. */
@@ -43,7 +43,7 @@ export interface QueueLook {
 }
 
 /**
- * Job queues; a hint, never the truth: whatever they lose is planned again.
+ * Job queues; a hint, never the truth: a job that they lose is planned again.
  *
  * Completed jobs, and failed ones after their last try, are removed at once, so that their ids are free again.
  */
@@ -67,7 +67,5 @@ export interface Queues {
   look(queue: QueueName, limit: number): Promise<QueueLook>;
   /** Removes waiting and delayed jobs with these ids; running ones are left. */
   remove(queue: QueueName, ids: readonly string[]): Promise<void>;
-  /** Removes every job, running ones too. */
-  wipe(queue: QueueName): Promise<void>;
   close(): Promise<void>;
 }

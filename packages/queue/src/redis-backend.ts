@@ -1,8 +1,7 @@
 import { createRedisBackend } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { Backend, BackendOptions } from './backend.js';
+import { addressOf, type Backend, type BackendOptions, queueUnavailable } from './backend.js';
 import { bullConsumer, bullProducer } from './bull.js';
-import { addressOf, queueUnavailable } from './queue-unavailable.js';
 
 const CONNECT_MS = 5_000;
 const retryStrategy = (tries: number): number => Math.min(100 * 2 ** Math.min(tries, 5), 2_000);

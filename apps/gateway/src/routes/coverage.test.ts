@@ -1,4 +1,3 @@
-import type { QueueLook } from '@packhouse/queue';
 import { PackhouseError } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
@@ -23,7 +22,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
   let looks = 0;
   let away = false;
   /** Ids of the jobs there are, by queue. */
-  const jobs: Record<'ingest' | 'pack', QueueLook> = {
+  const jobs: Record<'ingest' | 'pack', { running: string[]; waiting: string[] }> = {
     ingest: { running: ['ethereum.60.69.31', 'other.0.9999.31'], waiting: ['ethereum.70.79.8', 'nonsense'] },
     pack: { running: ['ethereum.logs.100'], waiting: ['ethereum.traces.100'] },
   };

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createSigner, type Signer } from '../create-signer.js';
 import { type ManifestEntry, NO_ENTRY, type SealedEntry } from '../entry.js';
-import { makeSigningKey, readSigningKey } from '../signing-key.js';
+import { createSigner, makeSigningKey, readSigningKey, type Signer } from '../keys.js';
 
 /** A signer with a key of its own. */
 export function newSigner(): Signer {

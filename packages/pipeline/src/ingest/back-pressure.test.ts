@@ -4,7 +4,7 @@ import { afterEach, expect, inject, test } from 'vitest';
 import { pack } from '../publish/pack.js';
 import { publish } from '../publish/publish.js';
 import { chainFrom } from '../testing/chains.js';
-import { makeWorld, type World } from '../testing/world.js';
+import { emptyQueue, makeWorld, type World } from '../testing/world.js';
 import { type BackPressure, createBackPressure } from './back-pressure.js';
 import { follow } from './follow.js';
 import { ingest } from './ingest.js';
@@ -43,7 +43,7 @@ async function planAndIngest(pressure: BackPressure): ReturnType<typeof plan> {
     const [, start, end] = id.split('.').map(Number) as [number, number, number, number];
     await ingest(world.parts, { start, end, kinds: KINDS }, world.context.signal);
   }
-  await world.queues.wipe('ingest');
+  await emptyQueue(world.queues, 'ingest');
   return report;
 }
 
@@ -51,7 +51,7 @@ async function packAndReclaim(): Promise<void> {
   for (const kind of KINDS) {
     await pack({ ...world, publish: (...each) => publish(world, ...each) }, kind, world.context.signal);
   }
-  await world.queues.wipe('pack');
+  await emptyQueue(world.queues, 'pack');
   await world.database.staging.reclaim('main');
 }
 
@@ -118,7 +118,7 @@ test('staging that is full with blocks behind a hole gets the blocks of the hole
   expect(id).toMatch(/^main\.1024\./);
   // As long as that window is on its way there is no other.
   expect((await plan({ ...world, pressure })).ingestJobs).toBe(0);
-  await world.queues.wipe('ingest');
+  await emptyQueue(world.queues, 'ingest');
 
   for (let round = 0; round < 200 && !(await isDone(300)); round++) {
     expect((await planAndIngest(pressure)).ingestJobs).toBeLessThanOrEqual(1);

@@ -3,7 +3,7 @@ import { createBlockSource } from '@packhouse/node-rpc';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
 import { chainFrom } from '../testing/chains.js';
-import { makeWorld, type World } from '../testing/world.js';
+import { emptyQueue, makeWorld, type World } from '../testing/world.js';
 import { ingest } from './ingest.js';
 import { plan } from './plan.js';
 
@@ -31,7 +31,7 @@ test('kinds that miss different parts of a window are all had, and nothing is pl
   await want(0, 20, ['logs', 'receipts']);
 
   expect((await plan({ ...world })).ingestJobs).toBe(1);
-  await world.queues.wipe('ingest');
+  await emptyQueue(world.queues, 'ingest');
   await ingest(world.parts, { start: FIRST, end: FIRST + 20, kinds: ['receipts', 'logs'] }, signal);
   expect(await plan({ ...world })).toMatchObject({ ingestJobs: 0, missingBlocks: 0 });
 });

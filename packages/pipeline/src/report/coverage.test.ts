@@ -6,7 +6,7 @@ import { FINALITY_ALARM } from '../head/finality-alarm.js';
 import { follow } from '../ingest/follow.js';
 import { plan } from '../ingest/plan.js';
 import { packJobId, parsePackJobId } from '../job-names.js';
-import { makeWorld, type World } from '../testing/world.js';
+import { emptyQueue, makeWorld, type World } from '../testing/world.js';
 import { coverage, holeNeeds } from './coverage.js';
 import { coverageSummary } from './network-report.js';
 
@@ -120,7 +120,7 @@ describe('coverage', () => {
     expect(summary.oldestQuarantine).toMatchObject({ start: FIRST + 20, end: FIRST + 20, attempts: 1 });
     release();
     await Promise.all([ingesting.close(), packing.close()]);
-    await queues.wipe('ingest');
+    await emptyQueue(queues, 'ingest');
   });
 
   test('says up to where all kinds are complete, also where one of them is behind', async () => {

@@ -8,7 +8,7 @@ import { freshDatabase } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
-import { createQueues, type Queues } from '@packhouse/queue';
+import { createQueues, type QueueName, type Queues } from '@packhouse/queue';
 import { createReplayNode, type ReplayNode, type ReplayNodeOptions } from '@packhouse/replay-node';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { ingest } from '../ingest/ingest.js';
@@ -150,6 +150,11 @@ export async function makeWorld(
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Removes all jobs of a queue that has no worker. */
+export async function emptyQueue(queues: Queues, queue: QueueName): Promise<void> {
+  await queues.remove(queue, [...(await queues.pendingIds(queue))]);
 }
 
 /** Works on the ingest queue until it is empty. */

@@ -1,41 +1,35 @@
-import { freshDatabase, startRedis } from '@packhouse/local';
-import { Queue } from 'bullmq';
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, freshDatabase, removePostgres, startPostgres, startRedis } from '@packhouse/local';
+import { createPostgresBackend, Queue } from 'bullmq';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { until } from './fixtures.js';
 
-/** A server under test: where it is, and how to look behind the port's back. */
+/** A server under test: its address, and ways to change its ingest queue past all checks. */
 export interface Server {
   url: { redisUrl: string } | { databaseUrl: string };
-  /** Puts a job with any payload into the ingest queue, past all checks. */
+  /** Puts a job with any payload into the queue. */
   smuggle(prefix: string, id: string, payload: unknown): Promise<void>;
-  /** Leaves the queue as a wipe does that is killed half way. */
+  /** Takes every job away, running ones too. */
+  wipe(prefix: string): Promise<void>;
+  /** Pauses the queue, as a dashboard of BullMQ can. */
   pause(prefix: string): Promise<void>;
   isPaused(prefix: string): Promise<boolean>;
   stop(): Promise<void>;
 }
+
+/** The part of BullMQ's queue that the tests use. */
+type RawQueue = Pick<Queue, 'add' | 'pause' | 'resume' | 'isPaused' | 'obliterate' | 'close'>;
 
 /** A Redis of the test's own. */
 export async function redisServer(): Promise<Server> {
   const { port, stop, url: redisUrl } = await startRedis();
   return {
     url: { redisUrl },
-    smuggle: async (prefix, id, payload) => {
-      const queue = new Queue('ingest', { connection: { port }, prefix });
-      await queue.add('ingest', payload, { jobId: id, priority: 1, removeOnComplete: true });
-      await queue.close();
-    },
-    pause: async (prefix) => {
-      const queue = new Queue('ingest', { connection: { port }, prefix });
-      await queue.pause();
-      await queue.close();
-    },
-    isPaused: async (prefix) => {
-      const queue = new Queue('ingest', { connection: { port }, prefix });
-      const paused = await queue.isPaused();
-      await queue.close();
-      return paused;
-    },
     stop,
+    ...rawAccess((prefix, use) => closing(new Queue('ingest', { connection: { port }, prefix }), use)),
   };
 }
 
@@ -44,33 +38,89 @@ export async function postgresServer(): Promise<Server> {
   const { url, drop } = await freshDatabase(inject('postgresUrl'));
   return {
     url: { databaseUrl: url },
-    smuggle: async (prefix, id, payload) => {
-      const client = new pg.Client({ connectionString: url, options: '-c search_path=bullmq' });
-      await client.connect();
-      const queue = `${prefix}-ingest`;
-      await client.query(
-        `INSERT INTO job (queue, id, seq, name, state, data, opts, priority, max_attempts, added_at_ms, pending_deps)
-         VALUES ($1, $2, nextval('job_seq'), 'ingest', 'waiting', $3, '{"removeOnComplete":true}', 1, 1, 1, 0)`,
-        [queue, id, JSON.stringify(payload)],
-      );
-      await client.query(`SELECT pg_notify('bullmq_jobs', $1)`, [queue]);
-      await client.end();
-    },
-    pause: async (prefix) => {
-      const client = new pg.Client({ connectionString: url, options: '-c search_path=bullmq' });
-      await client.connect();
-      await client.query('SELECT pause($1, true)', [`${prefix}-ingest`]);
-      await client.end();
-    },
-    isPaused: async (prefix) => {
-      const client = new pg.Client({ connectionString: url, options: '-c search_path=bullmq' });
-      await client.connect();
-      const { rows } = await client.query(`SELECT FROM meta WHERE queue = $1 AND field = 'paused'`, [
-        `${prefix}-ingest`,
-      ]);
-      await client.end();
-      return rows.length === 1;
-    },
     stop: drop,
+    ...rawAccess(async (prefix, use) => {
+      const connection = new pg.Pool({ connectionString: url, options: '-c search_path=bullmq' });
+      try {
+        return await closing(new Queue(`${prefix}-ingest`, { connection }, createPostgresBackend), use);
+      } finally {
+        await connection.end();
+      }
+    }),
   };
+}
+
+async function closing<T>(queue: RawQueue, use: (queue: RawQueue) => Promise<T>): Promise<T> {
+  try {
+    return await use(queue);
+  } finally {
+    await queue.close();
+  }
+}
+
+function rawAccess(
+  withQueue: <T>(prefix: string, use: (queue: RawQueue) => Promise<T>) => Promise<T>,
+): Pick<Server, 'smuggle' | 'wipe' | 'pause' | 'isPaused'> {
+  return {
+    smuggle: (prefix, id, payload) =>
+      withQueue(prefix, async (queue) => {
+        await queue.add('ingest', payload, { jobId: id, priority: 1, removeOnComplete: true });
+      }),
+    wipe: (prefix) =>
+      withQueue(prefix, async (queue) => {
+        await queue.obliterate({ force: true });
+        await queue.resume();
+      }),
+    pause: (prefix) => withQueue(prefix, (queue) => queue.pause()),
+    isPaused: (prefix) => withQueue(prefix, (queue) => queue.isPaused()),
+  };
+}
+
+/** A server of the test's own that is killed and started again at the same address. */
+interface MortalServer {
+  url: { redisUrl: string } | { databaseUrl: string };
+  kill(): Promise<void>;
+  revive(): Promise<void>;
+  /** Kills it for good. */
+  remove(): Promise<void>;
+}
+
+/** A Redis without persistence: what it held is gone when it is killed. */
+export async function mortalRedis(): Promise<MortalServer> {
+  const { url: redisUrl, stop, restart } = await startRedis();
+  return { url: { redisUrl }, kill: stop, revive: restart, remove: stop };
+}
+
+/** A Postgres that recovers from its log when it is started again. */
+export async function mortalPostgres(): Promise<MortalServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'queue-postgres-'));
+  await chmod(directory, 0o755);
+  const port = await freePort();
+  let server = await startPostgres({ directory, port });
+  const kill = async (): Promise<void> => {
+    process.kill(server.pid, 'SIGKILL');
+    await until(() => {
+      if (isAlive(server.pid)) throw new Error('still there');
+    });
+  };
+  return {
+    url: { databaseUrl: server.url },
+    kill,
+    revive: async () => {
+      server = await startPostgres({ directory, port });
+    },
+    remove: async () => {
+      await server.stop();
+      await removePostgres(directory);
+    },
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

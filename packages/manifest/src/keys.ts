@@ -1,0 +1,119 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from 'node:crypto';
+import { PackhouseError } from '@packhouse/runtime';
+import { entryText, type ManifestEntry, manifestInvalid, type SealedEntry } from './entry.js';
+
+const RAW_BYTES = 32;
+const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
+
+/** Makes a private key for signing entries, as PEM (PKCS #8). */
+export function makeSigningKey(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
+}
+
+/** Reads a private key from PEM; `name` is for messages. Throws SIGNING_KEY_INVALID, which never repeats its text. */
+export function readSigningKey(pem: string, name: string): KeyObject {
+  let key: KeyObject | undefined;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    // OpenSSL's message might repeat parts of the file.
+  }
+  if (key?.asymmetricKeyType === 'ed25519') return key;
+  throw new PackhouseError({
+    code: 'SIGNING_KEY_INVALID',
+    message: `The signing key file ${name} holds no ed25519 private key in PEM form.`,
+    hint: 'Put the file back from its copy; if there is none, move this one away and run `packhouse manifest rotate`.',
+  });
+}
+
+/** Seals entries with one key. */
+export interface Signer {
+  readonly keyId: string;
+  /** 32 raw bytes. */
+  readonly publicKey: Buffer;
+  /** The `producer` of its entries. */
+  readonly producer: string;
+  /** Hash and signature of an entry; its keyId must be this signer's. About 0.1 ms. */
+  seal(entry: ManifestEntry): SealedEntry;
+}
+
+/** Makes a signer; the key stays inside it and is shown by no inspection of it. */
+export function createSigner(privateKey: KeyObject, producer: string): Signer {
+  const publicKey = rawPublicKey(privateKey);
+  return {
+    keyId: keyIdOf(publicKey),
+    publicKey,
+    producer,
+    seal(entry) {
+      const text = Buffer.from(entryText(entry));
+      return {
+        ...entry,
+        hash: createHash('sha256').update(text).digest('hex'),
+        signature: sign(null, text, privateKey).toString('base64'),
+      };
+    },
+  };
+}
+
+/**
+ * Reads public keys by their ids: the document of `/.well-known/packhouse-manifest-keys.json`, or PEM. `name` is for
+ * messages. Throws MANIFEST_INVALID.
+ */
+export function readPublicKeys(text: string, name: string): Map<string, KeyObject> {
+  try {
+    const raw = text.trimStart().startsWith('{') ? documentKeys(text) : pemKeys(text);
+    if (raw.length > 0) return new Map(raw.map((bytes) => [keyIdOf(bytes), publicKeyOf(bytes)]));
+  } catch {
+    // Said below.
+  }
+  throw manifestInvalid(
+    `${name} holds no public keys of a manifest.`,
+    {},
+    'Give the JSON of /.well-known/packhouse-manifest-keys.json, or ed25519 public keys in PEM form.',
+  );
+}
+
+function documentKeys(text: string): Buffer[] {
+  const { keys } = JSON.parse(text) as { keys: { keyId: unknown; publicKey: string }[] };
+  return keys.map(({ keyId, publicKey }) => {
+    const raw = Buffer.from(publicKey, 'base64');
+    if (keyIdOf(raw) !== keyId) throw new RangeError('the id is not that of the key');
+    return raw;
+  });
+}
+
+function pemKeys(text: string): Buffer[] {
+  return (text.match(PEM) ?? []).map((pem) => {
+    const key = createPublicKey(pem);
+    if (key.asymmetricKeyType !== 'ed25519') throw new RangeError('not an ed25519 key');
+    return rawPublicKey(key);
+  });
+}
+
+/** The 32 raw bytes of the public half of a key. */
+function rawPublicKey(key: KeyObject): Buffer {
+  // createPublicKey takes a private key only.
+  const { x } = (key.type === 'private' ? createPublicKey(key) : key).export({ format: 'jwk' });
+  return Buffer.from(x as string, 'base64url');
+}
+
+/** The public key of 32 raw bytes. Throws RangeError. */
+export function publicKeyOf(raw: Buffer): KeyObject {
+  if (raw.length !== RAW_BYTES) throw new RangeError(`an ed25519 public key has 32 bytes, not ${raw.length}`);
+  return createPublicKey({
+    key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') },
+    format: 'jwk',
+  });
+}
+
+/** The id of a public key: the first 16 hex digits of the SHA-256 of its raw bytes. */
+export function keyIdOf(raw: Buffer): string {
+  return createHash('sha256').update(raw).digest('hex').slice(0, 16);
+}
