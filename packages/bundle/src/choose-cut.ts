@@ -1,9 +1,8 @@
-import { checkRun } from './check-run.js';
-import type { FragmentInfo } from './fragment.js';
+import { checkRun, type FragmentInfo } from './fragment.js';
 import { memberSize, SEPARATOR_BYTES } from './member-frame.js';
 
-/** Where the next bundle ends. */
-export interface Cut {
+/** The end of the next bundle. */
+interface Cut {
   /** How many of the leading fragments go into it. */
   count: number;
   /** Whether nothing more may be added: more fragments would not change this cut. */
@@ -14,7 +13,7 @@ export interface Cut {
  * Says how many of the leading fragments make the next bundle: as many as stay within `maxBytes` of gzip and
  * `maxBlocks` blocks, but at least one, however large.
  *
- * `full` is false where all the fragments fit and further ones might. Throws BUNDLE_INVALID when they do not follow
+ * `full` is false if all the fragments fit and further ones might. Throws BUNDLE_INVALID when they do not follow
  * each other.
  */
 export function chooseCut(fragments: readonly FragmentInfo[], maxBytes: number, maxBlocks: number): Cut {

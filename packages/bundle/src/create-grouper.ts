@@ -10,11 +10,11 @@ export interface Group extends BlockRange {
   rawLength: number;
 }
 
-/** Says, record by record, which blocks share a fragment. */
-export interface Grouper {
+/** Decides, record by record, which blocks share a fragment. */
+interface Grouper {
   /**
-   * Takes the next block's record, of so many bytes, and gives the groups that it closed, in order: none, one, or
-   * two where a record that stands alone also ends what was before it. Throws RANGE_INVALID for a block that does
+   * Takes the next block's record, of so many bytes, and returns the groups that it closed, in order: none, one, or
+   * two if a record that is alone also ends the group before it. Throws RANGE_INVALID for a block that does
    * not come after the one before.
    */
   push(block: number, rawBytes: number): Group[];

@@ -1,7 +1,9 @@
-import { crc32, inflateRawSync } from 'node:zlib';
+import { constants, crc32, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { deflatePiece } from './deflate-piece.js';
+import { describe, expect, it, test } from 'vitest';
+import { createPieceWriter, deflatePiece, joinPieces } from './deflate-piece.js';
+import { fragmentOf } from './fragment.js';
+import { readRecord } from './read-fragments.js';
 
 describe('deflatePiece', () => {
   it('ends every text in a sync flush, keeps its length and CRC, and gives it back', async () => {
@@ -41,4 +43,58 @@ describe('deflatePiece', () => {
     const both = await Promise.all([deflatePiece(raw), deflatePiece(Buffer.from(raw))]);
     expect(both[0]?.body.equals(both[1]?.body as Buffer)).toBe(true);
   });
+});
+
+describe('joinPieces', () => {
+  it('makes a blocks fragment of head, transactions and tail that reads as the whole record', async () => {
+    const parts = ['{"number":"0x7","transactions":', '[{"hash":"0x01"},{"hash":"0x02"}]', ',"uncles":[]}'];
+    const joined = joinPieces(await Promise.all(parts.map((part) => deflatePiece(Buffer.from(part)))));
+    const fragment = fragmentOf({ start: 7, end: 7 }, joined);
+    const record = await readRecord({ fragment, body: fragment.body, block: 7 });
+    expect(record.toString()).toBe(parts.join(''));
+  });
+
+  it('gives length and CRC of the texts in a row, however they are bracketed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 500 }), { maxLength: 6 }), async (texts) => {
+        const pieces = await Promise.all(texts.map((text) => deflatePiece(Buffer.from(text))));
+        const whole = await deflatePiece(Buffer.concat(texts));
+        const joined = joinPieces(pieces);
+        const nested = joinPieces([joinPieces(pieces.slice(0, 2)), joinPieces(pieces.slice(2))]);
+        expect({ rawLength: joined.rawLength, crc32: joined.crc32 }).toEqual({
+          rawLength: whole.rawLength,
+          crc32: whole.crc32,
+        });
+        expect(nested).toEqual(joined);
+      }),
+    );
+  });
+});
+
+test('parts of any size come out as one piece that ends in a sync flush', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.string({ maxLength: 200_000, size: 'max' }), { maxLength: 5 }),
+      async (parts) => {
+        const writer = createPieceWriter();
+        const raw = Buffer.from(parts.join(''));
+        for (const part of parts) await writer.write(Buffer.from(part));
+        const piece = await writer.finish();
+        expect(piece.rawLength).toBe(raw.length);
+        expect(piece.crc32).toBe(crc32(raw));
+        expect(inflateRawSync(piece.body, { finishFlush: constants.Z_SYNC_FLUSH }).equals(raw)).toBe(true);
+        expect(piece.body.subarray(-4).toString('hex')).toBe('0000ffff');
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test('a text far larger than what zlib buffers passes through', async () => {
+  const writer = createPieceWriter();
+  const part = Buffer.from('{"type":"call","gas":"0x5208"},'.repeat(20_000));
+  for (let i = 0; i < 40; i++) await writer.write(part);
+  const piece = await writer.finish();
+  expect(piece.rawLength).toBe(part.length * 40);
+  expect(piece.body.length).toBeLessThan(part.length);
 });

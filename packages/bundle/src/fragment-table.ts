@@ -1,6 +1,5 @@
 import { PackhouseError } from '@packhouse/runtime';
-import { checkRun } from './check-run.js';
-import type { FragmentInfo } from './fragment.js';
+import { checkRun, type FragmentInfo } from './fragment.js';
 
 /*
  * Version byte, number of fragments, and for each: blocks, byteLength, rawLength (varints, seven bits a byte,

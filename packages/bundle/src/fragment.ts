@@ -1,4 +1,7 @@
-/** What is known of a fragment without its bytes. Block numbers are inclusive. */
+import type { BlockRange } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
+
+/** A fragment without its bytes. Block numbers are inclusive. */
 export interface FragmentInfo {
   startBlock: number;
   endBlock: number;
@@ -22,4 +25,47 @@ export interface Piece {
   rawLength: number;
   /** CRC-32 of its raw text, unsigned. */
   crc32: number;
+}
+
+/** The fragment that a piece is, given the blocks that its text holds. */
+export function fragmentOf(range: BlockRange, piece: Piece): Fragment {
+  return {
+    startBlock: range.start,
+    endBlock: range.end,
+    byteLength: piece.body.length,
+    rawLength: piece.rawLength,
+    crc32: piece.crc32,
+    body: piece.body,
+  };
+}
+
+/** Throws BUNDLE_INVALID unless the fragments are at least one, and follow each other without gap or overlap. */
+export function checkRun(fragments: readonly FragmentInfo[]): void {
+  if (fragments.length === 0) {
+    throw new PackhouseError({
+      code: 'BUNDLE_INVALID',
+      message: 'A bundle needs at least one fragment, got none.',
+    });
+  }
+  let expected = (fragments[0] as FragmentInfo).startBlock;
+  for (const { startBlock, endBlock } of fragments) {
+    if (startBlock !== expected || endBlock < startBlock) {
+      throw new PackhouseError({
+        code: 'BUNDLE_INVALID',
+        message: `The fragments of a bundle follow each other: expected one that starts at block ${expected}, got ${startBlock}-${endBlock}.`,
+        data: { expected, startBlock, endBlock },
+      });
+    }
+    expected = endBlock + 1;
+  }
+}
+
+/** The error for bytes that are not a bundle; `message` is a whole sentence. */
+export function bundleInvalid(message: string, cause?: unknown): PackhouseError {
+  return new PackhouseError({
+    code: 'BUNDLE_INVALID',
+    message,
+    hint: 'The file is damaged, cut off, or was not made by Packhouse; fetch it again.',
+    cause,
+  });
 }

@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { checkRun } from './check-run.js';
 import { crc32Combine } from './crc32-combine.js';
-import type { FragmentInfo } from './fragment.js';
+import { checkRun, type FragmentInfo } from './fragment.js';
 
 /*
  * A bundle, one gzip member (RFC 1952) around stored blocks (RFC 1951, 3.2.4) and fragments:
@@ -19,10 +18,10 @@ function stored(character: string, final: boolean): Buffer {
 /** Deflate, no flags, mtime 0, no extra flags, OS 255 (unknown): the same for every bundle, so bytes depend on data only. */
 const HEADER = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0xff]);
 
-/** What stands before the first body of every bundle. */
-export const MEMBER_HEAD = Buffer.concat([HEADER, stored('[', false)]);
+/** The bytes before the first body of every bundle. */
+const MEMBER_HEAD = Buffer.concat([HEADER, stored('[', false)]);
 
-/** What stands between two bodies. */
+/** The bytes between two bodies. */
 export const SEPARATOR = stored(',', false);
 
 const CLOSE = stored(']', true);
@@ -33,8 +32,8 @@ export const MEMBER_HEAD_BYTES = MEMBER_HEAD.length;
 /** Bytes between two bodies. */
 export const SEPARATOR_BYTES = SEPARATOR.length;
 
-/** Bytes behind the last body: the final stored block, the CRC-32 and the length. */
-export const MEMBER_TAIL_BYTES = CLOSE.length + 8;
+/** Length of the part behind the last body: the final stored block, the CRC-32 and the length. */
+const MEMBER_TAIL_BYTES = CLOSE.length + 8;
 
 /** Bytes of the gzip file that these fragments make. */
 export function memberSize(fragments: readonly FragmentInfo[]): number {
@@ -44,7 +43,7 @@ export function memberSize(fragments: readonly FragmentInfo[]): number {
 }
 
 /** All of a gzip member but its bodies. */
-export interface MemberFrame {
+interface MemberFrame {
   /** Goes before the bodies. */
   head: Buffer;
   /** Goes behind them. */
@@ -58,8 +57,8 @@ export interface MemberFrame {
 }
 
 /**
- * What has to stand before and behind the bodies of a run of fragments (with SEPARATOR between them), so that they
- * are a file: enough to send a part of a published bundle as a stream, without holding it.
+ * The bytes before and behind the bodies of a run of fragments (with SEPARATOR between them) that make them a file:
+ * enough to send a part of a published bundle as a stream, without holding it.
  *
  * Throws BUNDLE_INVALID when the fragments do not follow each other.
  */

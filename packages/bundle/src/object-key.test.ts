@@ -2,10 +2,13 @@ import { KINDS } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fileName, parseFileName } from './file-name.js';
-import { objectKey, parseObjectKey } from './object-key.js';
+import { objectKey, parseFileName, parseObjectKey } from './object-key.js';
 
 const invalid = expect.toSatisfy((error) => isPackhouseError(error, 'NAME_INVALID'));
+
+/** The name of a file is the end of its first key. */
+const fileName = ({ start, end }: { start: number; end: number }): string =>
+  objectKey({ network: 'n', kind: 'blocks', start, end }).slice('n/blocks/'.length);
 
 const range = fc
   .tuple(fc.maxSafeNat(), fc.maxSafeNat())

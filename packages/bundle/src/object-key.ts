@@ -1,32 +1,20 @@
 import { type BlockRange, isKind, KINDS, type Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import { fileName, parseFileName } from './file-name.js';
 
-/** What a key of the object store names. */
-export interface ObjectName extends BlockRange {
+/** The bundle that a key of the object store names. */
+interface ObjectName extends BlockRange {
   network: string;
   kind: Kind;
-  /** 1 (also where absent), or more where the bundle was published again. Reading gives it only where it is not 1. */
+  /** 1 or absent, or more if the bundle was published again; `parseObjectKey` leaves 1 out. */
   version?: number;
 }
 
 /** Versions are stored in 16 bits. */
 const MAX_VERSION = 32_767;
 const NETWORK = /^[a-z0-9-]+$/;
+const FILE_NAME = /^(0|[1-9]\d{0,15})-(0|[1-9]\d{0,15})\.json\.gz$/;
 const SUFFIX = '.json.gz';
 const VERSIONED = /^(.*)\.v([1-9]\d{0,4})\.json\.gz$/;
-
-function invalid(shown: string, wrong: string): PackhouseError {
-  return new PackhouseError({
-    code: 'NAME_INVALID',
-    message: `${JSON.stringify(shown.slice(0, 200))} is not the key of a bundle, expected ${wrong} in <network>/<kind>/<start>-<end>.json.gz or <network>/<kind>/<start>-<end>.v<version>.json.gz.`,
-  });
-}
-
-function check(network: string, kind: string, shown: string): asserts kind is Kind {
-  if (!NETWORK.test(network)) throw invalid(shown, 'a network id of a-z, 0-9 and -');
-  if (!isKind(kind)) throw invalid(shown, `one of the kinds ${KINDS.join(', ')}`);
-}
 
 /**
  * The key under which a bundle is kept: `<network>/<kind>/<start>-<end>.json.gz`, and from version 2 on
@@ -43,7 +31,7 @@ export function objectKey({ network, kind, start, end, version = 1 }: ObjectName
   return key;
 }
 
-/** What a key names. Throws NAME_INVALID for any key that `objectKey` does not make. */
+/** The bundle that a key names. Throws NAME_INVALID for any key that `objectKey` does not make. */
 export function parseObjectKey(text: string): ObjectName {
   const [network = '', kind = '', ...rest] = text.split('/');
   check(network, kind, text);
@@ -53,4 +41,43 @@ export function parseObjectKey(text: string): ObjectName {
   const version = Number(digits);
   if (version === 1 || version > MAX_VERSION) throw invalid(text, `a version of 2 to ${MAX_VERSION}`);
   return { network, kind, ...parseFileName(name + SUFFIX), version };
+}
+
+/** The blocks that a file of this name holds. Throws NAME_INVALID for any name that `fileName` does not make. */
+export function parseFileName(text: string): BlockRange {
+  const [, first, second] = FILE_NAME.exec(text) ?? [];
+  const start = Number(first);
+  const end = Number(second);
+  if (!(Number.isSafeInteger(start) && Number.isSafeInteger(end) && start <= end)) {
+    throw invalidFileName(JSON.stringify(text.slice(0, 100)));
+  }
+  return { start, end };
+}
+
+/** The name of the file that holds these blocks. Throws NAME_INVALID if the range is none. */
+function fileName({ start, end }: BlockRange): string {
+  if (!(Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end >= start)) {
+    throw invalidFileName(`The range ${start}-${end}`);
+  }
+  return `${start}-${end}.json.gz`;
+}
+
+function invalid(shown: string, wrong: string): PackhouseError {
+  return new PackhouseError({
+    code: 'NAME_INVALID',
+    message: `${JSON.stringify(shown.slice(0, 200))} is not the key of a bundle, expected ${wrong} in <network>/<kind>/<start>-<end>.json.gz or <network>/<kind>/<start>-<end>.v<version>.json.gz.`,
+  });
+}
+
+function check(network: string, kind: string, shown: string): asserts kind is Kind {
+  if (!NETWORK.test(network)) throw invalid(shown, 'a network id of a-z, 0-9 and -');
+  if (!isKind(kind)) throw invalid(shown, `one of the kinds ${KINDS.join(', ')}`);
+}
+
+function invalidFileName(what: string): PackhouseError {
+  return new PackhouseError({
+    code: 'NAME_INVALID',
+    message: `${what} is not the name of a bundle file, expected <start>-<end>.json.gz with block numbers in decimal.`,
+    hint: 'Block numbers have no leading zeros, and the end is not before the start.',
+  });
 }

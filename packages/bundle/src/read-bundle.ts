@@ -1,8 +1,12 @@
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gunzip, type ZlibOptions } from 'node:zlib';
-import { bundleInvalid } from './bundle-invalid.js';
-import { MAX_RATIO } from './inflate-fragment.js';
-import { splitArray } from './split-array.js';
+import { createGunzip, type Gunzip, gunzip, type ZlibOptions } from 'node:zlib';
+import { PackhouseError } from '@packhouse/runtime';
+import { bundleInvalid } from './fragment.js';
+import { MAX_RATIO } from './read-fragments.js';
+import { createRecordScanner } from './record-scanner.js';
+
+/* Readers of a file of which nothing else is known; gunzip checks its CRC-32. */
 
 const inflate = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
@@ -10,7 +14,7 @@ const inflate = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 const LEAST_BYTES = 20;
 
 /** A bundle that was read whole. */
-export interface BundleText {
+interface BundleText {
   /** The JSON array. */
   text: Buffer;
   /** The text of each of its elements, one a block, as views of `text`. */
@@ -18,9 +22,9 @@ export interface BundleText {
 }
 
 /**
- * Inflates a whole bundle and cuts it into its records; gunzip checks the CRC-32.
+ * Inflates a whole bundle and cuts it into its records.
  *
- * For files of about 1 MB; `readRecords` reads any size in bounded memory. Never makes more text than the file's own
+ * For files of about 1 MB; `streamRecords` reads any size in bounded memory. Never makes more text than the file's own
  * trailer announces, nor more than `maxRawBytes` (default 1 GiB). Throws BUNDLE_INVALID.
  */
 export async function readBundle(gz: Buffer, options: { maxRawBytes?: number } = {}): Promise<BundleText> {
@@ -50,5 +54,79 @@ export async function readBundle(gz: Buffer, options: { maxRawBytes?: number } =
   if (text.length !== announced) {
     throw bundleInvalid(`The bundle holds ${text.length} bytes of text, but announces ${announced}.`);
   }
-  return { text, records: splitArray(text) };
+  const scanner = createRecordScanner({ form: 'array' });
+  const records = scanner.push(text);
+  scanner.finish();
+  return { text, records };
+}
+
+/**
+ * The record texts of a bundle that arrives in pieces, one a block, as they arrive.
+ *
+ * Holds one record and a few pieces at a time; a record of more than `maxRecordBytes` (default 1 GiB) is refused.
+ * Stopping early closes the source. Throws BUNDLE_INVALID, and whatever the source throws.
+ */
+export async function* streamRecords(
+  source: AsyncIterable<Uint8Array>,
+  options: { maxRecordBytes?: number } = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  const scanner = createRecordScanner({ form: 'array', maxRecordBytes: options.maxRecordBytes ?? 2 ** 30 });
+  const chunks = inflated(source);
+  try {
+    for await (const chunk of chunks) yield* scanner.push(chunk as Buffer);
+    yield* scanner.finish();
+  } catch (error) {
+    throw asBundleError(error);
+  } finally {
+    chunks.destroy();
+  }
+}
+
+/**
+ * The elements of the record of a bundle that holds one block of one array (`[[a,b]]`), as they arrive: for records
+ * that are too large to be held, as a block's traces may be.
+ *
+ * An element of more than `maxElementBytes` (default 64 MiB) is refused. Stopping early closes the source. Throws
+ * BUNDLE_INVALID, and whatever the source throws.
+ */
+export async function* streamElements(
+  source: AsyncIterable<Uint8Array>,
+  options: { maxElementBytes?: number } = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  const scanner = createRecordScanner({ form: 'array', maxRecordBytes: options.maxElementBytes ?? 2 ** 26 });
+  const chunks = inflated(source);
+  let begun = false;
+  // The outer brackets are left out: the first byte, and the last, which is known only at the end.
+  let held: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of chunks as AsyncIterable<Buffer>) {
+      if (!begun && chunk[0] !== 0x5b)
+        throw bundleInvalid('The text is not a JSON array: it does not start with "[".');
+      const inner: Buffer = begun ? chunk : chunk.subarray(1);
+      begun = true;
+      if (inner.length === 0) continue;
+      if (held.length > 0) yield* scanner.push(held);
+      yield* scanner.push(inner.subarray(0, -1));
+      held = Buffer.from(inner.subarray(-1));
+    }
+    if (held[0] !== 0x5d) throw bundleInvalid('The text does not end with "]".');
+    yield* scanner.finish();
+  } catch (error) {
+    throw asBundleError(error);
+  } finally {
+    chunks.destroy();
+  }
+}
+
+/** The inflated source; errors of the source destroy it, and so reach its reader. */
+function inflated(source: AsyncIterable<Uint8Array>): Gunzip {
+  const chunks = createGunzip({ chunkSize: 65_536 });
+  pipeline(Readable.from(source, { objectMode: false }), chunks, () => {});
+  return chunks;
+}
+
+function asBundleError(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (error instanceof PackhouseError || code === undefined || !code.startsWith('Z_')) return error;
+  return bundleInvalid('The bundle cannot be inflated.', error);
 }

@@ -4,15 +4,12 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { chooseCut } from './choose-cut.js';
 import { createGrouper } from './create-grouper.js';
-import { deflatePiece } from './deflate-piece.js';
-import type { Fragment } from './fragment.js';
-import { fragmentOf } from './fragment-of.js';
+import { deflatePiece, joinPieces } from './deflate-piece.js';
+import { type Fragment, fragmentOf } from './fragment.js';
 import { decodeFragmentTable, encodeFragmentTable } from './fragment-table.js';
-import { joinPieces } from './join-pieces.js';
 import { readBundle } from './read-bundle.js';
-import { readRecord } from './read-record.js';
-import { sliceOfMember } from './slice-of-member.js';
-import { spliceMember } from './splice-member.js';
+import { readRecord } from './read-fragments.js';
+import { sliceOfMember, spliceMember } from './splice-member.js';
 
 const CHAIN_DATA = new URL('../../../../shared/chain-data/', import.meta.url);
 

@@ -1,8 +1,8 @@
-import { bundleInvalid } from './bundle-invalid.js';
+import { bundleInvalid } from './fragment.js';
 
 /*
  * Finds where the elements of a JSON array end without parsing them: it follows strings, escapes and the depth of
- * brackets, nothing else. That is 1 GB/s and more; JSON.parse is a quarter of it. What is inside an element is
+ * brackets, nothing else. That is 1 GB/s and more; JSON.parse is a quarter of it. The inside of an element is
  * not checked: the CRC-32 of the text already says that it is what was written.
  */
 
@@ -16,7 +16,7 @@ const OPEN = 2;
 const CLOSE = 3;
 const COMMA = 4;
 
-/** What a byte outside of strings means. */
+/** The meaning of a byte outside of strings. */
 const MEANING = new Uint8Array(256);
 for (const [text, meaning] of [
   ['"', STRING],
@@ -34,11 +34,11 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Takes text in pieces and gives the elements that end in them. */
-export interface RecordScanner {
+/** Takes text in pieces and returns the elements that end in them. */
+interface RecordScanner {
   /** The elements that this piece completes, without the space around them. Throws BUNDLE_INVALID. */
   push(chunk: Buffer): Buffer[];
-  /** The element that the end of the text completes, if any. Throws BUNDLE_INVALID where the text is cut off. */
+  /** The element that the end of the text completes, if any. Throws BUNDLE_INVALID if the text is cut off. */
   finish(): Buffer[];
 }
 

@@ -5,14 +5,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createGrouper, type Group } from './create-grouper.js';
 import { deflatePiece } from './deflate-piece.js';
-import type { Fragment } from './fragment.js';
-import { fragmentOf } from './fragment-of.js';
+import { type Fragment, fragmentOf } from './fragment.js';
 import { memberFrame, memberSize } from './member-frame.js';
-import { memberOfRecord } from './member-of-record.js';
-import { readRecord } from './read-record.js';
-import { sliceOfMember } from './slice-of-member.js';
-import { spliceMember } from './splice-member.js';
-import { splitSlice } from './split-slice.js';
+import { readRecord } from './read-fragments.js';
+import { memberOfRecord, sliceOfMember, spliceMember, splitSlice } from './splice-member.js';
 
 const invalid = expect.toSatisfy((error) => isPackhouseError(error, 'BUNDLE_INVALID'));
 

@@ -1,6 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
-import type { FragmentInfo } from './fragment.js';
-import { memberFrame, SEPARATOR } from './member-frame.js';
+import { deflatePiece } from './deflate-piece.js';
+import { checkRun, type FragmentInfo, fragmentOf } from './fragment.js';
+import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR, SEPARATOR_BYTES } from './member-frame.js';
 
 /** A gzip file that is ready to be written. */
 export interface Member {
@@ -42,4 +43,80 @@ export function spliceMember(fragments: readonly FragmentInfo[], bodies: readonl
   }
   chunks.push(tail);
   return { chunks, byteLength, rawLength, crc32 };
+}
+
+/** The file of one block (`n-n.json.gz`) from its record text, for a block that shares its fragment with others. */
+export async function memberOfRecord(text: Buffer, level = 4): Promise<Member> {
+  const piece = await deflatePiece(text, level);
+  return spliceMember([fragmentOf({ start: 0, end: 0 }, piece)], [piece.body]);
+}
+
+/** The place of some fragments in the file of their bundle. */
+interface MemberSlice {
+  /** Inclusive byte positions: the bodies with the separators between them, ready to stand in another frame. */
+  range: { start: number; end: number };
+  fragments: FragmentInfo[];
+}
+
+/**
+ * The bytes of a bundle with this fragment table that hold the blocks `start` to `end` (inclusive), in whole fragments.
+ *
+ * Throws RANGE_INVALID when the bundle does not hold all of these blocks, BUNDLE_INVALID when the table has gaps.
+ */
+export function sliceOfMember(fragments: readonly FragmentInfo[], start: number, end: number): MemberSlice {
+  checkRun(fragments);
+  const first = (fragments[0] as FragmentInfo).startBlock;
+  const last = (fragments.at(-1) as FragmentInfo).endBlock;
+  if (!(start <= end && start >= first && end <= last)) {
+    throw new PackhouseError({
+      code: 'RANGE_INVALID',
+      message: `Blocks ${start}-${end} cannot be cut out of a bundle that holds ${first}-${last}.`,
+      data: { start, end, first, last },
+    });
+  }
+  const chosen: FragmentInfo[] = [];
+  let position = MEMBER_HEAD_BYTES;
+  let from = position;
+  let to = position;
+  for (const fragment of fragments) {
+    if (fragment.startBlock > end) break;
+    if (fragment.endBlock >= start) {
+      if (chosen.length === 0) from = position;
+      chosen.push(fragment);
+      to = position + fragment.byteLength - 1;
+    }
+    position += fragment.byteLength + SEPARATOR_BYTES;
+  }
+  return { range: { start: from, end: to }, fragments: chosen };
+}
+
+/**
+ * Cuts the bytes that `sliceOfMember` named into the bodies of its fragments, without copying.
+ *
+ * Throws BUNDLE_INVALID when the bytes are not as long as they should be or a separator is not where it should be.
+ */
+export function splitSlice(fragments: readonly FragmentInfo[], bytes: Buffer): Buffer[] {
+  const bodies: Buffer[] = [];
+  let position = 0;
+  for (const fragment of fragments) {
+    if (position > 0) {
+      if (!bytes.subarray(position, position + SEPARATOR_BYTES).equals(SEPARATOR)) {
+        throw new PackhouseError({
+          code: 'BUNDLE_INVALID',
+          message: `There is no separator before fragment ${fragment.startBlock}-${fragment.endBlock}, at byte ${position} of the slice.`,
+          hint: 'The fragment table belongs to another file, or the file was changed.',
+        });
+      }
+      position += SEPARATOR_BYTES;
+    }
+    bodies.push(bytes.subarray(position, position + fragment.byteLength));
+    position += fragment.byteLength;
+  }
+  if (position !== bytes.length) {
+    throw new PackhouseError({
+      code: 'BUNDLE_INVALID',
+      message: `A slice of ${fragments.length} fragments has ${bytes.length} bytes, expected ${position}.`,
+    });
+  }
+  return bodies;
 }

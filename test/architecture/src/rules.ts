@@ -79,6 +79,7 @@ export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
 
 /** What packages export for the tests of others alone, by package. */
 export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
+  bundle: ['fragmentOf'],
   manifest: ['entryText'],
   'object-store': ['createDiskStore'],
   runtime: ['openTracing'],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { readRecords } from '@packhouse/bundle';
+import { streamRecords } from '@packhouse/bundle';
 import type { SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { BundleFile } from './find-inputs.js';
@@ -92,7 +92,7 @@ async function checkRecords(full: string, entry: SealedEntry): Promise<string | 
   let text = 1;
   let before = entry.firstParentHash;
   try {
-    for await (const record of readRecords(createReadStream(full))) {
+    for await (const record of streamRecords(createReadStream(full))) {
       const number = entry.start + count;
       count += 1;
       text += record.length + 1;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readElements } from '@packhouse/bundle';
+import { streamElements } from '@packhouse/bundle';
 import { type BlockRange, KINDS, type Kind, type ProofPolicy } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -62,7 +62,7 @@ export async function auditNetwork(
     proverFor: createProvers(parts.policy),
     links: { last: null },
     streamTraces: async function* ({ row }: LaneRecord) {
-      yield* readElements(await objectStore.stream(row.objectKey, { signal }));
+      yield* streamElements(await objectStore.stream(row.objectKey, { signal }));
     },
   };
   try {

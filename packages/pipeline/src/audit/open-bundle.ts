@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type MemberFragment, parseObjectKey, readBundle, readMember } from '@packhouse/bundle';
+import { type FragmentRecords, parseObjectKey, readBundle, readFragments } from '@packhouse/bundle';
 import type { BundleRow } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { isPackhouseError } from '@packhouse/runtime';
@@ -17,7 +17,7 @@ export interface OpenedBundle {
   /** null for a giant. */
   bytes: Buffer | null;
   /** Fragment by fragment; null for a bundle of one giant record, which has to be streamed. */
-  fragments: AsyncIterable<MemberFragment> | null;
+  fragments: AsyncIterable<FragmentRecords> | null;
 }
 
 /** Whether a bundle is read as a stream. */
@@ -50,13 +50,13 @@ export async function openBundle(
   report.read(bytes.length);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   if (sha256 === row.sha256) {
-    return { row, bytes, fragments: readMember({ fragments: row.fragments, bytes }) };
+    return { row, bytes, fragments: readFragments({ fragments: row.fragments, bytes }) };
   }
   report.fault(row, await damagedObject(row, bytes, sha256));
   return null;
 }
 
-/** What an error of `readMember` says of a bundle whose SHA-256 is right: it was published like that. */
+/** The finding of an error of `readFragments` in a bundle whose SHA-256 is right: it was published like that. */
 export async function memberFault(bytes: Buffer | null, error: unknown): Promise<Fault> {
   const { message, data } = error as { message: string; data?: { part?: unknown } };
   const part = data?.part;
@@ -106,7 +106,7 @@ async function damagedObject(row: BundleRow, bytes: Buffer, sha256: string): Pro
 /** Where the bytes differ from what the fragment table says, as far as that shows. */
 async function placeOfDamage(row: BundleRow, bytes: Buffer): Promise<string> {
   try {
-    for await (const _ of readMember({ fragments: row.fragments, bytes }));
+    for await (const _ of readFragments({ fragments: row.fragments, bytes }));
     return 'its bytes inflate to what they should, but are others.';
   } catch (error) {
     return lowerFirst((error as Error).message);

@@ -2,7 +2,6 @@ import { isPackhouseError } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRecordScanner } from './record-scanner.js';
-import { splitArray } from './split-array.js';
 
 const invalid = expect.toSatisfy((error) => isPackhouseError(error, 'BUNDLE_INVALID'));
 
@@ -17,7 +16,15 @@ const nasty = fc
   .map((parts) => parts.join(''));
 const value = fc.oneof(fc.jsonValue(), nasty, fc.array(nasty), fc.dictionary(nasty, nasty));
 
-describe('splitArray', () => {
+/** The elements of a text that is whole. */
+function splitArray(text: Buffer): Buffer[] {
+  const scanner = createRecordScanner({ form: 'array' });
+  const records = scanner.push(text);
+  scanner.finish();
+  return records;
+}
+
+describe('a record scanner', () => {
   it('gives the text of each element, whatever JSON it is', () => {
     fc.assert(
       fc.property(fc.array(value), (values) => {

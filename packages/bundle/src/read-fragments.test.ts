@@ -3,9 +3,8 @@ import { isPackhouseError } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deflatePiece } from './deflate-piece.js';
-import type { Fragment } from './fragment.js';
-import { fragmentOf } from './fragment-of.js';
-import { readMember } from './read-member.js';
+import { type Fragment, fragmentOf } from './fragment.js';
+import { readFragments } from './read-fragments.js';
 import { spliceMember } from './splice-member.js';
 
 /** Fragments of two records each, from block 10 on. */
@@ -30,7 +29,7 @@ function bytesOf(fragments: readonly Fragment[]): Buffer {
 
 async function readAll(fragments: readonly Fragment[], bytes: Buffer): Promise<string[]> {
   const records: string[] = [];
-  for await (const part of readMember({ fragments, bytes })) {
+  for await (const part of readFragments({ fragments, bytes })) {
     for (const record of part.records) records.push(record.toString());
   }
   return records;

@@ -2,14 +2,10 @@ import { gzipSync } from 'node:zlib';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { deflatePiece } from './deflate-piece.js';
-import type { Fragment } from './fragment.js';
-import { fragmentOf } from './fragment-of.js';
-import { memberOfRecord } from './member-of-record.js';
-import { readBundle } from './read-bundle.js';
-import { readFragment } from './read-fragment.js';
-import { readRecord } from './read-record.js';
-import { readRecords } from './read-records.js';
-import { spliceMember } from './splice-member.js';
+import { type Fragment, fragmentOf } from './fragment.js';
+import { readBundle, streamElements, streamRecords } from './read-bundle.js';
+import { readFragment, readRecord } from './read-fragments.js';
+import { memberOfRecord, spliceMember } from './splice-member.js';
 
 const texts = Array.from({ length: 300 }, (_, i) =>
   JSON.stringify([{ data: `0x${'c0ffee'.repeat(i)}`, q: '"\\' }]),
@@ -114,11 +110,11 @@ describe('readRecord', () => {
   });
 });
 
-describe('readRecords', () => {
+describe('streamRecords', () => {
   it.each([1, 7, 1_000, 1_000_000])(
     'gives every record of a file that comes in pieces of %i bytes',
     async (size) => {
-      expect(await collect(readRecords(inPieces((await bundle()).gz, size)))).toEqual(texts);
+      expect(await collect(streamRecords(inPieces((await bundle()).gz, size)))).toEqual(texts);
     },
   );
 
@@ -140,12 +136,12 @@ describe('readRecords', () => {
         closed = true;
       }
     }
-    for await (const record of readRecords(endless())) {
+    for await (const record of streamRecords(endless())) {
       expect(record.toString()).toBe(texts[0]);
       break;
     }
     expect(closed).toBe(false);
-    for await (const record of readRecords(finite())) {
+    for await (const record of streamRecords(finite())) {
       expect(record.toString()).toBe(texts[0]);
       break;
     }
@@ -156,14 +152,14 @@ describe('readRecords', () => {
     const { gz } = await bundle();
     const flipped = Buffer.from(gz);
     flipped[gz.length - 8] = (flipped[gz.length - 8] as number) ^ 1;
-    await expect(collect(readRecords(inPieces(gz.subarray(0, -20), 100)))).rejects.toThrow(
+    await expect(collect(streamRecords(inPieces(gz.subarray(0, -20), 100)))).rejects.toThrow(
       saying(/inflated|middle/),
     );
-    await expect(collect(readRecords(inPieces(flipped, 100)))).rejects.toThrow(saying(/inflated/));
-    await expect(collect(readRecords(inPieces(Buffer.from('no gzip'), 100)))).rejects.toThrow(
+    await expect(collect(streamRecords(inPieces(flipped, 100)))).rejects.toThrow(saying(/inflated/));
+    await expect(collect(streamRecords(inPieces(Buffer.from('no gzip'), 100)))).rejects.toThrow(
       saying(/inflated/),
     );
-    await expect(collect(readRecords(inPieces(Buffer.alloc(0), 100)))).rejects.toThrow(
+    await expect(collect(streamRecords(inPieces(Buffer.alloc(0), 100)))).rejects.toThrow(
       saying(/middle|inflated/),
     );
   });
@@ -178,14 +174,46 @@ describe('readRecords', () => {
       yield gz.subarray(0, 100);
       throw lost;
     }
-    await expect(collect(readRecords(failing()))).rejects.toBe(lost);
+    await expect(collect(streamRecords(failing()))).rejects.toBe(lost);
   });
 
   it('refuses a record larger than the limit while it holds less than the record', async () => {
     const { chunks } = await memberOfRecord(Buffer.from(`"${'a'.repeat(3_000_000)}"`));
     const source = inPieces(Buffer.concat(chunks), 10_000);
-    await expect(collect(readRecords(source, { maxRecordBytes: 500_000 }))).rejects.toThrow(
+    await expect(collect(streamRecords(source, { maxRecordBytes: 500_000 }))).rejects.toThrow(
       saying(/larger than 500000 bytes/),
     );
   });
+});
+
+async function elementsOf(text: string, size = 7): Promise<string[]> {
+  const elements: string[] = [];
+  for await (const element of streamElements(inPieces(gzipSync(text), size)))
+    elements.push(element.toString());
+  return elements;
+}
+
+it('gives the elements of the one record, in whatever pieces the bundle arrives', async () => {
+  const traces = Array.from({ length: 500 }, (_, n) =>
+    JSON.stringify({ n, data: ['],"[', `${n}`.repeat(300)] }),
+  );
+  for (const size of [1, 1_000, 1_000_000]) {
+    expect(await elementsOf(`[[${traces.join(',')}]]`, size)).toEqual(traces);
+  }
+  expect(await elementsOf('[[]]')).toEqual([]);
+});
+
+it('refuses what is no such bundle', async () => {
+  for (const text of ['[[1,2]', '[[1,2]]]', '{"a":1}', '[{"a":1}]', '[[1],[2]]', '[', '']) {
+    await expect(elementsOf(text), text).rejects.toSatisfy((error) =>
+      isPackhouseError(error, 'BUNDLE_INVALID'),
+    );
+  }
+});
+
+it('refuses an element that is larger than allowed', async () => {
+  const reading = streamElements(inPieces(gzipSync(`[["${'a'.repeat(200_000)}"]]`), 1_000), {
+    maxElementBytes: 10_000,
+  });
+  await expect(reading.next()).rejects.toSatisfy((error) => isPackhouseError(error, 'BUNDLE_INVALID'));
 });

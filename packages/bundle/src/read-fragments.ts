@@ -1,0 +1,220 @@
+import { promisify } from 'node:util';
+import { constants, crc32, inflateRaw, type ZlibOptions } from 'node:zlib';
+import { PackhouseError } from '@packhouse/runtime';
+import { SYNC_FLUSH } from './deflate-piece.js';
+import { bundleInvalid, type FragmentInfo } from './fragment.js';
+import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR, SEPARATOR_BYTES } from './member-frame.js';
+import { createRecordScanner } from './record-scanner.js';
+
+/* Readers of fragments that a table describes: one record, one fragment, or every byte of a bundle. */
+
+const inflate = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
+
+/** DEFLATE cannot do better: 258 bytes for two bits. */
+export const MAX_RATIO = 1_032;
+
+/**
+ * The record text of one block out of the fragment that holds it, without the rest of its bundle.
+ *
+ * Throws RANGE_INVALID when the fragment does not hold the block, BUNDLE_INVALID when the bytes are not the fragment's.
+ */
+export async function readRecord(options: {
+  fragment: FragmentInfo;
+  body: Buffer;
+  block: number;
+}): Promise<Buffer> {
+  const { fragment, block } = options;
+  if (!(block >= fragment.startBlock && block <= fragment.endBlock)) {
+    throw new PackhouseError({
+      code: 'RANGE_INVALID',
+      message: `Block ${block} is not in fragment ${fragment.startBlock}-${fragment.endBlock}.`,
+      data: { block },
+    });
+  }
+  const records = await readFragment(options);
+  return records[block - fragment.startBlock] as Buffer;
+}
+
+/**
+ * The record texts of a fragment, one a block, in order; its text is checked against its length and CRC-32. Never makes
+ * more than `rawLength` bytes. Throws BUNDLE_INVALID that says what does not agree.
+ */
+export async function readFragment(options: { fragment: FragmentInfo; body: Buffer }): Promise<Buffer[]> {
+  const { fragment, body } = options;
+  const name = nameOf(fragment);
+  if (body.length !== fragment.byteLength) {
+    throw bundleInvalid(`The body of ${name} has ${body.length} bytes, expected ${fragment.byteLength}.`);
+  }
+  if (!body.subarray(-SYNC_FLUSH.length).equals(SYNC_FLUSH)) {
+    throw bundleInvalid(`The body of ${name} does not end in a sync flush.`);
+  }
+  const text = await inflateBody(fragment, body, 0);
+  if (text.length !== fragment.rawLength) {
+    throw bundleInvalid(`The text of ${name} has ${text.length} bytes, expected ${fragment.rawLength}.`);
+  }
+  checkCrc(fragment, text);
+  const records = recordsOf(text);
+  checkCount(fragment, records);
+  return records;
+}
+
+/** A fragment of a whole bundle, with the record texts it holds, one a block. */
+export interface FragmentRecords {
+  fragment: FragmentInfo;
+  records: Buffer[];
+}
+
+/**
+ * Reads a whole bundle fragment by fragment and checks every byte of it against its fragment table: the frame
+ * (header, separators, trailer) at once, each fragment as it is reached.
+ *
+ * A fragment is inflated together with the stored block behind it, which must give its comma or bracket: so the
+ * fragment neither ends the stream nor needs what is before it, and the whole inflates to exactly its records. The
+ * next fragment is inflated ahead. Throws BUNDLE_INVALID that says what does not agree, with `data.part`: `length`,
+ * `frame`, `fragment` or `records`.
+ */
+export async function* readFragments(options: {
+  fragments: readonly FragmentInfo[];
+  bytes: Buffer;
+}): AsyncGenerator<FragmentRecords, void, undefined> {
+  const { fragments, bytes } = options;
+  checkFrame(fragments, bytes);
+  const texts: Promise<Buffer>[] = [];
+  let position = MEMBER_HEAD_BYTES;
+  const inflateNext = (): void => {
+    const fragment = fragments[texts.length];
+    if (fragment === undefined) return;
+    const last = texts.length === fragments.length - 1;
+    const text = inflateWithNext(
+      fragment,
+      bytes.subarray(position, position + fragment.byteLength + SEPARATOR_BYTES),
+      last ? ']' : ',',
+    );
+    text.catch(() => undefined);
+    texts.push(text);
+    position += fragment.byteLength + SEPARATOR_BYTES;
+  };
+  inflateNext();
+  for (const [index, fragment] of fragments.entries()) {
+    inflateNext();
+    const text = await (texts[index] as Promise<Buffer>);
+    // A text that was handed out is not kept.
+    texts[index] = Promise.resolve(Buffer.alloc(0));
+    yield { fragment, records: checkedRecords(fragment, text) };
+  }
+}
+
+function checkFrame(fragments: readonly FragmentInfo[], bytes: Buffer): void {
+  const frame = memberFrame(fragments);
+  if (bytes.length !== frame.byteLength) {
+    const difference = bytes.length - frame.byteLength;
+    const how =
+      difference < 0 ? `is ${-difference} bytes short` : `goes on for ${difference} bytes behind its end`;
+    const message = `The bundle ${how}: it has ${bytes.length} bytes, its fragment table makes ${frame.byteLength}.`;
+    throw inPart('length', bundleInvalid(message));
+  }
+  const frameInvalid = (message: string): never => {
+    throw inPart('frame', bundleInvalid(message));
+  };
+  if (!bytes.subarray(0, frame.head.length).equals(frame.head)) {
+    frameInvalid('The bundle does not begin with the gzip header and the bracket that every bundle has.');
+  }
+  const tail = bytes.length - frame.tail.length;
+  if (!bytes.subarray(tail).equals(frame.tail)) {
+    frameInvalid(`The bundle's trailer, at byte ${tail}, is not the one that its fragment table makes.`);
+  }
+  let position = MEMBER_HEAD_BYTES;
+  for (const [index, fragment] of fragments.entries()) {
+    if (index > 0) {
+      if (!bytes.subarray(position, position + SEPARATOR_BYTES).equals(SEPARATOR)) {
+        frameInvalid(`There is no separator before ${nameOf(fragment)}, at byte ${position} of the bundle.`);
+      }
+      position += SEPARATOR_BYTES;
+    }
+    position += fragment.byteLength;
+  }
+}
+
+async function inflateWithNext(fragment: FragmentInfo, body: Buffer, expected: ',' | ']'): Promise<Buffer> {
+  const { rawLength } = fragment;
+  try {
+    const text = await inflateBody(fragment, body, 1);
+    if (text.length !== rawLength + 1 || text[rawLength] !== expected.charCodeAt(0)) {
+      throw bundleInvalid(
+        `The text of ${nameOf(fragment)} has not the ${rawLength} bytes expected, or the stream ends in it.`,
+      );
+    }
+    const own = text.subarray(0, rawLength);
+    checkCrc(fragment, own);
+    return own;
+  } catch (error) {
+    throw inPart('fragment', error as PackhouseError);
+  }
+}
+
+function checkedRecords(fragment: FragmentInfo, text: Buffer): Buffer[] {
+  try {
+    const records = recordsOf(text);
+    checkCount(fragment, records);
+    return records;
+  } catch (error) {
+    throw inPart('records', error as PackhouseError);
+  }
+}
+
+function inPart(part: 'length' | 'frame' | 'fragment' | 'records', error: PackhouseError): PackhouseError {
+  error.data.part = part;
+  return error;
+}
+
+/** Inflates a body to at most the text of its fragment and `more` bytes. */
+async function inflateBody(fragment: FragmentInfo, body: Buffer, more: number): Promise<Buffer> {
+  const { rawLength, byteLength } = fragment;
+  const name = nameOf(fragment);
+  if (rawLength > byteLength * MAX_RATIO) {
+    throw bundleInvalid(`The ${byteLength} bytes of ${name} cannot hold ${rawLength} bytes of text.`);
+  }
+  try {
+    return await inflate(body, {
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength: Math.max(1, rawLength + more),
+      // One byte more than there is, so that zlib sees the end without asking for another buffer.
+      chunkSize: Math.max(64, rawLength + more + 1),
+    });
+  } catch (error) {
+    const long = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw bundleInvalid(
+      long
+        ? `The text of ${name} is longer than the ${rawLength} bytes expected.`
+        : `The body of ${name} cannot be inflated.`,
+      error,
+    );
+  }
+}
+
+function checkCrc(fragment: FragmentInfo, text: Buffer): void {
+  const crc = crc32(text);
+  if (crc === fragment.crc32) return;
+  throw bundleInvalid(
+    `The text of ${nameOf(fragment)} has CRC-32 ${crc.toString(16)}, expected ${fragment.crc32.toString(16)}.`,
+  );
+}
+
+function recordsOf(text: Buffer): Buffer[] {
+  const scanner = createRecordScanner({ form: 'fragment' });
+  const records = scanner.push(text);
+  records.push(...scanner.finish());
+  return records;
+}
+
+function checkCount({ startBlock, endBlock }: FragmentInfo, records: readonly Buffer[]): void {
+  const expected = endBlock - startBlock + 1;
+  if (records.length === expected) return;
+  throw bundleInvalid(
+    `Fragment ${startBlock}-${endBlock} holds ${records.length} records, expected ${expected}.`,
+  );
+}
+
+function nameOf({ startBlock, endBlock }: FragmentInfo): string {
+  return `fragment ${startBlock}-${endBlock}`;
+}
