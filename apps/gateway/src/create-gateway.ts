@@ -12,10 +12,8 @@ import { createKeyCache } from './auth/key-cache.js';
 import { createAnswerCache, type SharedAnswers } from './cache/answer-cache.js';
 import { createBodyCache } from './cache/body-cache.js';
 import { createKnownTexts } from './cache/known-texts.js';
-import { createSparingCoverage } from './coverage/sparing-coverage.js';
 import { createFileFinder } from './files/find-file.js';
-import { watchSuperseded } from './files/watch-superseded.js';
-import type { FilterStore } from './filters/filter-store.js';
+import type { FilterStore } from './filters/filter-state.js';
 import { createPendingWatch } from './filters/pending-watch.js';
 import { createClientAddress } from './http/client-address.js';
 import { createRequestLog, type LoggedRequests } from './http/request-log.js';
@@ -24,8 +22,10 @@ import { close, createHttpServer, listen, reachableHost } from './http/server.js
 import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
 import { createOpenDoor } from './limits/open-door.js';
 import type { RateLimiter } from './limits/rate-limiter.js';
+import { methodsOf } from './methods/methods-of.js';
 import { createPointerFinder } from './pointers/find-pointer.js';
-import { createRangeCache } from './ranges/range-cache.js';
+import { createRangeCache } from './pointers/range-cache.js';
+import { createSparingCoverage } from './pointers/sparing-coverage.js';
 import { bundlePointerRoute } from './routes/bundle-pointer.js';
 import { coverageRoute } from './routes/coverage.js';
 import { downloadRoute } from './routes/download.js';
@@ -44,7 +44,6 @@ import { createUnrouted } from './routes/unrouted.js';
 import { createSharedCalls } from './rpc/answer-call.js';
 import { createAnswerMemory } from './rpc/answer-memory.js';
 import { createCallMetrics } from './rpc/call-metrics.js';
-import { methodsOf } from './rpc/methods-of.js';
 import { forgetUpstreams } from './sites/forget-upstreams.js';
 import { createLanes } from './sites/lanes.js';
 import { createLineup, type Lineup } from './sites/lineup.js';
@@ -126,10 +125,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let leaving = false;
   const coverage = createSparingCoverage({ database, queue: options.queue, clock: context.clock });
   const files = createFileFinder({ database, objectStore, bodies });
-  const superseded = watchSuperseded({
-    count: () => database.bundles.supersededCount(),
-    onChange: () => files.forget(),
-  });
   let draining = false;
   const shared: Omit<GatewayParts, 'sites'> = {
     context,
@@ -253,7 +248,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       draining = true;
       clearInterval(sweeping);
       await close(server, cut);
-      superseded.close();
+      files.close();
       ranges.close();
       await ranges.settled();
       lineup.retire();

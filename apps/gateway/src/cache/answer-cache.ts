@@ -12,7 +12,7 @@ export interface AnswerCache {
   readonly bytes: number;
 }
 
-/** What an entry costs beside its bytes. */
+/** Bytes that an entry costs beside its result. */
 const OVERHEAD = 200;
 
 /** Makes an empty cache of so many bytes, in front of one that is shared with others if there is one. */

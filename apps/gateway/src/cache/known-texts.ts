@@ -58,7 +58,7 @@ export function createKnownTexts<M>(kept: (name: string) => Buffer | undefined):
   };
 }
 
-/** What most libraries begin with. */
+/** Most libraries begin with it. */
 const PREFIX = '{"jsonrpc":"2.0","id":';
 const [ZERO, NINE, COMMA] = [0x30, 0x39, 0x2c];
 const MAX_DIGITS = 15;

@@ -6,24 +6,24 @@ import { isPackhouseError } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
 import type { BodyCache } from '../cache/body-cache.js';
 import { Problem } from '../http/problem.js';
-import { blockFile } from './block-file.js';
-
-import { type PublishedFacts, publishedFile } from './published-file.js';
-import { removedBlock } from './removed-block.js';
 import type { ServedFile } from './served-file.js';
+import { blockFile, type PublishedFacts, publishedFile } from './served-file.js';
 
 /** Rows of published bundles remembered, without their fragment tables: some 400 bytes each. */
 const MAX_FACTS = 20_000;
 
+/** How often superseded bundles are looked for; until then a download may return the bundle that was replaced. */
+const LOOK_MS = 500;
+
 /** Times that a block is looked for: a reorganisation a look is already more than any chain has. */
 const LOOKS = 4;
 
-/** Finds the file behind a name. */
+/** Finds the file of a name. */
 export interface FileFinder {
   /** Throws the problems `file-unknown` and `reorganised`, and what the database and the store throw. */
   find(network: string, kind: Kind, range: BlockRange): Promise<ServedFile>;
-  /** Lets go of what is remembered of bundles: one of them was superseded. */
-  forget(): void;
+  /** Ends looking for superseded bundles. */
+  close(): void;
 }
 
 /**
@@ -52,7 +52,7 @@ export function createFileFinder(parts: {
     if (fragment === undefined) throw new Error(`no fragment of ${row.objectKey} holds block ${block}`);
     return blockFile(
       {
-        shelf: `${row.network}/${row.kind}`,
+        folder: `${row.network}/${row.kind}`,
         block,
         fragment,
         read: async () =>
@@ -77,7 +77,7 @@ export function createFileFinder(parts: {
     const { fragment } = location;
     return blockFile(
       {
-        shelf: `${network}/${kind}`,
+        folder: `${network}/${kind}`,
         block,
         fragment,
         read: async () => {
@@ -95,10 +95,15 @@ export function createFileFinder(parts: {
     );
   };
 
-  return {
-    forget() {
+  const superseded = watchSuperseded(
+    () => database.bundles.supersededCount(),
+    () => {
       known = new LRUCache({ max: MAX_FACTS });
     },
+  );
+
+  return {
+    close: superseded.close,
     async find(network, kind, { start, end }) {
       const name = `${network}/${kind}/${start}-${end}`;
       const facts = known.get(name);
@@ -130,4 +135,44 @@ function unknown(): Problem {
     detail:
       'There is no file of this range; ask the bundle interface for the pointer of a block, and use its download_link.',
   });
+}
+
+/** The refusal for a block that a reorganisation removed within the last 24 hours; null if none did. */
+export async function removedBlock(
+  database: Database,
+  network: string,
+  kind: Kind,
+  block: number,
+): Promise<Problem | null> {
+  const abandoned = await database.staging.abandonedAt(network, block);
+  if (abandoned === null) return null;
+  return new Problem('reorganised', {
+    detail: `Block ${block} with hash ${abandoned.hash} was removed by a reorganisation of the chain; ask for the pointer of block ${block} again.`,
+    members: { kind, block, hash: abandoned.hash, abandonedAt: abandoned.at.toISOString() },
+  });
+}
+
+/**
+ * Calls `onChange` when a bundle was superseded since the last look. While the database is away, what is remembered stays
+ * good enough.
+ */
+function watchSuperseded(countNow: () => Promise<number>, onChange: () => void): { close(): void } {
+  let last: number | undefined;
+  let looking = false;
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    try {
+      const count = await countNow();
+      if (count !== last) onChange();
+      last = count;
+    } catch {
+      // The next look tells.
+    } finally {
+      looking = false;
+    }
+  };
+  const timer = setInterval(() => void look(), LOOK_MS);
+  timer.unref();
+  return { close: () => clearInterval(timer) };
 }

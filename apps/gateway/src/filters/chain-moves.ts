@@ -1,12 +1,13 @@
+import pLimit from 'p-limit';
+import { type BlockLink, linkAt } from '../rpc/ask-node.js';
 import type { RpcVisit } from '../rpc/method.js';
 import type { ToldBlock } from './filter-state.js';
-import { type BlockLink, linkAt, linksOf } from './read-chain.js';
 
-/** How the chain went on since a filter was polled. */
+/** How the chain changed since a filter was polled. */
 export interface ChainMove {
-  /** Blocks that were told of and are no more, newest first. */
+  /** Blocks that were reported and removed since, newest first. */
   undone: ToldBlock[];
-  /** Blocks that still stand, ascending; the new ones hang on the last of them. */
+  /** Blocks that are still there, ascending; the last is the parent of the first new one. */
   standing: ToldBlock[];
   /** New blocks, ascending, each the parent of the next. Never empty. */
   added: BlockLink[];
@@ -14,15 +15,17 @@ export interface ChainMove {
   from: number;
 }
 
-/** Blocks that one poll looks at one by one; what lies beyond is the next poll's. */
+/** Blocks that one poll looks at one by one; the next poll looks at the rest. */
 const MAX_LINKS = 1_024;
+/** Questions of one poll that are under way at a time. */
+export const CONCURRENCY = 8;
 
 /**
- * Compares what a filter told of with the chain, by hashes; blocks up to `final` are not looked at where nothing was
- * undone. Null: nothing new, the node that answers is behind, or the chain moves so fast that no consistent view of it
- * was had; the next poll sees it.
+ * Compares the blocks that a filter reported with the chain, by hashes; blocks up to `final` are not looked at if none
+ * was removed. Null: nothing new, the node that answers is behind, or the chain moved while it was looked at; the next
+ * poll sees it.
  *
- * A branch is believed when it is longer than what was told of (or as long, where there is but one node) and no node is
+ * A branch is believed if it is longer than what was reported (or as long, if there is only one node) and no node is
  * known to be further: a node that is behind, or that was left on a dead branch, is no reorganisation.
  */
 export async function chainMoves(
@@ -56,10 +59,24 @@ export async function chainMoves(
   const added = await linksOf(visit, { from: first, to, head: head.number });
   if (added === null || (added.at(-1)?.number === head.number && added.at(-1)?.hash !== head.hash))
     return null;
-  const hangsOn = first === from ? standing.at(-1) : undefined;
-  if (hangsOn !== undefined && added[0]?.parentHash !== hangsOn.hash) return null;
-  // Another node than the one that had it replaced has it still.
+  const parent = first === from ? standing.at(-1) : undefined;
+  if (parent !== undefined && added[0]?.parentHash !== parent.hash) return null;
+  // A node that has not replaced the block yet.
   const oldest = undone.at(-1);
   if (oldest !== undefined && added[0]?.hash === oldest.hash) return null;
   return { undone, standing, added, from };
+}
+
+/** Links of `from` to `to`, ascending; null if they are not there or not linked: the chain moves. */
+async function linksOf(
+  visit: RpcVisit,
+  { from, to, head }: { from: number; to: number; head: number },
+): Promise<BlockLink[] | null> {
+  const turn = pLimit(CONCURRENCY);
+  const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
+  const links = await Promise.all(numbers.map((number) => turn(() => linkAt(visit, number, head))));
+  const linked = links.every(
+    (link, i) => link !== null && (i === 0 || link.parentHash === links[i - 1]?.hash),
+  );
+  return linked ? (links as BlockLink[]) : null;
 }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { Problem } from '../http/problem.js';
-import type { FilterStore } from './filter-store.js';
+import type { FilterStore } from './filter-state.js';
 
 const PREFIX = 'packhouse:filter';
 /** Members `<network> <id>` by the time at which the filter ends, in milliseconds. */
@@ -12,7 +12,7 @@ const sequenceKey = (network: string): string => `packhouse:pending-sequence:${n
 
 /** A filter lives five minutes without being polled: what is older was seen by all. */
 const PENDING_TTL_MS = 600_000;
-/** Numbers go on where they were, as long as a filter can know one. */
+/** Numbers are not begun again as long as a filter can know one. */
 const SEQUENCE_TTL_MS = 86_400_000;
 /** Waiting transactions of one network that are remembered. */
 const PENDING_RING = 100_000;

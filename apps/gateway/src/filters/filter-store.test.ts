@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createSharedAnswers } from '../cache/answer-cache.js';
 import { connectRedis } from '../limits/connect-redis.js';
 import { createRedisFilterStore } from './create-redis-filter-store.js';
-import type { FilterStore } from './filter-store.js';
+import type { FilterStore } from './filter-state.js';
 
 const WAIT = { timeout: 60_000 };
 const context = {

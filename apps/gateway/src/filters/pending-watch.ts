@@ -1,13 +1,13 @@
 import type { Database } from '@packhouse/database';
 import type { Forwarder } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
-import type { FilterStore } from './filter-store.js';
+import type { FilterStore } from './filter-state.js';
 
 /** Looks for transactions that wait to be mined, as long as somebody has a filter for them. */
 export interface PendingWatch {
   /** Somebody wants to know: looking goes on for the life of a filter from now. */
   wanted(): void;
-  /** Resolves when what waits already was seen, so that it is not told as new to whoever begins now. */
+  /** Resolves when the transactions that wait already were seen, so that a filter made now does not report them as new. */
   caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const MAX_BYTES = 16_777_216;
 
 /**
  * Makes the watch of a network; it rests until it is wanted. One gateway at a time looks, under a lock, and what it
- * sees is numbered in the shared store. The nodes' pending block is read, which every node gives to whoever asks,
+ * sees is numbered in the shared store. The pending block is read, which every node has,
  * rather than a filter on one node, which dies with it.
  */
 export function createPendingWatch(parts: {
@@ -91,7 +91,7 @@ export function createPendingWatch(parts: {
   return {
     async caughtUp() {
       if (context.clock.now() - lookedAt < ASK_LOCK_EVERY_MS) return;
-      // Where another gateway has the lock, it looks all the time.
+      // If another gateway has the lock, it looks all the time.
       const lock = await database.tryLock(`pending:${network}`);
       // A node that cannot say what waits now may be able to later.
       await (lock === null ? undefined : look())?.catch(() => undefined);

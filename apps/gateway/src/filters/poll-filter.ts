@@ -1,35 +1,30 @@
+import pLimit from 'p-limit';
 import { Problem } from '../http/problem.js';
-import { failure } from '../rpc/answer-call.js';
-import { askWhole } from '../rpc/ask-whole.js';
-import type { LearntRanges } from '../rpc/learnt-ranges.js';
-import { logsOfRange } from '../rpc/logs-split.js';
+import { askWhole, type BlockLink, failure, linkAt, NodeSaid } from '../rpc/ask-node.js';
 import type { RpcVisit } from '../rpc/method.js';
-import { NodeSaid } from '../rpc/node-said.js';
 import { elementsOf } from '../rpc/raw-json.js';
-import { type ChainMove, chainMoves } from './chain-moves.js';
-import { fewAtATime } from './few-at-a-time.js';
-import type { FilterState, ToldBlock } from './filter-state.js';
-import { type BlockLink, linkAt } from './read-chain.js';
-import { remembered } from './remembered.js';
+import { type LearntRanges, logsOfRange } from '../rpc/split-logs.js';
+import { type ChainMove, CONCURRENCY, chainMoves } from './chain-moves.js';
+import { type FilterState, remembered, type ToldBlock } from './filter-state.js';
 
 type BlocksState = Extract<FilterState, { type: 'blocks' }>;
 type LogsState = Extract<FilterState, { type: 'logs' }>;
 
-/** What a poll gives, and what is remembered when it was the first to say so. */
+/** The answer to a poll, and the state to store if no other poll was first. */
 export interface Polled<S extends FilterState = FilterState> {
   /** JSON texts. */
   changes: string[];
   state: S;
 }
 
-/** The newest blocks are asked for by hash: a node that does not have one says so instead of leaving its logs out. */
+/** The newest blocks are asked for by hash: a node without one says so instead of leaving its logs out. */
 const BY_HASH = 8;
-/** So are those that no node was yet seen to have; where they are more, a later poll asks. */
+/** So are those that no node is known to have yet; if they are more, a later poll asks. */
 const MOST_BY_HASH = 64;
 
 /** Polls a block filter: new hashes only. */
 export async function pollBlocks(visit: RpcVisit, state: BlocksState): Promise<Polled<BlocksState>> {
-  // Each of them is told, final or not.
+  // Each block is reported, final or not.
   const move = await chainMoves(visit, state.told, -1);
   if (move === null) return { changes: [], state };
   const told = [...move.standing, ...move.added.map(({ number, hash }) => ({ number, hash }))];
@@ -39,7 +34,7 @@ export async function pollBlocks(visit: RpcVisit, state: BlocksState): Promise<P
   };
 }
 
-/** Polls a log filter: what was undone first, with `removed: true`, then what is new. */
+/** Polls a log filter: first the logs of removed blocks, with `removed: true`, then the new ones. */
 export async function pollLogs(
   visit: RpcVisit,
   state: LogsState,
@@ -71,7 +66,7 @@ function finalOf(visit: RpcVisit): number {
   return visit.at.forwarder.finalized() ?? -1;
 }
 
-/** The new blocks as far as one answer may hold their logs; what lies beyond is the next poll's. Throws other errors. */
+/** The new blocks as far as one answer may hold their logs; the next poll sees the rest. Throws other errors. */
 async function shortened(visit: RpcVisit, move: ChainMove, error: unknown): Promise<ChainMove> {
   const tooMany = error instanceof Problem && error.reason === 'too-many-logs';
   const range = tooMany ? (error.members.suggestedRange as { toBlock: string } | undefined) : undefined;
@@ -86,8 +81,8 @@ async function shortened(visit: RpcVisit, move: ChainMove, error: unknown): Prom
 }
 
 /**
- * The logs of the new blocks by block, ascending. Null where they are not of the blocks that were looked at, or a node
- * may have had less of them than it was asked for.
+ * The logs of the new blocks by block, ascending. Null if they are not of the blocks that were looked at, or a node may
+ * have had fewer blocks than it was asked for.
  */
 async function newLogs(
   visit: RpcVisit,
@@ -97,19 +92,20 @@ async function newLogs(
 ): Promise<Map<number, string[]> | null> {
   const { number: first } = move.added[0] as BlockLink;
   const { number: last } = move.added.at(-1) as BlockLink;
-  /** What is up to here is asked for as a range. */
+  /** Blocks up to here are asked for as a range. */
   const split = Math.max(first - 1, Math.min(last - BY_HASH, visit.at.forwarder.head() ?? -1));
   if (last - split > MOST_BY_HASH) return null;
   const range = { from: Math.max(move.from, from ?? 0), to: Math.min(split, to ?? split) };
-  const had = range.from > range.to ? null : await logsOfRange(visit, match, range, learnt);
-  if (had?.sure === false) return null;
+  const logs = range.from > range.to ? null : await logsOfRange(visit, match, range, learnt);
+  if (logs?.sure === false) return null;
   const byHash = move.added.filter(
     ({ number }) => number > split && number >= (from ?? 0) && number <= (to ?? number),
   );
-  const newest = await fewAtATime(byHash, (block) => logsOfBlock(visit, match, block));
+  const turn = pLimit(CONCURRENCY);
+  const newest = await Promise.all(byHash.map((block) => turn(() => logsOfBlock(visit, match, block))));
   const hashes = new Map(move.added.map(({ number, hash }) => [number, hash]));
   const byBlock = new Map<number, string[]>();
-  for (const text of [had?.logs() ?? [], ...newest].flat()) {
+  for (const text of [logs?.logs() ?? [], ...newest].flat()) {
     const { blockNumber, blockHash } = JSON.parse(text) as { blockNumber?: string; blockHash?: string };
     const number = Number(blockNumber);
     const expected = hashes.get(number);
@@ -141,13 +137,13 @@ function noneWhereSaid(error: unknown): string[] {
   throw error;
 }
 
-/** The logs that were given of a block that is no more. */
+/** The logs that were reported of a block that was removed. */
 async function logsOfUndone(
   visit: RpcVisit,
   { match }: { match: object },
   block: ToldBlock,
 ): Promise<string[]> {
-  // Where they were too many to remember, a node that still has the block tells; where all say no, nobody can.
+  // If they were too many to remember, a node that still has the block knows them; if none has, nobody does.
   const logs = block.logs ?? (await logsOfBlock(visit, match, block).catch(noneWhereSaid));
   return logs.map((text) => JSON.stringify({ ...(JSON.parse(text) as object), removed: true }));
 }

@@ -1,10 +1,10 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
-import type { CoverageParts } from '@packhouse/pipeline';
+import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/pipeline';
+import { removedBlock } from '../files/find-file.js';
 import { Problem } from '../http/problem.js';
 import type { Soon } from '../http/soon.js';
-import type { RangeCache } from '../ranges/range-cache.js';
-import { whyAbsent } from './why-absent.js';
+import type { RangeCache } from './range-cache.js';
 
 /** Finds the range of the file that holds a block. */
 export interface PointerFinder {
@@ -41,4 +41,42 @@ export function createPointerFinder(parts: {
   return {
     find: (network, kind, block) => ranges.find(network, kind, block) ?? look(network, kind, block, false),
   };
+}
+
+/**
+ * The refusal for a block that is neither published nor staged: beyond the head, removed by a reorganisation, or not
+ * covered, with coverage's reason and what is around it; null if it is there by now.
+ */
+async function whyAbsent(
+  parts: { database: Database; coverage: CoverageParts },
+  network: string,
+  kind: Kind,
+  block: number,
+): Promise<Problem | null> {
+  const { head, hole } = await holeAt(parts.coverage, { network, kind, block });
+  if (hole === null || hole.staged) return null;
+  const removed = await removedBlock(parts.database, network, kind, block);
+  if (removed !== null) return removed;
+  if (head !== null && hole.reason === 'beyond-head') {
+    return new Problem('beyond-head', {
+      detail: `Block ${block} is beyond the head of ${network}, which is block ${head}.`,
+      members: { kind, requested: block, head },
+    });
+  }
+  const around = await parts.database.holes.around(network, kind, block);
+  const below = written(around.below);
+  const above = written(around.above);
+  const { quarantine } = hole;
+  return new Problem('not-covered', {
+    detail: `Block ${block} of ${network} is not covered for ${kind} (${hole.reason}: ${holeNeeds(hole)}); the nearest covered range below is ${below ?? 'none'}, above ${above ?? 'none'}.`,
+    members: {
+      ...{ kind, requested: block, head, why: hole.reason, quarantined: hole.reason === 'quarantined' },
+      ...(quarantine === null ? {} : { ...quarantine, nextTry: quarantine.nextTry.toISOString() }),
+      coverage: { below, above },
+    },
+  });
+}
+
+function written(range: BlockRange | null): string | null {
+  return range === null ? null : `${range.start}-${range.end}`;
 }

@@ -2,10 +2,10 @@ import type { BlockRange } from '@packhouse/chain';
 import { HOLE_REASONS } from '@packhouse/database';
 import { type CoveragePage, coverage, holeNeeds } from '@packhouse/pipeline';
 import { isPackhouseError } from '@packhouse/runtime';
-import { coverageQuery, cursorInvalid, DEFAULT_LIMIT, MAX_LIMIT } from '../coverage/coverage-query.js';
 import { Problem } from '../http/problem.js';
 import type { Route } from '../http/router.js';
 import type { Site } from '../sites/site.js';
+import { coverageQuery, cursorInvalid, DEFAULT_LIMIT, MAX_LIMIT } from './coverage-query.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
 

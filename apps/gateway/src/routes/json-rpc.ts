@@ -7,19 +7,18 @@ import { PROBLEM_REASONS } from '../http/problem-reasons.js';
 import type { Route } from '../http/router.js';
 import { type Soon, whenHere } from '../http/soon.js';
 import { answerBatch } from '../rpc/answer-batch.js';
-import { findMethod } from '../rpc/answer-call.js';
-import { answerObserved } from '../rpc/answer-observed.js';
+import { answerCall, findMethod } from '../rpc/answer-call.js';
 import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
-import { sendAnswer } from '../rpc/send-answer.js';
-import { sendRefusal } from '../rpc/send-refusal.js';
+import { sendAnswer, sendRefusal } from '../rpc/send.js';
+import type { Site } from '../sites/site.js';
 import type { GatewayParts } from './gateway-parts.js';
 
 /** Bytes of a body. */
 const BODY_LIMIT = 5 * 1_024 * 1_024;
 
 /** `POST {base_url}<KEY>` of one network; `POST {base_url}` of an open one. */
-export function jsonRpcRoutes(parts: GatewayParts, at: RpcSite): Route[] {
+export function jsonRpcRoutes(parts: GatewayParts, at: RpcSite & { site: Site }): Route[] {
   const { network, base } = at.site;
   const { open } = network.rpc;
   const paths = open ? [base.path, `${base.path}/`] : [`${base.path}/:key`];
@@ -153,7 +152,7 @@ function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, visit: 
     else refuse(parts, visit.at, exchange, error, id);
   };
   try {
-    const answer = answerObserved(call, visit);
+    const answer = answerCall(call, visit);
     const send = (given: RpcAnswer): void => {
       if (id === undefined) {
         exchange.status(204).sendNothing();

@@ -1,7 +1,7 @@
 import { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from '@packhouse/chain';
 import type { NftTarget } from '@packhouse/database';
 import { Problem } from '../http/problem.js';
-import { kindOf } from '../rpc/params/check-params.js';
+import { kindOf } from '../rpc/check-params.js';
 
 const FIELDS = ['contractAddress', 'ownerAddress', 'tokenId'];
 const PATTERNS =
@@ -60,7 +60,7 @@ function token(value: unknown): string {
   if (typeof value !== 'string') throw wrong('tokenId', `expected a hex string, got ${kindOf(value)}`);
   if (!value.startsWith('0x')) throw wrong('tokenId', 'hex string without 0x prefix');
   if (!/^0x[0-9a-fA-F]{1,64}$/.test(value)) {
-    throw wrong('tokenId', 'expected 1 to 64 hex digits behind 0x');
+    throw wrong('tokenId', 'expected 1 to 64 hex digits after 0x');
   }
   return `0x${BigInt(value).toString(16)}`;
 }

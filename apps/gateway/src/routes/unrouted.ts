@@ -1,12 +1,10 @@
-import type { Admission } from '../auth/admission.js';
-import { unauthenticated } from '../auth/admission.js';
+import { type Admission, unauthenticated } from '../auth/admission.js';
 import type { Exchange } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { hostName, sendProblem, type Unrouted } from '../http/router.js';
 import { whenHere } from '../http/soon.js';
-import { rpcAddress } from '../rpc/rpc-address.js';
-import { sendRefusal } from '../rpc/send-refusal.js';
+import { sendRefusal } from '../rpc/send.js';
 import type { Mount, Site } from '../sites/site.js';
 import type { GatewayParts } from './gateway-parts.js';
 
@@ -122,4 +120,28 @@ function withoutKey(base: Mount, path: string, host: string): boolean {
 /** The address of JSON-RPC with the key left out. */
 function rpcWithoutKey({ base, network }: Site, path: string, host: string): boolean {
   return !network.rpc.open && at(base, host) && (path === base.path || path === `${base.path}/`);
+}
+
+/** What `/x/v1/` or `/x/v1/<key>` of a network that is not served looks like. */
+const ANY_NETWORK = /^\/[^/]*\/v1\/[^/]*$/;
+
+/**
+ * Whether a request that no route takes was meant for JSON-RPC, so that its refusal is an envelope: any verb at an
+ * address that has a key, a POST at one without or of an unknown network. Returns the site if there is one.
+ */
+function rpcAddress(
+  request: { method: string; path: string; host: string | undefined },
+  sites: readonly Site[],
+): { site: Site | undefined } | null {
+  const host = hostName(request.host);
+  const { method, path } = request;
+  for (const site of sites) {
+    const { base, network } = site;
+    if (base.host !== undefined && base.host !== host) continue;
+    if (!`${path}/`.startsWith(`${base.path}/`)) continue;
+    const behind = path.slice(base.path.length + 1);
+    const complete = network.rpc.open ? behind === '' : behind !== '' && !behind.includes('/');
+    if (complete || (behind === '' && method === 'POST')) return { site };
+  }
+  return method === 'POST' && ANY_NETWORK.test(path) ? { site: undefined } : null;
 }

@@ -3,12 +3,11 @@ import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 import { problemOfError } from '../http/problem-of-error.js';
 import { PROBLEM_REASONS } from '../http/problem-reasons.js';
-import { failure } from './answer-call.js';
-import { answerObserved } from './answer-observed.js';
-import { AFTER_RESULT, beforeResult, nodeErrorText, refusalText } from './answer-text.js';
+import { answerCall } from './answer-call.js';
+import { failure } from './ask-node.js';
 import type { RpcVisit } from './method.js';
 import type { RpcItem } from './read-request.js';
-import { logInternal } from './send-refusal.js';
+import { AFTER_RESULT, beforeResult, logInternal, nodeErrorText, refusalText } from './send.js';
 
 /** Calls of one batch that are under way at a time. */
 const CONCURRENCY = 8;
@@ -47,12 +46,12 @@ export async function answerBatch(
     if (visit.signal.aborted) leave();
     else visit.signal.addEventListener('abort', leave, { once: true });
     try {
-      const said = await answerObserved(call, { ...visit, signal: stop, reserve });
+      const said = await answerCall(call, { ...visit, signal: stop, reserve });
       if (call.id === undefined) return null;
       if (said.kind === 'error') return nodeErrorText(call.id, said.error);
       const pieces: Buffer[] = [];
       const { rest } = said.body;
-      // What would be streamed alone is held here, until the client has taken the batch.
+      // A result that would be streamed alone is held here until the client has taken the batch.
       const held = rest === null ? undefined : await visit.at.memory?.enter(visit.signal, visit.key?.id ?? 0);
       try {
         reserve(said.body.bytes.length);

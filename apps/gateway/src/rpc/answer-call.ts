@@ -1,13 +1,79 @@
 import { nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { type CallSignal, redact } from '@packhouse/runtime';
+import { refuseMethod } from '../auth/key-restrictions.js';
 import { createSingleFlight, type SingleFlight } from '../cache/single-flight.js';
 import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
+import { problemOfError } from '../http/problem-of-error.js';
+import { PROBLEM_REASONS } from '../http/problem-reasons.js';
 import type { Soon } from '../http/soon.js';
+import { failure } from './ask-node.js';
 import type { Prepared, RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
 import { isMethodSomewhere } from './method-families.js';
 import type { RpcCall } from './read-request.js';
+
+/*
+ * The way of one JSON-RPC request:
+ *
+ *   read      read-request.ts  the body becomes calls; a text that was answered before from memory skips all steps to send
+ *     ▼
+ *   check     answerCall       the method of this network, the key's restrictions, the parameters
+ *     ▼
+ *   cache     answerChecked    a result about final blocks is answered at once
+ *     ▼
+ *   share     forward          what another call is asking already is not asked twice
+ *     ▼
+ *   forward   at.forwarder     the best upstream; its result is kept if it is about final blocks
+ *     ▼
+ *   send      send.ts          the bytes of the upstream in an envelope with the client's id
+ *
+ * Methods that do more than pass a question on (`handle`: logs, filters, …) take over after the check and ask through
+ * ask-node.ts. A batch runs its calls through the same steps, eight at a time (answer-batch.ts).
+ */
+
+/** Methods of one request that the log names. */
+const NAMED_METHODS = 10;
+
+/** Answers one call, and notes it in the metrics, the log and the trace; at once if it can. Throws problems. */
+export function answerCall(call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
+  const { at, key, notes } = visit;
+  const found = findMethod(at, call.method);
+  const name = found?.name ?? 'other';
+  if (notes !== undefined) {
+    notes.count += 1;
+    if (notes.methods.length < NAMED_METHODS) noteOnce(notes.methods, name);
+  }
+  const ended = at.metrics?.begin(name, key?.prefix ?? '');
+  const span = visit.span?.child(name, { 'rpc.system.name': 'jsonrpc', 'rpc.method': name });
+  const end = (code: string): void => {
+    ended?.(code);
+    if (code !== 'ok') noteOnce(notes?.codes, code);
+    if (span === undefined) return;
+    if (code !== 'ok') {
+      span.note({ 'rpc.response.status_code': code });
+      span.fail(code);
+    }
+    span.end();
+  };
+  const answered = (answer: RpcAnswer): RpcAnswer => {
+    end(answer.kind === 'error' ? codeOf(answer.error) : 'ok');
+    return answer;
+  };
+  const failed = (error: unknown): never => {
+    end(visit.signal.aborted ? 'aborted' : String(PROBLEM_REASONS[problemOfError(error).reason].code));
+    throw error;
+  };
+  try {
+    const method = found ?? methodOf(at, call.method);
+    if (key !== undefined) refuseMethod(key, method.name, call.method);
+    if (method.handle !== undefined) at.metrics?.answered('own');
+    const answer = answerChecked(method, call, span === undefined ? visit : { ...visit, span });
+    return answer instanceof Promise ? answer.then(answered, failed) : answered(answer);
+  } catch (error) {
+    return failed(error);
+  }
+}
 
 /** The method that a network offers under a name, in either of its spellings. */
 export function findMethod(at: RpcSite, name: string): RpcMethod | undefined {
@@ -17,11 +83,11 @@ export function findMethod(at: RpcSite, name: string): RpcMethod | undefined {
 }
 
 /** The same; throws the problems `method-unknown` and `method-unsupported`. */
-export function methodOf(at: RpcSite, name: string): RpcMethod {
+function methodOf(at: RpcSite, name: string): RpcMethod {
   const method = findMethod(at, name);
   if (method !== undefined) return method;
   const { aliases, deny } = at.site.network.rpc;
-  // What the operator turned off is not told from what never was.
+  // A method that the operator denied is answered like one that does not exist.
   if (isMethodSomewhere(name) && !deny.includes(publicName(name, aliases))) {
     throw new Problem('method-unsupported', {
       detail: `The method ${name} is not one of this network, but of networks of another family`,
@@ -32,12 +98,12 @@ export function methodOf(at: RpcSite, name: string): RpcMethod {
   });
 }
 
-/** What a notification of a read gets; nobody sees it. */
+/** The answer to a notification of a read, which nobody sees. */
 const NOTHING: RpcAnswer = { kind: 'result', body: { bytes: Buffer.from('null'), rest: null } };
 
 /** Answers one call: by the method itself, from memory, or by the best node. Throws problems. */
-export function answerCall(method: RpcMethod, call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
-  // A read that nobody gets the answer of has no effect.
+function answerChecked(method: RpcMethod, call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
+  // A read without an answer has no effect.
   if (call.id === undefined && method.idempotent) return NOTHING;
   if (method.handle !== undefined) return method.handle(call, visit);
   const { at } = visit;
@@ -59,7 +125,7 @@ export function createSharedCalls(): SingleFlight<ForwardAnswer> {
   return createSingleFlight((answer) => answer.kind === 'result' && answer.body.rest !== null);
 }
 
-/** Smaller answers are not worth counting: they fit into what a connection buffers anyway. */
+/** Smaller answers are not counted: a connection buffers as much anyway. */
 const COUNTED_BYTES = 65_536;
 
 async function forward(
@@ -133,30 +199,13 @@ function keep(
   at.cache.set(name, result);
 }
 
-const REASONS = {
-  timeout: 'upstream-timeout',
-  unavailable: 'upstream-unavailable',
-  nonsense: 'upstream-nonsense',
-  'too-large': 'answer-too-large',
-} as const;
-
-/** Seconds that a client is asked to wait where no node can be asked. */
-const RETRY_AFTER_SECONDS = 1;
-
-/** The problem for a call that no node answered; `limits` where the answer may have been too large. */
-export function failure(
-  failed: { reason: keyof typeof REASONS; detail: string; retryAfterMs?: number },
-  limits?: { readonly maxAnswerBytes: number },
-): Problem {
-  const seconds = Math.max(RETRY_AFTER_SECONDS, Math.ceil((failed.retryAfterMs ?? 0) / 1_000));
-  const later = failed.reason === 'unavailable';
-  return new Problem(REASONS[failed.reason], {
-    detail: `The request could not be answered: ${failed.detail}.`,
-    ...(failed.reason === 'too-large' ? { members: { limit: limits?.maxAnswerBytes } } : {}),
-    ...(later
-      ? { members: { retryAfterMs: seconds * 1_000 }, headers: { 'retry-after': String(seconds) } }
-      : {}),
-  });
+/** The code of a node's own error object. */
+function codeOf(error: Buffer): string {
+  try {
+    return String((JSON.parse(error.toString('utf8')) as { code?: unknown }).code);
+  } catch {
+    return 'other';
+  }
 }
 
 /** The spelling that methods are listed under: `cfx_getLogs` is `core_getLogs`. */

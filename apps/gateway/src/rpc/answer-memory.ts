@@ -4,21 +4,19 @@ import { Problem } from '../http/problem.js';
 /** Counts the answers that are held whole until their clients have taken them. */
 export interface AnswerMemory {
   /**
-   * Waits until there is room for one more answer, whose size is guessed by those before it. The function it gives
-   * tells the size when it is known, 0 where there is no answer. What is taken is given back when `signal` is aborted,
-   * which it is as soon as the client has its answer or goes away. `key` is whom it is for: nobody gets more than half.
-   * Throws the problem `unavailable` where room does not come in time.
+   * Waits until there is room for one more answer, whose size is guessed by those before it. Call the function it
+   * returns with the size when that is known, 0 if there is no answer. The room is free again when `signal` is aborted,
+   * which is as soon as the client has its answer or goes away. No `key` gets more than half of the room. Throws the
+   * problem `unavailable` if there is no room in time.
    */
   enter(signal: CallSignal, key: number): Promise<(bytes: number) => void>;
   /** Counts an answer that is here already. */
   hold(bytes: number, signal: CallSignal, key: number): void;
   /** Whether there is no room. */
   readonly full: boolean;
-  /** Bytes that are taken. */
   readonly bytes: number;
 }
 
-/** Who waits for room. */
 interface Waiting {
   signal: CallSignal;
   key: number;
@@ -27,19 +25,19 @@ interface Waiting {
 
 /** How long a call waits for room. */
 const WAIT_MS = 5_000;
-/** What is guessed of the first answers, and the least that is guessed. */
+/** The guess at the first answers, and the least guess. */
 const [FIRST_GUESS, LEAST_GUESS] = [1_048_576, 262_144];
-/** What is guessed is the average of about so many answers. */
+/** The guess is the average of about so many answers. */
 const AVERAGED = 8;
 /** So many guesses fit at least, however large the last answers were. */
 const MOST_GUESSES = 32;
 
-/** Makes it, of so many bytes. One answer may always be held, however large. */
+/** Makes it, of so many bytes. One answer is always held, however large. */
 export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMemory {
   let held = 0;
   let guess = Math.min(FIRST_GUESS, maxBytes / MOST_GUESSES);
   const heldFor = new Map<number, number>();
-  /** Calls that were let in: one that is split goes on, or it would wait for itself. */
+  /** Calls that have room: one that is split goes on, or it would wait for itself. */
   const inside = new WeakSet<CallSignal>();
   const waiting = new Set<Waiting>();
 

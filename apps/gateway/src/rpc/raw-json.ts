@@ -1,7 +1,7 @@
 /** Deeper nesting than any request needs; it would only cost. */
 const MAX_DEPTH = 64;
 
-/** Thrown where a text is nested deeper than MAX_DEPTH. */
+/** A text is nested deeper than MAX_DEPTH. */
 export class TooDeepError extends Error {}
 
 /**
@@ -46,8 +46,7 @@ function skipSpace(text: string, from: number): number {
 }
 
 /**
- * How often a text, of a few characters, stands in JSON that lies in pieces: a search of the machine's, no look at each
- * byte.
+ * How often a short text occurs in JSON that lies in pieces, by the native search, without a look at each byte.
  */
 export function countOf(pieces: readonly Buffer[], text: string): number {
   let count = 0;
@@ -64,7 +63,7 @@ export function countOf(pieces: readonly Buffer[], text: string): number {
   return count;
 }
 
-/** Offset behind the value that begins at `from`. */
+/** Offset after the value that begins at `from`. */
 function endOfValue(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; at++) {

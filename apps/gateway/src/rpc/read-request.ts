@@ -6,7 +6,7 @@ export interface RpcCall {
   /** JSON text as it was sent; absent: a notification, which gets no answer. */
   id: string | undefined;
   method: string;
-  /** Parsed; `[]` where there were none. */
+  /** Parsed; `[]` if there were none. */
   params: readonly unknown[];
   /** JSON text of `params`, as it was sent. */
   paramsText: string;
@@ -16,19 +16,19 @@ export interface RpcCall {
 export type RpcItem = { call: RpcCall } | { id: string; problem: Problem };
 
 /** A request body, taken apart. */
-export interface RpcRequest {
+interface RpcRequest {
   batch: boolean;
   items: RpcItem[];
 }
 
 /** Calls in one request at most. */
-export const BATCH_LIMIT = 100;
+const BATCH_LIMIT = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Takes the body of a request apart (JSON-RPC 2.0, sections 4 and 6). Throws the problems `json-malformed`,
- * `request-malformed` and `batch-too-large` where the whole request is refused.
+ * `request-malformed` and `batch-too-large` if the whole request is refused.
  */
 export function readRequest(body: Buffer | undefined): RpcRequest {
   let text: string;
@@ -75,7 +75,7 @@ function readItem(parsed: unknown, text: string): RpcItem {
   const answerTo = id ?? 'null';
   if (jsonrpc !== undefined && jsonrpc !== '2.0') return refused(answerTo, 'The member jsonrpc is "2.0".');
   if (typeof method !== 'string') return refused(answerTo, 'The member method is a string.');
-  // Some clients write null where there are none.
+  // Some clients write null if there are none.
   if (params === undefined || params === null) return { call: { id, method, params: [], paramsText: '[]' } };
   if (!Array.isArray(params)) return refused(answerTo, 'The member params is an array.');
   return { call: { id, method, params, paramsText: members.get('params') as string } };

@@ -1,0 +1,177 @@
+import { CallController } from '@packhouse/runtime';
+import { createRecent } from '../cache/recent.js';
+import { Problem } from '../http/problem.js';
+import { askWhole, NodeSaid, type WholeAnswer } from '../rpc/ask-node.js';
+import {
+  anything,
+  type Check,
+  checkParams,
+  data,
+  hash,
+  invalidParams,
+  kindOf,
+  quantity,
+} from '../rpc/check-params.js';
+import type { RpcAnswer, RpcMethod, RpcVisit } from '../rpc/method.js';
+import type { MethodParts } from './filter-methods.js';
+
+const VALIDATORS = ['well_known_scripts_only', 'passthrough'];
+/** PoolRejectedDuplicatedTransaction (ckb, rpc/src/error.rs). */
+const ALREADY_IN_POOL = -1107;
+const CONSENSUS_TTL_MS = 60_000;
+
+/** Methods of the cell family: sending a transaction, and the consensus parameters. */
+export function cellMethods(parts: Pick<MethodParts, 'now'>): RpcMethod[] {
+  return [sendTransaction, getConsensus(parts)];
+}
+
+/**
+ * `send_transaction`. A node that broke off, or did not answer in half of the time, may have taken the transaction: it
+ * is sent once more, and a node that has it already says so, which is as good as an answer. If it does not name the
+ * transaction, its hash is not known here, and the client gets the node's own words.
+ */
+const sendTransaction: RpcMethod = {
+  name: 'send_transaction',
+  cost: 10,
+  idempotent: false,
+  async handle(call, visit) {
+    checkParams(call.params, [anything, anything], 1);
+    const [transaction, validator = null] = call.params;
+    checkCellTransaction(transaction);
+    if (validator !== null && (typeof validator !== 'string' || !VALIDATORS.includes(validator))) {
+      throw invalidParams(`invalid argument 1: expected one of ${VALIDATORS.join(', ')}`, 1);
+    }
+    const params = JSON.stringify([transaction, validator ?? VALIDATORS[0]]);
+    const request = { method: 'send_transaction', params, idempotent: false };
+    try {
+      const { timeoutMs } = visit.at.site.network.rpc;
+      return asAnswer(await askWhole(visit, { ...request, timeoutMs: timeoutMs / 2 }));
+    } catch (error) {
+      if (!(error instanceof Problem) || visit.signal.aborted) throw error;
+      const again = await askWhole(visit, request);
+      const known = again.kind === 'error' && again.code === ALREADY_IN_POOL ? hashIn(again.error) : null;
+      return known === null ? asAnswer(again) : asText(`"${known}"`);
+    }
+  },
+};
+
+/** The node names the transaction that it has, in message or data: `Transaction(Byte32(0x…)) already exists in …`. */
+function hashIn(error: Buffer): string | null {
+  return /0x[0-9a-f]{64}\b/.exec(error.toString('utf8'))?.[0] ?? null;
+}
+
+/** `get_consensus`, which is the same for months, asked for once a minute. */
+function getConsensus({ now }: Pick<MethodParts, 'now'>): RpcMethod {
+  const recent = createRecent({ now, ttlMs: CONSENSUS_TTL_MS, maxEntries: 1 });
+  const ask = async ({ at }: RpcVisit): Promise<RpcAnswer> => {
+    // No client's signal: the first to ask may go away while others wait for the same answer.
+    const done = new CallController();
+    const answer = await askWhole(
+      { at, key: undefined, signal: done },
+      { method: 'get_consensus', params: '[]' },
+    ).finally(() => done.abort(new Error('it is answered')));
+    if (answer.kind === 'error') throw new NodeSaid(answer.error);
+    return asAnswer(answer);
+  };
+  return {
+    name: 'get_consensus',
+    cost: 1,
+    idempotent: true,
+    async handle(call, visit) {
+      checkParams(call.params, []);
+      try {
+        return await recent('', () => ask(visit));
+      } catch (error) {
+        if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
+        throw error;
+      }
+    },
+  };
+}
+
+function asAnswer(answer: WholeAnswer): RpcAnswer {
+  if (answer.kind === 'error') return answer;
+  return asText(answer.text);
+}
+
+function asText(text: string): RpcAnswer {
+  return { kind: 'result', body: { bytes: Buffer.from(text), rest: null } };
+}
+
+/** Checks a value at a path; throws the problem `params-invalid` that names it. */
+type Shape = (value: unknown, path: string) => void;
+
+const MAX_ITEMS = 10_000;
+
+function by(check: Check): Shape {
+  return (value, path) => {
+    const wrong = check(value);
+    if (wrong !== null) refuse(path, wrong);
+  };
+}
+
+function oneOf(...words: string[]): Shape {
+  return (value, path) => {
+    if (typeof value !== 'string' || !words.includes(value))
+      refuse(path, `expected one of ${words.join(', ')}`);
+  };
+}
+
+function list(each: Shape): Shape {
+  return (value, path) => {
+    if (!Array.isArray(value)) return refuse(path, `expected an array, got ${kindOf(value)}`);
+    if (value.length > MAX_ITEMS) refuse(path, `${value.length} items, at most ${MAX_ITEMS}`);
+    for (const [at, item] of value.entries()) each(item, `${path}[${at}]`);
+  };
+}
+
+function object(fields: Record<string, Shape>): Shape {
+  return (value, path) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return refuse(path, `expected an object, got ${kindOf(value)}`);
+    }
+    for (const [name, shape] of Object.entries(fields)) {
+      const field = (value as Record<string, unknown>)[name];
+      if (field === undefined) refuse(`${path}.${name}`, 'is missing');
+      shape(field, `${path}.${name}`);
+    }
+    const unknown = Object.keys(value).some((name) => !(name in fields));
+    if (unknown) refuse(path, `unknown field, expected ${Object.keys(fields).join(', ')}`);
+  };
+}
+
+function nullable(shape: Shape): Shape {
+  return (value, path) => {
+    if (value !== null) shape(value, path);
+  };
+}
+
+function refuse(path: string, wrong: string): never {
+  throw invalidParams(`invalid argument 0: ${path.replace(/^\.?/, '')}: ${wrong}`, 0);
+}
+
+const outPoint = object({ index: by(quantity), tx_hash: by(hash) });
+const script = object({
+  code_hash: by(hash),
+  hash_type: oneOf('data', 'type', 'data1', 'data2'),
+  args: by(data),
+});
+
+const transaction = object({
+  cell_deps: list(object({ dep_type: oneOf('code', 'dep_group'), out_point: outPoint })),
+  header_deps: list(by(hash)),
+  inputs: list(object({ previous_output: outPoint, since: by(quantity) })),
+  outputs: list(object({ capacity: by(quantity), lock: script, type: nullable(script) })),
+  outputs_data: list(by(data)),
+  version: by(quantity),
+  witnesses: list(by(data)),
+});
+
+/** Checks the transaction of send_transaction field by field: names, hex forms and counts. */
+function checkCellTransaction(value: unknown): void {
+  transaction(value, 'transaction');
+  const { outputs, outputs_data: outputsData } = value as { outputs: unknown[]; outputs_data: unknown[] };
+  if (outputs.length !== outputsData.length) {
+    refuse('transaction.outputs_data', `${outputsData.length} items for ${outputs.length} outputs`);
+  }
+}

@@ -1,0 +1,133 @@
+import { checkCoreAddress } from '@packhouse/chain';
+import type { Network } from '@packhouse/networks';
+import { createAnswerJointly } from '../rpc/answer-jointly.js';
+import { askWhole, failure } from '../rpc/ask-node.js';
+import { anything, checkParams, hash, invalidParams, kindOf, quantity } from '../rpc/check-params.js';
+import type { RpcAnswer, RpcMethod, RpcVisit } from '../rpc/method.js';
+import { elementsOf } from '../rpc/raw-json.js';
+
+/** Methods of the core family: logs, by epochs and base32 addresses. */
+export function coreMethods(): RpcMethod[] {
+  const answerJointly = createAnswerJointly();
+  return [
+    {
+      name: 'core_getLogs',
+      cost: 5,
+      idempotent: true,
+      async handle(call, visit) {
+        checkParams(call.params, [anything]);
+        const filter = readCoreFilter(call.params[0], visit.at.site.network);
+        return answerJointly(call.paramsText, visit, (all) => coreLogs(all, filter));
+      },
+    },
+  ];
+}
+
+async function coreLogs(
+  visit: RpcVisit,
+  { params, limit, offset }: ReturnType<typeof readCoreFilter>,
+): Promise<RpcAnswer> {
+  const answer = await askWhole(visit, { method: 'core_getLogs', params });
+  if (answer.kind === 'error') return answer;
+  if (limit === null && offset === 0) return { kind: 'result', body: answer.body };
+  // Today's nodes do not know limit and offset: the last `offset` are dropped, then the last `limit` kept.
+  if (!answer.text.startsWith('[')) {
+    throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
+  }
+  const logs = elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
+  const end = Math.max(0, logs.length - offset);
+  const start = limit === null ? 0 : Math.max(0, end - limit);
+  return result(`[${logs.slice(start, end).join(',')}]`);
+}
+
+function result(text: string): { kind: 'result'; body: { bytes: Buffer; rest: null } } {
+  return { kind: 'result', body: { bytes: Buffer.from(text), rest: null } };
+}
+
+/** A filter as the node gets it, and what is applied here. */
+interface CoreFilter {
+  /** JSON text of the node's parameters. */
+  params: string;
+  /** Only so many of the last logs; null: all. */
+  limit: number | null;
+  /** So many of the last logs are left out first. */
+  offset: number;
+}
+
+const MAX_BLOCK_HASHES = 128;
+const MAX_ADDRESSES = 1_000;
+const MAX_TOPICS = 4;
+const EPOCH_TAGS = ['latest_state', 'latest_confirmed', 'latest_checkpoint', 'earliest'];
+const FIELDS = ['fromEpoch', 'toEpoch', 'blockHashes', 'address', 'topics', 'limit', 'offset'];
+
+/** Checks the filter object of core_getLogs. Throws the problem `params-invalid`. */
+function readCoreFilter(value: unknown, network: Network): CoreFilter {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw wrong(`expected a filter object, got ${kindOf(value)}`);
+  }
+  const filter = value as Record<string, unknown>;
+  const unknown = Object.keys(filter).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) throw wrong(`unknown field, expected one of ${FIELDS.join(', ')}`);
+  const { blockHashes = null, address = null, topics = null, limit = null, offset = null } = filter;
+  const sent: Record<string, unknown> = {};
+  if (blockHashes !== null) {
+    sent.blockHashes = listOf('blockHashes', blockHashes, MAX_BLOCK_HASHES, hash);
+  } else {
+    // Nodes differ in what they take absent bounds for; here they always mean these.
+    sent.fromEpoch = epoch('fromEpoch', filter.fromEpoch ?? 'latest_checkpoint');
+    sent.toEpoch = epoch('toEpoch', filter.toEpoch ?? 'latest_state');
+  }
+  if (address !== null) {
+    const list = typeof address === 'string' ? [address] : address;
+    sent.address = listOf('address', list, MAX_ADDRESSES, checkCoreAddress(network.chainId));
+  }
+  if (topics !== null) {
+    sent.topics = listOf('topics', topics, MAX_TOPICS, (topic) => {
+      const any: unknown[] = Array.isArray(topic) ? topic : [topic];
+      for (const one of any) {
+        const bad = one === null ? null : hash(one);
+        if (bad !== null) return bad;
+      }
+      return any.length > MAX_ADDRESSES ? `more than ${MAX_ADDRESSES} alternatives` : null;
+    });
+  }
+  const asked = limit === null ? null : count('limit', limit);
+  const { logLimit } = network.rpc;
+  return {
+    params: JSON.stringify([sent]),
+    limit: logLimit === null ? asked : Math.min(asked ?? logLimit, logLimit),
+    offset: offset === null ? 0 : count('offset', offset),
+  };
+}
+
+function wrong(detail: string): Error {
+  return invalidParams(`invalid argument 0: ${detail}`, 0);
+}
+
+function listOf(
+  name: string,
+  value: unknown,
+  most: number,
+  check: (each: unknown) => string | null,
+): unknown[] {
+  if (!Array.isArray(value)) throw wrong(`${name}: expected an array, got ${kindOf(value)}`);
+  if (value.length > most) throw wrong(`${name}: ${value.length} given, at most ${most}`);
+  for (const [at, each] of value.entries()) {
+    const bad = check(each);
+    if (bad !== null) throw wrong(`${name}: invalid at index ${at}: ${bad}`);
+  }
+  return value;
+}
+
+function epoch(name: string, value: unknown): string {
+  if (typeof value === 'string' && EPOCH_TAGS.includes(value)) return value;
+  const bad = quantity(value);
+  if (bad !== null) throw wrong(`${name}: ${bad}, expected a number or one of ${EPOCH_TAGS.join(', ')}`);
+  return value as string;
+}
+
+function count(name: string, value: unknown): number {
+  const bad = quantity(value);
+  if (bad !== null) throw wrong(`${name}: ${bad}`);
+  return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,120 @@
+import type { Network } from '@packhouse/networks';
+import { Problem } from '../http/problem.js';
+import { ownerOf } from '../limits/owner-of.js';
+import {
+  address,
+  anything,
+  bigQuantity,
+  blockNumberOf,
+  blockOrHash,
+  type Check,
+  checkParams,
+  data,
+  invalidParams,
+  kindOf,
+  quantity,
+} from '../rpc/check-params.js';
+import type { Prepared, RpcMethod } from '../rpc/method.js';
+
+/**
+ * `eth_call`, with the gas of a network at most (`gasCap`), a timeout of its own, and so many of one key,
+ * or address without a key, in flight: slow calls of one client must not take the nodes from the others.
+ */
+export function ethCall(): RpcMethod {
+  const inFlight = createCallsInFlight();
+  return {
+    name: 'eth_call',
+    cost: 2,
+    idempotent: true,
+    prepare(params, { site }): Prepared {
+      // The third and fourth are geth's overrides of state and block.
+      checkParams(params, [callObject, blockOrHash, anything, anything], 1);
+      const [call, block, ...overrides] = params as [Record<string, unknown>, unknown];
+      const { rpc } = site.network;
+      const capped = withGasCap(call, rpc);
+      const number = blockNumberOf(block);
+      return {
+        params: JSON.stringify([capped, block ?? 'latest', ...overrides]),
+        timeoutMs: rpc.callTimeoutMs,
+        ...(number === undefined ? {} : { block: number, about: number }),
+      };
+    },
+    enter: (visit) => inFlight.enter(ownerOf(visit), visit.at.site.network.rpc.maxCallsInFlight),
+  };
+}
+
+function withGasCap(
+  call: Record<string, unknown>,
+  { gasCap, aboveGasCap }: Network['rpc'],
+): Record<string, unknown> {
+  if (gasCap === null || typeof call.gas !== 'string' || BigInt(call.gas) <= BigInt(gasCap)) return call;
+  if (aboveGasCap === 'reject') {
+    throw invalidParams(`invalid argument 0: gas: ${BigInt(call.gas)} is above the cap of ${gasCap}`, 0);
+  }
+  return { ...call, gas: `0x${gasCap.toString(16)}` };
+}
+
+/** Counts the calls of each key or address that are under way on one network. */
+interface CallsInFlight {
+  /** Counts one; returns a function that ends it. Throws the problem `rate-limited` if `owner` has `limit` of them already. */
+  enter(owner: number, limit: number): () => void;
+}
+
+/** Soon enough for calls that take milliseconds, late enough to be no busy loop. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** Makes an empty count. */
+function createCallsInFlight(): CallsInFlight {
+  const counts = new Map<number, number>();
+  return {
+    enter(owner, limit) {
+      const count = counts.get(owner) ?? 0;
+      if (count >= limit) {
+        throw new Problem('rate-limited', {
+          detail: `A key, or an address without one, has ${limit} calls in flight at most; wait for answers before asking more.`,
+          members: { limit, window: 'in-flight', retryAfterMs: RETRY_AFTER_SECONDS * 1_000 },
+          headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+        });
+      }
+      counts.set(owner, count + 1);
+      let left = false;
+      return () => {
+        if (left) return;
+        left = true;
+        const now = (counts.get(owner) ?? 1) - 1;
+        if (now === 0) counts.delete(owner);
+        else counts.set(owner, now);
+      };
+    },
+  };
+}
+
+const FIELDS: Record<string, Check> = {
+  from: address,
+  to: address,
+  gas: quantity,
+  gasPrice: bigQuantity,
+  maxFeePerGas: bigQuantity,
+  maxPriorityFeePerGas: bigQuantity,
+  value: bigQuantity,
+  nonce: quantity,
+  data,
+  input: data,
+};
+
+/** Checks the call object of eth_call; fields that it does not know are the node's. */
+const callObject: Check = (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return `expected a call object, got ${kindOf(value)}`;
+  }
+  for (const [name, check] of Object.entries(FIELDS)) {
+    const field = (value as Record<string, unknown>)[name];
+    const wrong = field === undefined || field === null ? null : check(field);
+    if (wrong !== null) return `${name}: ${wrong}`;
+  }
+  const { data: first, input } = value as { data?: string | null; input?: string | null };
+  if (first != null && input != null && first.toLowerCase() !== input.toLowerCase()) {
+    return 'both "data" and "input" are set and not equal. Please use "input" to pass transaction call data';
+  }
+  return null;
+};

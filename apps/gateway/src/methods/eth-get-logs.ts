@@ -1,0 +1,92 @@
+import type { Soon } from '../http/soon.js';
+import { createAnswerJointly } from '../rpc/answer-jointly.js';
+import { askWhole, linkAt, NodeSaid } from '../rpc/ask-node.js';
+import { checkParams, invalidParams } from '../rpc/check-params.js';
+import { type LogFilter, logFilter, readLogFilter } from '../rpc/log-filter.js';
+import type { RpcAnswer, RpcMethod, RpcVisit } from '../rpc/method.js';
+import { type LearntRanges, type LogRange, logsOfRange } from '../rpc/split-logs.js';
+
+/** `eth_getLogs`: split if the nodes refuse it; if it is too much, refused with a range that will be answered. */
+export function ethGetLogs(learnt: LearntRanges): RpcMethod {
+  const answerJointly = createAnswerJointly();
+  return {
+    name: 'eth_getLogs',
+    cost: 5,
+    idempotent: true,
+    async handle(call, visit) {
+      checkParams(call.params, [logFilter]);
+      const filter = readLogFilter(call.params[0]);
+      const { id, chainId } = visit.at.site.network;
+      const name = `${id} ${chainId} eth_getLogs ${JSON.stringify(filter)}`;
+      const kept = visit.at.cache.get(name);
+      if (kept !== undefined) return { ...whole(kept), kept: name };
+      return answerJointly(name, visit, (all) => askOnce(all, filter, { name, learnt }));
+    },
+  };
+}
+
+async function askOnce(
+  visit: RpcVisit,
+  filter: LogFilter,
+  { name, learnt }: { name: string; learnt: LearntRanges },
+): Promise<RpcAnswer> {
+  const { cache, forwarder } = visit.at;
+  try {
+    const range = await logRangeOf(filter, visit);
+    if (range === null) return await askAsItIs(visit, filter);
+    const isFinal = (): boolean => range.fixed && range.to <= (forwarder.finalized() ?? -1);
+    const far = isFinal() ? await cache.far?.(name) : undefined;
+    if (far !== undefined) return { ...whole(far), kept: name };
+    const { body: bodyOf, sure } = await logsOfRange(visit, filter, range, learnt);
+    const body = bodyOf();
+    if (sure && isFinal()) cache.set(name, body.bytes);
+    return { kind: 'result', body };
+  } catch (error) {
+    if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
+    throw error;
+  }
+}
+
+async function askAsItIs(visit: RpcVisit, filter: LogFilter): Promise<RpcAnswer> {
+  const answer = await askWhole(visit, { method: 'eth_getLogs', params: JSON.stringify([filter]) });
+  return answer.kind === 'error' ? answer : { kind: 'result', body: answer.body };
+}
+
+function whole(bytes: Buffer): Extract<RpcAnswer, { kind: 'result' }> {
+  return { kind: 'result', body: { bytes, rest: null } };
+}
+
+/** The numbers of a filter's range; `fixed`: they mean the same blocks whenever they are asked for. */
+type NumberedRange = LogRange & { fixed: boolean };
+
+/**
+ * The numbers of a range; what is not known here is asked of the nodes. Null if there is nothing to split: a block
+ * hash, a tag alone, a range that begins with `pending` or that ends before it begins by what a tag means now. Throws
+ * the problem `params-invalid` for one whose numbers end before they begin.
+ */
+async function logRangeOf(filter: LogFilter, visit: RpcVisit): Promise<NumberedRange | null> {
+  if (filter.blockHash !== undefined) return null;
+  const { fromBlock = 'latest', toBlock = 'latest' } = filter;
+  const numbered = (block: string): boolean => block.startsWith('0x');
+  const fixed = numbered(fromBlock) && numbered(toBlock);
+  if (fixed && BigInt(fromBlock) > BigInt(toBlock)) throw invalidParams('invalid block range params', 0);
+  if ((fromBlock === toBlock && !fixed) || fromBlock === 'pending') return null;
+  const { forwarder } = visit.at;
+  const asked = async (tag: 'latest' | 'safe' | 'finalized'): Promise<number | null> =>
+    (await linkAt(visit, tag))?.number ?? null;
+  const head = forwarder.head() ?? (await asked('latest'));
+  const numberOf = (block: string): Soon<number | null> => {
+    if (numbered(block)) return Number(block);
+    if (block === 'earliest') return 0;
+    if (block === 'safe') return asked(block);
+    // Pending blocks come after the head: the tag is sent with the last part.
+    return block === 'finalized' ? (forwarder.finalized() ?? asked(block)) : head;
+  };
+  const [from, named] = [await numberOf(fromBlock), await numberOf(toBlock)];
+  if (from === null || named === null || head === null) return null;
+  // Clients write a number beyond the head for "all"; a node may have gone on since it was looked at.
+  const to = Math.min(named, Math.max(from, head));
+  if (to < from) return null;
+  const whole = named === to;
+  return { from, to, fixed: fixed && whole, toText: numbered(toBlock) && whole ? undefined : toBlock };
+}

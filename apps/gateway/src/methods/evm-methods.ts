@@ -1,0 +1,89 @@
+import {
+  address,
+  blockNumberOf,
+  blockOrHash,
+  blockParameter,
+  type Check,
+  checkParams,
+  flag,
+  hash,
+  quantity,
+  storagePosition,
+} from '../rpc/check-params.js';
+import type { Prepared, RpcMethod } from '../rpc/method.js';
+import { createLearntRanges } from '../rpc/split-logs.js';
+import { ethCall } from './eth-call.js';
+import { ethGetLogs } from './eth-get-logs.js';
+import type { MethodParts } from './filter-methods.js';
+import { filterMethods } from './filter-methods.js';
+
+/** A read whose parameters are checked here, so that a client's mistake costs no node anything. */
+function read(
+  name: string,
+  checks: readonly Check[],
+  more: { cost?: number; blockAt?: number; aboutOf?: (result: Buffer) => number | null } = {},
+): RpcMethod {
+  const { cost = 1, blockAt, aboutOf } = more;
+  return {
+    name,
+    cost,
+    idempotent: true,
+    ...(aboutOf === undefined ? {} : { aboutOf }),
+    prepare(params): Prepared | undefined {
+      checkParams(params, checks);
+      const block = blockAt === undefined ? undefined : blockNumberOf(params[blockAt]);
+      return block === undefined ? undefined : { block, about: block };
+    },
+  };
+}
+
+/** The block of a transaction or receipt; a pending one has none. */
+const blockOfResult = (result: Buffer): number | null => quantityIn(result, '"blockNumber"');
+
+/** The number of a block; its transactions, which come first in some nodes' answers, have theirs under another name. */
+const numberOfResult = (result: Buffer): number | null => quantityIn(result, '"number"');
+
+function quantityIn(result: Buffer, field: string): number | null {
+  const at = result.indexOf(field);
+  if (at === -1) return null;
+  const text = result.toString('latin1', at + field.length, at + field.length + 40);
+  const found = /^\s*:\s*"(0x[0-9a-f]{1,13})"/.exec(text)?.[1];
+  return found === undefined ? null : Number(found);
+}
+
+/** Nodes older than geth 1.13 want the block, which clients leave out. */
+const storageAt: RpcMethod = {
+  name: 'eth_getStorageAt',
+  cost: 1,
+  idempotent: true,
+  prepare(params): Prepared {
+    checkParams(params, [address, storagePosition, blockOrHash], 2);
+    const block = blockNumberOf(params[2]);
+    return {
+      params: JSON.stringify([params[0], params[1], params[2] ?? 'latest']),
+      ...(block === undefined ? {} : { block, about: block }),
+    };
+  },
+};
+
+/** Reads that any node answers. */
+const READS: readonly RpcMethod[] = [
+  read('eth_blockNumber', []),
+  read('eth_chainId', []),
+  read('net_version', []),
+  read('eth_getBlockByNumber', [blockParameter, flag], { blockAt: 0 }),
+  read('eth_getBlockByHash', [hash, flag], { aboutOf: numberOfResult }),
+  read('eth_getBlockReceipts', [blockOrHash], { cost: 5, blockAt: 0 }),
+  read('eth_getTransactionByHash', [hash], { aboutOf: blockOfResult }),
+  read('eth_getTransactionByBlockNumberAndIndex', [blockParameter, quantity], { blockAt: 0 }),
+  read('eth_getTransactionByBlockHashAndIndex', [hash, quantity], { aboutOf: blockOfResult }),
+  read('eth_getTransactionReceipt', [hash], { aboutOf: blockOfResult }),
+  storageAt,
+];
+
+/** The methods of EVM networks. */
+export function evmMethods(parts: MethodParts): RpcMethod[] {
+  const learnt = createLearntRanges(parts.now);
+  const getLogs = ethGetLogs(learnt);
+  return [...READS, ethCall(), getLogs, ...filterMethods(parts, getLogs, learnt)];
+}

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import {
+  CRITERIA_TEXT,
+  FILTER_TTL_MS,
+  FILTERS_OF_KEY,
+  type FilterState,
+  type FilterStore,
+  filterIdBytes,
+  filterIdText,
+} from '../filters/filter-state.js';
+import type { PendingWatch } from '../filters/pending-watch.js';
+import { type Polled, pollBlocks, pollLogs } from '../filters/poll-filter.js';
+import { Problem } from '../http/problem.js';
+import { ownerOf } from '../limits/owner-of.js';
+import { failure, linkAt, NodeSaid } from '../rpc/ask-node.js';
+import { anything, checkParams, flag, invalidParams } from '../rpc/check-params.js';
+import { logFilter, readLogFilter } from '../rpc/log-filter.js';
+import type { RpcAnswer, RpcMethod, RpcVisit } from '../rpc/method.js';
+import type { RpcCall } from '../rpc/read-request.js';
+import type { LearntRanges } from '../rpc/split-logs.js';
+
+export interface MethodParts {
+  filters: FilterStore;
+  pending: PendingWatch;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** Polls of one filter at the same time: the later one begins again from what the first has written. */
+const TRIES = 8;
+/** Hashes of waiting transactions in one answer; the next poll returns the rest. */
+const MAX_PENDING = 10_000;
+
+/** Filters for several nodes and several gateways: their state is in the shared store, never on a node. */
+export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: LearntRanges): RpcMethod[] {
+  const { filters } = parts;
+
+  const make = async (visit: RpcVisit, state: FilterState): Promise<RpcAnswer> => {
+    const id = randomBytes(16);
+    const made = await filters.create({
+      id,
+      network: visit.at.site.network.id,
+      keyId: ownerOf(visit),
+      state: JSON.stringify(state),
+      ttlMs: FILTER_TTL_MS,
+      maxOfKey: FILTERS_OF_KEY,
+    });
+    if (made) return value(filterIdText(id));
+    throw new Problem('too-many-filters', {
+      detail: `A key, or an address without one, has ${FILTERS_OF_KEY} filters at most; uninstall those that are not polled any more.`,
+      members: { limit: FILTERS_OF_KEY },
+    });
+  };
+
+  const find = async (visit: RpcVisit, call: RpcCall) => {
+    checkParams(call.params, [anything]);
+    const id = filterIdBytes(call.params[0]);
+    const row = id === null ? null : await filters.get(id);
+    const mine = row?.network === visit.at.site.network.id && row.keyId === ownerOf(visit);
+    if (id === null || row === null || !mine) throw notFound();
+    return { id, version: row.version, state: JSON.parse(row.state) as FilterState };
+  };
+
+  const poll = (visit: RpcVisit, state: FilterState): Promise<Polled> => {
+    if (state.type === 'logs') return pollLogs(visit, state, learnt);
+    if (state.type === 'blocks') return pollBlocks(visit, state);
+    return pollPending(visit, state);
+  };
+
+  const pollPending = async (
+    visit: RpcVisit,
+    { sequence }: Extract<FilterState, { type: 'pending' }>,
+  ): Promise<Polled> => {
+    parts.pending.wanted();
+    const seen = await filters.pendingAfter(visit.at.site.network.id, sequence, MAX_PENDING);
+    return {
+      changes: seen.hashes.map((hash) => JSON.stringify(hash)),
+      state: { type: 'pending', sequence: seen.sequence },
+    };
+  };
+
+  const method = (name: string, cost: number, handle: RpcMethod['handle']): RpcMethod => ({
+    name,
+    cost,
+    idempotent: false,
+    handle: (call, visit) => saidByNode(() => (handle as NonNullable<typeof handle>)(call, visit)),
+  });
+
+  return [
+    method('eth_newFilter', 5, async (call, visit) => {
+      checkParams(call.params, [logFilter]);
+      const { fromBlock, toBlock, blockHash, ...match } = readLogFilter(call.params[0]);
+      if (blockHash !== undefined)
+        throw invalidParams('invalid argument 0: blockHash is not allowed here', 0);
+      if (JSON.stringify(match).length > CRITERIA_TEXT) {
+        throw invalidParams(
+          `invalid argument 0: more than ${CRITERIA_TEXT} characters of addresses and topics`,
+          0,
+        );
+      }
+      const bounds = boundsOf(fromBlock ?? 'latest', toBlock ?? 'latest');
+      return make(visit, { type: 'logs', match, ...bounds, told: [await headOf(visit)] });
+    }),
+    method('eth_newBlockFilter', 5, async (call, visit) => {
+      checkParams(call.params, []);
+      return make(visit, { type: 'blocks', told: [await headOf(visit)] });
+    }),
+    method('eth_newPendingTransactionFilter', 5, async (call, visit) => {
+      // geth's second form, whole transactions, is not offered.
+      checkParams(call.params, [flag], 0);
+      if (call.params[0] === true) throw invalidParams('invalid argument 0: only hashes are given', 0);
+      await parts.pending.caughtUp();
+      parts.pending.wanted();
+      return make(visit, {
+        type: 'pending',
+        sequence: await filters.newestPending(visit.at.site.network.id),
+      });
+    }),
+    method('eth_getFilterChanges', 5, async (call, visit) => {
+      // A notification has no answer, and must not consume what is new.
+      if (call.id === undefined) return value('[]', true);
+      for (let tries = 0; tries < TRIES; tries++) {
+        const { id, state, version } = await find(visit, call);
+        const polled = await poll(visit, state);
+        const answer = value(`[${polled.changes.join(',')}]`, true);
+        // Once the cursor has moved, what it moved over must be delivered.
+        visit.reserve?.(answer.body.bytes.length);
+        if (visit.signal.aborted) throw visit.signal.reason;
+        const mine = await filters.update({
+          id,
+          version,
+          state: JSON.stringify(polled.state),
+          ttlMs: FILTER_TTL_MS,
+        });
+        if (mine) return answer;
+      }
+      // Others poll it without a pause, and they got what is new.
+      return value('[]', true);
+    }),
+    method('eth_getFilterLogs', getLogs.cost, async (call, visit) => {
+      const { state } = await find(visit, call);
+      if (state.type !== 'logs') throw notFound();
+      const [fromBlock, toBlock] = [state.from, state.to].map((number) =>
+        number === null ? 'latest' : `0x${number.toString(16)}`,
+      );
+      const params = [{ ...state.match, fromBlock, toBlock }];
+      const asked = { ...call, method: getLogs.name, params, paramsText: JSON.stringify(params) };
+      return (getLogs.handle as NonNullable<RpcMethod['handle']>)(asked, visit);
+    }),
+    method('eth_uninstallFilter', 1, async (call, visit) => {
+      checkParams(call.params, [anything]);
+      const id = filterIdBytes(call.params[0]);
+      const network = visit.at.site.network.id;
+      const gone = id !== null && (await filters.remove({ id, network, keyId: ownerOf(visit) }));
+      return value(String(gone), true);
+    }),
+  ];
+}
+
+async function saidByNode(work: () => Promise<RpcAnswer>): Promise<RpcAnswer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
+    throw error;
+  }
+}
+
+/** A filter begins after the newest block. */
+async function headOf(visit: RpcVisit): Promise<{ number: number; hash: string }> {
+  const head = await linkAt(visit, 'latest');
+  if (head === null) throw failure({ reason: 'unavailable', detail: 'no node has a block' });
+  return { number: head.number, hash: head.hash };
+}
+
+/** latest..latest, N..M and N..latest; geth refuses others as well (eth/filters/api.go). */
+function boundsOf(from: string, to: string): { from: number | null; to: number | null } {
+  const number = (block: string): number | null => {
+    if (block === 'latest') return null;
+    if (block === 'earliest') return 0;
+    return block.startsWith('0x') ? Number(block) : Number.NaN;
+  };
+  const bounds = { from: number(from), to: number(to) };
+  const backwards = bounds.to !== null && (bounds.from === null || bounds.from > bounds.to);
+  if (Number.isNaN(bounds.from) || Number.isNaN(bounds.to) || backwards) {
+    throw invalidParams('invalid block range params', 0);
+  }
+  return bounds;
+}
+
+function notFound(): Problem {
+  return new Problem('filter-unknown', { detail: 'filter not found' });
+}
+
+function value(text: string, raw = false): Extract<RpcAnswer, { kind: 'result' }> {
+  return { kind: 'result', body: { bytes: Buffer.from(raw ? text : JSON.stringify(text)), rest: null } };
+}

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type ChainLog, type ChainNode, hashOf, logOf, startChainNode } from '../testing/chain-node.js';
+import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
+import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
+
+const changes = 'eth_getFilterChanges';
+const WAIT = { timeout: 60_000 };
+
+/** Each log by the branch and the number of its block; what was undone behind a minus. */
+const told = (logs: ChainLog[]): string[] =>
+  logs.map(
+    ({ blockHash, blockNumber, removed }) => `${removed ? '-' : ''}${blockHash[2]}${Number(blockNumber)}`,
+  );
+const blocks = (from: number, to: number, branch = 'a'): string[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => `${branch}${from + n}`);
+const undone = (from: number, to: number): string[] =>
+  blocks(from, to)
+    .reverse()
+    .map((block) => `-${block}`);
+
+describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
+  describe.skipIf(!able)('two gateways that prefer different nodes', () => {
+    let store: GatewayStore;
+    let nodes: [ChainNode, ChainNode];
+    let both: TwoGateways;
+    const call: TwoGateways['call'] = (...args) => both.call(...args);
+    const poll = async (gateway: 0 | 1, id: string): Promise<string[]> =>
+      told(await call<ChainLog[]>(gateway, changes, [id]));
+    const newFilter = (): Promise<string> => call<string>(0, 'eth_newFilter', [{}]);
+
+    /** Sets how far the nodes are, and waits until both gateways know it. */
+    const setHeads = async (one: number, two = one): Promise<void> => {
+      nodes[0].head = one;
+      nodes[1].head = two;
+      await vi.waitFor(async () => {
+        for (const gateway of [0, 1] as const) expect(await both.heads(gateway)).toEqual({ one, two });
+      }, WAIT);
+    };
+
+    beforeAll(async () => {
+      store = await open();
+      nodes = [await startChainNode(), await startChainNode()];
+      const [one, two] = nodes.map(({ node }) => node.url);
+      const text = (priorities: [number, number]): string => `networks:
+  - id: main
+    family: evm
+    chainId: 1
+    pollIntervalMs: 100
+    rpc: {maxLogs: 1200}
+    upstreams:
+      - {name: one, url: '${one}', priority: ${priorities[0]}}
+      - {name: two, url: '${two}', priority: ${priorities[1]}}`;
+      both = await startTwoGateways([text([1, 2]), text([2, 1])], store);
+    }, 60_000);
+    afterAll(async () => {
+      await both?.close();
+      for (const { node } of nodes ?? []) await node.close();
+      await store?.close();
+    });
+    beforeEach(async () => {
+      for (const node of nodes) {
+        Object.assign(node, { alive: true, forks: [], dataLength: 2, keepsDead: false, instead: undefined });
+      }
+      await setHeads(30);
+    });
+
+    it('take a node that was left on a dead branch for no reorganisation', async () => {
+      const id = await newFilter();
+      const two = nodes[1];
+      two.forks = [{ from: 32, branch: 'b' }];
+      await setHeads(33, 33);
+      expect(await poll(0, id)).toEqual(blocks(31, 33));
+      // As far as what was told, but another branch.
+      expect(await poll(1, id)).toEqual([]);
+      await setHeads(36, 34);
+      // The only one that answers, further than what was told, and behind the one that does not.
+      nodes[0].alive = false;
+      expect(await poll(0, id)).toEqual([]);
+      expect(await poll(1, id)).toEqual([]);
+      nodes[0].alive = true;
+      const seen: string[] = [];
+      await vi.waitFor(async () => {
+        seen.push(...(await poll(1, id)));
+        expect(seen).toEqual(blocks(34, 36));
+      }, WAIT);
+      two.forks = [];
+      await setHeads(37, 37);
+      expect(await poll(1, id)).toEqual(['a37']);
+    });
+
+    it('give what a reorganisation undid once, among many who poll at once while nodes change over', async () => {
+      const id = await newFilter();
+      await setHeads(33);
+      expect(await poll(1, id)).toEqual(blocks(31, 33));
+      const all: string[] = [];
+      const pollAll = async (): Promise<void> => {
+        const polls = Array.from({ length: 8 }, (_, n) => poll(n % 2 ? 0 : 1, id));
+        for (const changed of await Promise.all(polls)) all.push(...changed);
+      };
+      const before = pollAll();
+      nodes[0].forks = [{ from: 32, branch: 'b' }];
+      nodes[0].head = 35;
+      const between = pollAll();
+      nodes[1].forks = [{ from: 32, branch: 'b' }];
+      nodes[1].head = 35;
+      await Promise.all([before, between]);
+      await vi.waitFor(async () => {
+        await pollAll();
+        expect([...all].sort()).toEqual([...undone(32, 33), ...blocks(32, 35, 'b')].sort());
+      }, WAIT);
+      await pollAll();
+      expect(all).toHaveLength(6);
+    });
+
+    it('check the logs of every block of a long way, and give none that are of another branch', async () => {
+      const id = await newFilter();
+      await setHeads(330);
+      for (const node of nodes) {
+        node.instead = (method, first) => {
+          const range = first as { fromBlock?: string; toBlock?: string };
+          if (method !== 'eth_getLogs' || range.fromBlock === undefined) return undefined;
+          const [from, to] = [Number(range.fromBlock), Number(range.toBlock)];
+          const result = Array.from({ length: to - from + 1 }, (_, n) =>
+            logOf(from + n, from + n === 60 ? 'f' : 'a'),
+          );
+          return { result };
+        };
+      }
+      expect(await poll(0, id)).toEqual([]);
+      for (const node of nodes) delete node.instead;
+      expect(await poll(1, id)).toEqual(blocks(31, 330));
+    });
+
+    it('go over a very long way in several polls', async () => {
+      const [id, hashes] = [await newFilter(), await call<string>(0, 'eth_newBlockFilter')];
+      await setHeads(1_500);
+      expect(await poll(0, id)).toEqual(blocks(31, 1_054));
+      expect(await poll(1, id)).toEqual(blocks(1_055, 1_500));
+      const told = [await call<string[]>(0, changes, [hashes]), await call<string[]>(1, changes, [hashes])];
+      expect(told.map(({ length }) => length)).toEqual([1_024, 446]);
+      expect(told.flat()).toEqual(Array.from({ length: 1_470 }, (_, n) => hashOf(31 + n)));
+    });
+
+    it('give as many logs as an answer may hold, and the others by the next polls', async () => {
+      const id = await newFilter();
+      for (const node of nodes) {
+        node.instead = (method, first) => {
+          const range = first as { fromBlock?: string; toBlock?: string };
+          if (method !== 'eth_getLogs' || range.fromBlock === undefined) return undefined;
+          const [from, to] = [Number(range.fromBlock), Number(range.toBlock)];
+          // A hundred in each block.
+          return {
+            result: Array.from({ length: (to - from + 1) * 100 }, (_, n) =>
+              logOf(from + Math.floor(n / 100)),
+            ),
+          };
+        };
+      }
+      await setHeads(60);
+      const seen: string[] = [];
+      for (let polls = 0; seen.at(-1) !== 'a60'; polls += 1) {
+        expect(polls).toBeLessThan(10);
+        seen.push(...(await poll(0, id)));
+      }
+      expect([...new Set(seen)]).toEqual(blocks(31, 60));
+    });
+
+    it('move over no logs that a node which is behind may have left out', async () => {
+      const id = await newFilter();
+      await setHeads(80, 60);
+      nodes[0].instead = (method, first) =>
+        method === 'eth_getLogs' && Object.hasOwn(first as object, 'fromBlock') ? 'reset' : undefined;
+      expect(await poll(0, id)).toEqual([]);
+      expect(await poll(1, id)).toEqual([]);
+      await setHeads(80);
+      expect(await poll(1, id)).toEqual(blocks(31, 80));
+    });
+
+    it('undo no more than is remembered where a reorganisation is deeper', async () => {
+      const id = await newFilter();
+      await setHeads(230);
+      expect(await poll(0, id)).toEqual(blocks(31, 230));
+      for (const node of nodes) Object.assign(node, { forks: [{ from: 50, branch: 'b' }], keepsDead: true });
+      await setHeads(231);
+      expect(await poll(1, id)).toEqual([...undone(103, 230), ...blocks(103, 231, 'b')]);
+      await setHeads(232);
+      expect(await poll(0, id)).toEqual(['b232']);
+    });
+
+    it('remember large logs of the newest blocks, and ask for those of the others where they are undone', async () => {
+      const id = await newFilter();
+      for (const node of nodes) node.dataLength = 3_000;
+      await setHeads(50);
+      expect(await poll(0, id)).toEqual(blocks(31, 50));
+      for (const node of nodes) node.forks = [{ from: 41, branch: 'b' }];
+      nodes[0].keepsDead = true;
+      await setHeads(51);
+      for (const node of nodes) {
+        node.instead = (_, first) =>
+          (first as { blockHash?: string }).blockHash === hashOf(41) ? 'reset' : undefined;
+      }
+      await expect(poll(0, id)).rejects.toThrow('-32002');
+      for (const node of nodes) delete node.instead;
+      expect(await poll(0, id)).toEqual([...undone(41, 50), ...blocks(41, 51, 'b')]);
+      for (const node of nodes) Object.assign(node, { forks: [{ from: 41, branch: 'c' }], keepsDead: false });
+      await setHeads(52);
+      const after = await poll(1, id);
+      expect(after.filter((log) => log.startsWith('-'))).toEqual(['-b51', '-b50', '-b49', '-b48', '-b47']);
+      expect(after.slice(5)).toEqual(blocks(41, 52, 'c'));
+    });
+  });
+});

@@ -1,0 +1,22 @@
+import type { Network } from '@packhouse/networks';
+import type { RpcMethod } from '../rpc/method.js';
+import { cellMethods } from './cell-methods.js';
+import { coreMethods } from './core-methods.js';
+import { evmMethods } from './evm-methods.js';
+import type { MethodParts } from './filter-methods.js';
+import { registryMethods } from './registry-methods.js';
+
+const FAMILIES: Record<Network['family'], (parts: MethodParts) => readonly RpcMethod[]> = {
+  evm: evmMethods,
+  core: coreMethods,
+  cell: cellMethods,
+  registry: registryMethods,
+};
+
+/** The methods of a network: those of its family and those that its file adds. */
+export function methodsOf({ family, rpc }: Network, parts: MethodParts): ReadonlyMap<string, RpcMethod> {
+  // A method that is added may do anything, so it is asked once; its parameters are not checked.
+  const added = rpc.allow.map((name) => ({ name, cost: 1, idempotent: false }));
+  const methods: RpcMethod[] = [...added, ...FAMILIES[family](parts)];
+  return new Map(methods.map((method) => [method.name, method]));
+}

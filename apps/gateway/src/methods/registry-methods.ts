@@ -1,0 +1,90 @@
+import { createAnswerJointly } from '../rpc/answer-jointly.js';
+import { askWhole, failure } from '../rpc/ask-node.js';
+import { anything, checkParams, invalidParams, kindOf } from '../rpc/check-params.js';
+import type { RpcMethod } from '../rpc/method.js';
+
+const MAX_TEXT = 256;
+
+/** Methods of registries: the accounts of a key. */
+export function registryMethods(): RpcMethod[] {
+  const answerJointly = createAnswerJointly();
+  return [
+    {
+      name: 'registry_accountList',
+      cost: 1,
+      idempotent: true,
+      async handle(call, visit) {
+        checkParams(call.params, [anything]);
+        checkLookup(call.params[0]);
+        const { paramsText: params } = call;
+        return answerJointly(params, visit, async (all) => {
+          const answer = await askWhole(all, { method: 'registry_accountList', params });
+          if (answer.kind === 'error') return answer;
+          return { kind: 'result', body: { bytes: Buffer.from(inOurSpelling(answer.text)), rest: null } };
+        });
+      },
+    },
+  ];
+}
+
+function checkLookup(value: unknown): void {
+  const fields = asObject('', value);
+  if (fields.type !== 'blockchain') throw wrong('type', 'expected "blockchain"');
+  const keyInfo = asObject('key_info', fields.key_info);
+  for (const name of ['coin_type', 'chain_id', 'key']) {
+    const field = keyInfo[name];
+    // Indexers want a coin type or a chain id; which of them is theirs to say.
+    if (field === undefined && name !== 'key') continue;
+    if (typeof field !== 'string') throw wrong(`key_info.${name}`, `expected a string, got ${kindOf(field)}`);
+    if (field.length > MAX_TEXT) throw wrong(`key_info.${name}`, `longer than ${MAX_TEXT} characters`);
+  }
+  if (keyInfo.key === '') throw wrong('key_info.key', 'is empty');
+}
+
+function asObject(path: string, value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw wrong(path, `expected an object, got ${kindOf(value)}`);
+}
+
+function wrong(path: string, detail: string): Error {
+  return invalidParams(`invalid argument 0: ${path === '' ? '' : `${path}: `}${detail}`, 0);
+}
+
+/** The result with `errno` and `errmsg`, whichever way the indexer spells them; aliases filled in. */
+function inOurSpelling(text: string): string {
+  const said = JSON.parse(text) as unknown;
+  if (typeof said !== 'object' || said === null) throw nonsense();
+  const { errno, err_no, errmsg, err_msg, data } = said as Record<string, unknown>;
+  const code = errno ?? err_no;
+  if (typeof code !== 'number') throw nonsense();
+  const message = errmsg ?? err_msg;
+  const list = (data as { account_list?: unknown } | null | undefined)?.account_list;
+  if (code === 0 && list !== null && list !== undefined && !Array.isArray(list)) throw nonsense();
+  const accounts = (Array.isArray(list) ? (list as unknown[]) : []).map((entry) => {
+    const { account, account_alias: alias, ...rest } = (entry ?? {}) as Record<string, unknown>;
+    if (typeof account !== 'string') throw nonsense();
+    return {
+      account,
+      account_alias: typeof alias === 'string' && alias !== '' ? alias : aliasOf(account),
+      ...rest,
+    };
+  });
+  return JSON.stringify({
+    errno: code,
+    errmsg: typeof message === 'string' ? message : '',
+    data: { account_list: accounts },
+  });
+}
+
+/** `b.a.bit` is `a#b.bit`; any other account is its own alias. */
+function aliasOf(account: string): string {
+  const parts = account.split('.');
+  if (parts.length !== 3 || account.includes('#')) return account;
+  const [sub, main, suffix] = parts as [string, string, string];
+  return `${main}#${sub}.${suffix}`;
+}
+
+function nonsense(): Error {
+  return failure({ reason: 'nonsense', detail: 'the registry sent something that is no account list' });
+}

@@ -1,0 +1,163 @@
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { Clock } from '@packhouse/runtime';
+import { findRange, packRanges, type RangePage, withRange } from './range-page.js';
+
+/** Blocks a page covers, aligned at multiples of it. */
+const PAGE_BLOCKS = 16_384;
+
+/** Bytes that a page costs beside its offsets: map entry and objects. */
+const PAGE_OVERHEAD_BYTES = 320;
+
+/** Pages that are waiting to be loaded; others are wanted again when they are needed. */
+const MAX_WAITING = 10_000;
+
+/**
+ * The range index in memory. Published ranges never change, so what is found here is true for ever; what is not
+ * found may be published all the same, and has to be asked of the database.
+ */
+export interface RangeCache {
+  /** The published range that holds the block, as far as known here. A page that is not here is loaded soon after. */
+  find(network: string, kind: Kind, number: number): BlockRange | undefined;
+  /** Adds a range that the database told of, to the page of `number`, a block of it. */
+  add(network: string, kind: Kind, number: number, range: BlockRange): void;
+  /** Bytes in use. */
+  readonly bytes: number;
+  /** Resolves when no page is waiting to be loaded. */
+  settled(): Promise<void>;
+  /** Loads nothing more. */
+  close(): void;
+}
+
+interface RangeCacheOptions {
+  /** Ranges of published bundles that touch `range`, ascending. */
+  load(network: string, kind: Kind, range: BlockRange): Promise<BlockRange[]>;
+  clock: Clock;
+  /** Default 128 MiB, which holds about 16 million bundles. */
+  maxBytes?: number;
+}
+
+interface WantedPage {
+  network: string;
+  kind: Kind;
+  index: number;
+}
+
+/**
+ * Makes an empty cache.
+ *
+ * No look-up waits for a page: reading one takes as long as many look-ups of single blocks. Pages are loaded in the
+ * background, one at a time and half of the time at most, so that a gateway that just started is quick as well.
+ */
+export function createRangeCache(options: RangeCacheOptions): RangeCache {
+  const { clock } = options;
+  const maxBytes = options.maxBytes ?? 134_217_728;
+  /** Of a network and a kind, by number. Looked up without making a string: this is the way of every pointer. */
+  const networks = new Map<string, Map<Kind, Map<number, RangePage>>>();
+  const waiting = new Map<string, WantedPage>();
+  let loading: Promise<void> | undefined;
+  let closed = false;
+  let bytes = 0;
+  let questions = 0;
+
+  const pagesOf = (network: string, kind: Kind): Map<number, RangePage> => {
+    let kinds = networks.get(network);
+    if (kinds === undefined) {
+      kinds = new Map();
+      networks.set(network, kinds);
+    }
+    let pages = kinds.get(kind);
+    if (pages === undefined) {
+      pages = new Map();
+      kinds.set(kind, pages);
+    }
+    return pages;
+  };
+
+  const forget = (pages: Map<number, RangePage>, index: number): void => {
+    const page = pages.get(index);
+    if (page === undefined) return;
+    pages.delete(index);
+    bytes -= sizeOf(page);
+  };
+
+  /** A page costs a query; beside that, looking through all of them for the one to forget is nothing. */
+  const forgetOldest = (): void => {
+    let oldest: { pages: Map<number, RangePage>; index: number; usedAt: number } | undefined;
+    for (const kinds of networks.values()) {
+      for (const pages of kinds.values()) {
+        for (const [index, { usedAt }] of pages) {
+          if (oldest === undefined || usedAt < oldest.usedAt) oldest = { pages, index, usedAt };
+        }
+      }
+    }
+    if (oldest !== undefined) forget(oldest.pages, oldest.index);
+  };
+
+  const keep = (pages: Map<number, RangePage>, index: number, page: RangePage): void => {
+    forget(pages, index);
+    questions += 1;
+    page.usedAt = questions;
+    pages.set(index, page);
+    bytes += sizeOf(page);
+    while (bytes > maxBytes) forgetOldest();
+  };
+
+  const loadWaiting = async (): Promise<void> => {
+    for (const [name, { network, kind, index }] of waiting) {
+      const base = index * PAGE_BLOCKS;
+      const startedAt = performance.now();
+      try {
+        const ranges = await options.load(network, kind, { start: base, end: base + PAGE_BLOCKS - 1 });
+        keep(pagesOf(network, kind), index, packRanges(base, ranges));
+      } catch {
+        // The next look-up of the page asks the database, throws its error, and wants the page again.
+      }
+      waiting.delete(name);
+      if (closed) return;
+      await clock.sleep(Math.max(1, performance.now() - startedAt));
+    }
+  };
+
+  const want = (network: string, kind: Kind, index: number): void => {
+    const name = `${network}/${kind}/${index}`;
+    if (closed || waiting.size >= MAX_WAITING || waiting.has(name)) return;
+    waiting.set(name, { network, kind, index });
+    loading ??= loadWaiting().finally(() => {
+      loading = undefined;
+    });
+  };
+
+  return {
+    find(network, kind, number) {
+      const index = Math.floor(number / PAGE_BLOCKS);
+      const page = networks.get(network)?.get(kind)?.get(index);
+      if (page === undefined) {
+        want(network, kind, index);
+        return undefined;
+      }
+      questions += 1;
+      page.usedAt = questions;
+      return findRange(page, number);
+    },
+    add(network, kind, number, range) {
+      const index = Math.floor(number / PAGE_BLOCKS);
+      const pages = pagesOf(network, kind);
+      const page = pages.get(index);
+      if (page !== undefined) keep(pages, index, withRange(page, range));
+    },
+    get bytes() {
+      return bytes;
+    },
+    async settled() {
+      while (loading !== undefined) await loading;
+    },
+    close() {
+      closed = true;
+      waiting.clear();
+    },
+  };
+}
+
+function sizeOf(page: RangePage): number {
+  return page.offsets.byteLength + PAGE_OVERHEAD_BYTES;
+}

@@ -1,0 +1,79 @@
+import type { BlockRange } from '@packhouse/chain';
+
+/**
+ * Published ranges of one kind that touch a run of blocks, as pairs of 32-bit offsets from the run's first block:
+ * 8 bytes a bundle, so that ten million bundles fit into 80 MB.
+ *
+ * Among thousands of pages, finding a range is waiting for memory; so what a look-up needs is together here,
+ * and the offsets are read at the range and hardly elsewhere.
+ */
+export interface RangePage {
+  /** When it was last asked, as its owner counts. */
+  usedAt: number;
+  readonly base: number;
+  readonly count: number;
+  /** Offset of the first range's start. */
+  readonly first: number;
+  /** Ranges a block, on average. */
+  readonly density: number;
+  /** start, end, start, end, … ascending. 64-bit floats if a range reaches further than 2^31 blocks. */
+  readonly offsets: Int32Array | Float64Array;
+}
+
+/** Packs ascending, disjoint ranges. */
+export function packRanges(base: number, ranges: readonly BlockRange[]): RangePage {
+  const wide = ranges.some((range) => base - range.start > 2 ** 31 || range.end - base >= 2 ** 31);
+  const count = ranges.length;
+  const offsets = wide ? new Float64Array(count * 2) : new Int32Array(count * 2);
+  let at = 0;
+  for (const range of ranges) {
+    offsets[at++] = range.start - base;
+    offsets[at++] = range.end - base;
+  }
+  const first = offsets[0] ?? 0;
+  const blocks = (offsets[at - 1] ?? 0) - first + 1;
+  return { usedAt: 0, base, count, first, density: count / blocks, offsets };
+}
+
+/**
+ * The range that holds the block. The first guess assumes ranges of one length, which neighbours nearly have, and is
+ * mostly right or next to it: a binary search alone waits for memory at each of its dozen steps.
+ */
+export function findRange(page: RangePage, number: number): BlockRange | undefined {
+  const { base, count, first, offsets } = page;
+  const wanted = number - base;
+  let low = 0;
+  let high = count - 1;
+  let middle = Math.max(0, Math.min(high, Math.floor((wanted - first) * page.density)));
+  for (let step = 2; low <= high; step *= 2) {
+    const start = offsets[middle * 2] as number;
+    const end = offsets[middle * 2 + 1] as number;
+    if (wanted >= start && wanted <= end) return { start: base + start, end: base + end };
+    // Away from the guess in growing steps, until halving what is left is shorter.
+    if (wanted < start) {
+      high = middle - 1;
+      middle = Math.max(middle - step, (low + high) >>> 1);
+    } else {
+      low = middle + 1;
+      middle = Math.min(middle + step, (low + high) >>> 1);
+    }
+  }
+  return undefined;
+}
+
+/** The page with one more range in its place; the same page if the range is already there. */
+export function withRange(page: RangePage, range: BlockRange): RangePage {
+  if (findRange(page, range.start) !== undefined) return page;
+  const ranges: BlockRange[] = [];
+  for (let at = 0; at < page.offsets.length; at += 2) {
+    ranges.push({
+      start: page.base + (page.offsets[at] as number),
+      end: page.base + (page.offsets[at + 1] as number),
+    });
+  }
+  ranges.push(range);
+  return packRanges(
+    page.base,
+    ranges.sort((a, b) => a.start - b.start),
+  );
+}

@@ -1,0 +1,45 @@
+import type { Database } from '@packhouse/database';
+import type { CoverageParts } from '@packhouse/pipeline';
+import type { QueueReader } from '@packhouse/queue';
+import type { Clock } from '@packhouse/runtime';
+import pLimit from 'p-limit';
+import { createRecent } from '../cache/recent.js';
+
+/** How long the same question gets the same answer, in milliseconds. */
+const REUSE_MS = 1_000;
+const MAX_REMEMBERED = 1_000;
+/** Questions to the database at a time: pointers need its connections more. */
+const MAX_QUESTIONS = 3;
+
+/** Reads coverage, sparing the database and the queue: the same question is asked once a second at most. */
+export function createSparingCoverage(parts: {
+  database: Database;
+  queue: QueueReader | undefined;
+  clock: Clock;
+}): CoverageParts {
+  const { holes } = parts.database;
+  const remember = createRecent({
+    now: () => parts.clock.now(),
+    ttlMs: REUSE_MS,
+    maxEntries: MAX_REMEMBERED,
+  });
+  const turn = pLimit(MAX_QUESTIONS);
+  const sparing =
+    <Q, A>(name: string, ask: (question: Q) => Promise<A>) =>
+    (question: Q): Promise<A> =>
+      remember(`${name} ${JSON.stringify(question)}`, () => turn(() => ask(question)));
+  const { queue } = parts;
+  return {
+    database: {
+      holes: {
+        page: sparing('page', holes.page),
+        count: sparing('count', holes.count),
+        standing: sparing('standing', holes.standing),
+      },
+    },
+    queue:
+      queue === undefined
+        ? undefined
+        : { look: (name, limit) => remember(`look ${name} ${limit}`, () => queue.look(name, limit)) },
+  };
+}

@@ -1,0 +1,151 @@
+import { nodeMethod } from '@packhouse/networks';
+import type { ForwardAnswer, ResultBody } from '@packhouse/node-rpc';
+import { noteOnce } from '../http/exchange.js';
+import { Problem } from '../http/problem.js';
+import type { RpcVisit } from './method.js';
+
+/** The whole answer of a node. */
+export type WholeAnswer =
+  | {
+      kind: 'result';
+      body: ResultBody;
+      /** Made when it is first read. */
+      readonly text: string;
+      upstream: string;
+    }
+  | { kind: 'error'; error: Buffer; code: number; message: string };
+
+/** The only results that can be large: other whole answers do not wait for room, and are counted when they are here. */
+const LISTS = new Set(['eth_getLogs', 'core_getLogs']);
+const COUNTED_BYTES = 65_536;
+
+/**
+ * Asks the best node for a result that is worked on here. All questions of one call share the time that the networks
+ * file allows for it, from the first of them on. Throws problems.
+ */
+export async function askWhole(
+  visit: Pick<RpcVisit, 'at' | 'key' | 'signal' | 'span' | 'notes' | 'deadline'>,
+  request: {
+    method: string;
+    params: string;
+    idempotent?: boolean;
+    block?: number;
+    /** Of the time that is left at most. */
+    timeoutMs?: number;
+  },
+): Promise<WholeAnswer> {
+  const { at, key, signal, span, notes } = visit;
+  const { rpc } = at.site.network;
+  visit.deadline ??= performance.now() + rpc.timeoutMs;
+  const holder = key?.id ?? 0;
+  // A whole result is counted until the client has its answer.
+  const held = LISTS.has(request.method) ? await at.memory?.enter(signal, holder) : undefined;
+  const leftMs = Math.floor(visit.deadline - performance.now());
+  let answer: ForwardAnswer | undefined;
+  try {
+    if (leftMs > 0) {
+      answer = await at.forwarder.call({
+        method: nodeMethod(request.method, rpc.aliases),
+        params: request.params,
+        idempotent: request.idempotent ?? true,
+        whole: true,
+        timeoutMs: Math.min(leftMs, request.timeoutMs ?? leftMs),
+        maxBytes: rpc.maxAnswerBytes,
+        signal,
+        ...(request.block === undefined ? {} : { block: request.block }),
+        ...(span === undefined ? {} : { span }),
+      });
+    }
+  } finally {
+    const bytes = answer?.kind === 'result' ? sizeOf(answer.body) : 0;
+    if (held !== undefined) held(bytes);
+    else if (bytes > COUNTED_BYTES) at.memory?.hold(bytes, signal, holder);
+  }
+  if (answer === undefined || (answer.kind === 'failed' && answer.reason === 'timeout')) {
+    throw failure({ reason: 'timeout', detail: `it takes longer than ${rpc.timeoutMs} ms` }, rpc);
+  }
+  if (answer.kind === 'failed') throw failure(answer, rpc);
+  noteOnce(notes?.upstreams, answer.upstream);
+  if (answer.kind === 'error') return answer;
+  const { body, upstream } = answer;
+  return {
+    kind: 'result',
+    ...{ body, upstream },
+    get text() {
+      return body.bytes.toString('utf8');
+    },
+  };
+}
+
+/** Bytes of a result that is here. */
+export function sizeOf(body: ResultBody): number {
+  return body.pieces?.reduce((sum, { length }) => sum + length, 0) ?? body.bytes.length;
+}
+
+/** A block and its parent. */
+export interface BlockLink {
+  number: number;
+  hash: string;
+  parentHash: string;
+}
+
+/**
+ * The link of a block by its number or a tag; null if there is none. Nodes that are not as far as `head`, by default
+ * as the others, are asked last: one that was left on a dead branch has other blocks. Throws problems and NodeSaid.
+ */
+export async function linkAt(
+  visit: RpcVisit,
+  block: number | 'latest' | 'safe' | 'finalized',
+  head = visit.at.forwarder.head(),
+): Promise<BlockLink | null> {
+  const at = typeof block === 'number' ? `0x${block.toString(16)}` : block;
+  const answer = await askWhole(visit, {
+    method: 'eth_getBlockByNumber',
+    params: JSON.stringify([at, false]),
+    ...(head === null ? {} : { block: head }),
+  });
+  if (answer.kind === 'error') throw new NodeSaid(answer.error);
+  const said = JSON.parse(answer.text) as { number?: unknown; hash?: unknown; parentHash?: unknown } | null;
+  if (said === null) return null;
+  const { number, hash, parentHash } = said;
+  if (typeof number !== 'string' || typeof hash !== 'string' || typeof parentHash !== 'string') {
+    throw failure({ reason: 'nonsense', detail: 'a node sent a block that is none' });
+  }
+  return { number: Number(number), hash, parentHash };
+}
+
+/** A node's own error, to be handed on as it is. */
+export class NodeSaid extends Error {
+  readonly error: Buffer;
+
+  constructor(error: Buffer) {
+    super('a node answered with an error');
+    this.error = error;
+  }
+}
+
+const REASONS = {
+  timeout: 'upstream-timeout',
+  unavailable: 'upstream-unavailable',
+  nonsense: 'upstream-nonsense',
+  'too-large': 'answer-too-large',
+} as const;
+
+/** Seconds that a client is asked to wait if no node can be asked. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** The problem for a call that no node answered; `limits` if the answer may have been too large. */
+export function failure(
+  failed: { reason: keyof typeof REASONS; detail: string; retryAfterMs?: number },
+  limits?: { readonly maxAnswerBytes: number },
+): Problem {
+  const seconds = Math.max(RETRY_AFTER_SECONDS, Math.ceil((failed.retryAfterMs ?? 0) / 1_000));
+  const later = failed.reason === 'unavailable';
+  return new Problem(REASONS[failed.reason], {
+    detail: `The request could not be answered: ${failed.detail}.`,
+    ...(failed.reason === 'too-large' ? { members: { limit: limits?.maxAnswerBytes } } : {}),
+    ...(later
+      ? { members: { retryAfterMs: seconds * 1_000 }, headers: { 'retry-after': String(seconds) } }
+      : {}),
+  });
+}

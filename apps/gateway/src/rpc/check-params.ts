@@ -1,0 +1,117 @@
+import { Problem } from '../http/problem.js';
+
+/** Says what is wrong with a value, or null. */
+export type Check = (value: unknown) => string | null;
+
+/**
+ * Checks parameters by position; those from `required` on may be left out. Throws the problem `params-invalid`, which
+ * names the argument in geth's words (go-ethereum, rpc/json.go, parsePositionalArguments).
+ */
+export function checkParams(
+  params: readonly unknown[],
+  checks: readonly Check[],
+  required = checks.length,
+): void {
+  if (params.length > checks.length) {
+    throw invalidParams(`too many arguments, want at most ${checks.length}`, params.length - 1);
+  }
+  for (const [at, check] of checks.entries()) {
+    const value = params[at];
+    if (at >= params.length || (value === null && at < required)) {
+      if (at < required) throw invalidParams(`missing value for required argument ${at}`, at);
+      return;
+    }
+    if (value === null && at >= required) continue;
+    const wrong = check(value);
+    if (wrong !== null) throw invalidParams(`invalid argument ${at}: ${wrong}`, at);
+  }
+}
+
+/** The problem for a wrong parameter. */
+export function invalidParams(detail: string, argument?: number): Problem {
+  return new Problem('params-invalid', {
+    detail,
+    ...(argument === undefined ? {} : { members: { argument } }),
+  });
+}
+
+/** Not checked. */
+export const anything: Check = () => null;
+
+/** A boolean. */
+export const flag: Check = (value) =>
+  typeof value === 'boolean' ? null : `expected true or false, got ${kindOf(value)}`;
+
+/** A QUANTITY of at most 64 bits. */
+export const quantity: Check = (value) => quantityUpTo(value, 16);
+
+/** A QUANTITY of at most 256 bits. */
+export const bigQuantity: Check = (value) => quantityUpTo(value, 64);
+
+function quantityUpTo(value: unknown, digits: number): string | null {
+  if (typeof value !== 'string') return `expected a hex string, got ${kindOf(value)}`;
+  if (!value.startsWith('0x')) return 'hex string without 0x prefix';
+  if (value === '0x') return 'hex string "0x"';
+  if (!/^0x[0-9a-fA-F]+$/.test(value)) return 'invalid hex string';
+  if (/^0x0./.test(value)) return 'hex number with leading zero digits';
+  return value.length - 2 > digits ? `hex number > ${digits * 4} bits` : null;
+}
+
+/** DATA of any length. */
+export const data: Check = (value) => {
+  if (typeof value !== 'string') return `expected a hex string, got ${kindOf(value)}`;
+  if (!value.startsWith('0x')) return 'hex string without 0x prefix';
+  if (value.length % 2 !== 0) return 'hex string of odd length';
+  return /^0x[0-9a-fA-F]*$/.test(value) ? null : 'invalid hex string';
+};
+
+function fixedData(bytes: number): Check {
+  return (value) => {
+    const wrong = data(value);
+    if (wrong !== null) return wrong;
+    const digits = (value as string).length - 2;
+    return digits === bytes * 2 ? null : `hex string has length ${digits}, want ${bytes * 2}`;
+  };
+}
+
+/** DATA, 20 bytes. */
+export const address = fixedData(20);
+
+/** DATA, 32 bytes. */
+export const hash = fixedData(32);
+
+/** A position in storage: 32 bytes at most, leading zeros allowed, as geth takes it. */
+export const storagePosition: Check = (value) => {
+  if (typeof value !== 'string') return `expected a hex string, got ${kindOf(value)}`;
+  if (!/^0x[0-9a-fA-F]+$/.test(value))
+    return value.startsWith('0x') ? 'invalid hex string' : 'hex string without 0x prefix';
+  return value.length > 66 ? `hex string has length ${value.length - 2}, want at most 64` : null;
+};
+
+export const BLOCK_TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'safe', 'finalized'];
+
+/** A block number or a tag. */
+export const blockParameter: Check = (value) =>
+  typeof value === 'string' && BLOCK_TAGS.includes(value) ? null : quantity(value);
+
+/** A block number, a tag, or `{blockHash}` or `{blockNumber}` (EIP-1898). */
+export const blockOrHash: Check = (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return blockParameter(value);
+  const { blockHash, blockNumber } = value as Record<string, unknown>;
+  if (blockHash !== undefined && blockNumber !== undefined) {
+    return 'cannot specify both BlockHash and BlockNumber, choose one or the other';
+  }
+  if (blockHash !== undefined) return hash(blockHash);
+  return blockNumber === undefined ? 'expected blockHash or blockNumber' : blockParameter(blockNumber);
+};
+
+/** A word for what a value is, for messages. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : typeof value;
+}
+
+/** The number in a block parameter; undefined for tags and hashes. */
+export function blockNumberOf(value: unknown): number | undefined {
+  return typeof value === 'string' && value.startsWith('0x') ? Number(value) : undefined;
+}

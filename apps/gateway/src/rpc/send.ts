@@ -1,0 +1,115 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Logger } from '@packhouse/runtime';
+import type { Exchange } from '../http/exchange.js';
+import type { Problem } from '../http/problem.js';
+import { problemOfError } from '../http/problem-of-error.js';
+import { PROBLEM_REASONS } from '../http/problem-reasons.js';
+import type { RpcAnswer } from './method.js';
+
+/** How long a client may take for an answer that is held for it. */
+const SEND_MS = 120_000;
+/** Smaller answers fit into what a connection buffers anyway. */
+const HELD_BYTES = 65_536;
+/** As many bytes as characters. */
+const PLAIN_ID = /^[ -~]*$/;
+
+/** Sends the answer to one call, with its id as it was written. */
+export function sendAnswer(exchange: Exchange, id: string, answer: RpcAnswer): void {
+  // Answers to POST are not stored unless they say so (RFC 9110, 9.3.3).
+  exchange.header('content-type', 'application/json');
+  if (answer.kind === 'error') {
+    exchange.sendBuffer(nodeErrorText(id, answer.error));
+    return;
+  }
+  const { rest } = answer.body;
+  const pieces = answer.body.pieces ?? [answer.body.bytes];
+  if (pieces.length > 1 || (pieces[0] as Buffer).length > HELD_BYTES) limitSending(exchange.response);
+  if (rest === null && PLAIN_ID.test(id)) {
+    exchange.sendParts(`{"jsonrpc":"2.0","id":${id},"result":`, pieces, '}');
+    return;
+  }
+  const head = beforeResult(id);
+  if (rest === null) exchange.sendBuffer(Buffer.concat([head, ...pieces, AFTER_RESULT]));
+  else
+    exchange.sendStream(
+      Readable.from(streamed(exchange, head, answer.body.bytes, rest), { objectMode: false }),
+    );
+}
+
+/** Its length is known when it is sent. */
+async function* streamed(
+  exchange: Exchange,
+  head: Buffer,
+  bytes: Buffer,
+  rest: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  exchange.bytes = head.length + bytes.length + AFTER_RESULT.length;
+  yield head;
+  yield bytes;
+  for await (const piece of rest) {
+    exchange.bytes += piece.length;
+    yield piece;
+  }
+  yield AFTER_RESULT;
+}
+
+/**
+ * Answers with a refusal in the envelope of JSON-RPC. `id`: JSON text of the id that it answers. `httpErrors` is the
+ * network's setting: `always200` for clients that never read the body of another status.
+ */
+export function sendRefusal(
+  exchange: Exchange,
+  error: unknown,
+  {
+    logger,
+    id = 'null',
+    httpErrors,
+  }: { logger: Logger; id?: string | undefined; httpErrors: 'status' | 'always200' },
+): void {
+  const problem = problemOfError(error);
+  logInternal(problem, exchange, logger);
+  exchange.refusal = problem.reason;
+  for (const [name, value] of Object.entries(problem.headers)) exchange.header(name, value);
+  exchange
+    .status(httpErrors === 'always200' ? 200 : problem.status)
+    .header('cache-control', 'no-store')
+    .header('x-request-id', exchange.id)
+    .header('content-type', 'application/json')
+    .sendBuffer(refusalText(id, problem, exchange.id));
+}
+
+/** Logs a fault of the gateway's own, with its cause. */
+export function logInternal(problem: Problem, request: { id: string }, logger: Logger): void {
+  if (problem.reason !== 'internal') return;
+  logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
+}
+
+/** Cuts the connection of a client that has not taken its answer in time; a trickle keeps no answer in memory for ever. */
+function limitSending(response: ServerResponse): void {
+  const timer = setTimeout(() => response.destroy(), SEND_MS);
+  timer.unref();
+  response.once('close', () => clearTimeout(timer));
+}
+
+/** The envelope before a result. */
+export function beforeResult(id: string): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":`);
+}
+
+/** The envelope after it. */
+export const AFTER_RESULT = Buffer.from('}');
+
+/** A node's error in its envelope. */
+export function nodeErrorText(id: string, error: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":`), error, AFTER_RESULT]);
+}
+
+/** A refusal of the gateway's own in its envelope. */
+export function refusalText(id: string, problem: Problem, requestId: string): Buffer {
+  const { code } = PROBLEM_REASONS[problem.reason];
+  const data = { reason: problem.reason, requestId, ...problem.members };
+  return Buffer.from(
+    `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message: problem.message, data })}}`,
+  );
+}
