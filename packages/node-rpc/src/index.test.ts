@@ -6,7 +6,10 @@ it('lets out no more than the source, the forwarder, and how nodes are named, as
     'createBlockSource',
     'createForwarder',
     'createNodeLabel',
+    'createUpstreamClient',
     'headQuestion',
+    'identityQuestion',
+    'quantity',
     'refusedRange',
   ]);
 });

@@ -1,5 +1,6 @@
 export type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './blocks/block-source.js';
 export { type BlockSourceOptions, createBlockSource } from './blocks/create-block-source.js';
+export { type ClientAnswer, createUpstreamClient, type UpstreamClient } from './calls/client.js';
 export { createForwarder, type ForwarderOptions } from './forward/create-forwarder.js';
 export type {
   ForwardAnswer,
@@ -12,5 +13,5 @@ export type { BlockAnchor, BlockHeader } from './heads/ask-head.js';
 export type { FetchWish } from './heads/choose-node.js';
 export type { ChainHead } from './heads/pool-head.js';
 export { createNodeLabel, type NodeLabel } from './upstream/label.js';
-export { headQuestion, type NodeQuestion } from './upstream/questions.js';
+export { headQuestion, identityQuestion, quantity } from './upstream/questions.js';
 export { type RefusedRange, refusedRange } from './upstream/refused-range.js';

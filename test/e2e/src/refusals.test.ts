@@ -56,7 +56,7 @@ describe('packhouse local refuses in one sentence that names the cause and the w
   test('a node that is not there', async () => {
     const { code, line } = await refusal(['--rpc', 'http://127.0.0.1:9']);
     expect(code).toBe(69);
-    expect(line).toMatch(/127\.0\.0\.1:9 cannot be reached.*\[NODE_UNREACHABLE\]$/);
+    expect(line).toMatch(/127\.0\.0\.1:9\S* refused the connection.*\[NODE_UNREACHABLE\]$/);
   });
 
   test('an address that answers HTML', async () => {

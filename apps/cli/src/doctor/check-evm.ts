@@ -1,8 +1,8 @@
-import type { NodeAsk } from './ask-node.js';
+import { identityQuestion, type UpstreamClient } from '@packhouse/node-rpc';
 import type { Chart } from './chart.js';
 import { checkMethods, type Question } from './check-methods.js';
 import { reach } from './reach.js';
-import { asQuantity, headerOf } from './read-values.js';
+import { headerOf } from './read-values.js';
 
 const ZERO_ADDRESS = `0x${'00'.repeat(20)}`;
 const ZERO_HASH = `0x${'00'.repeat(32)}`;
@@ -29,7 +29,7 @@ const questions = (hash: string): Question[] => [
 ];
 
 /** Everything about an upstream of an EVM network that it alone can tell, but the proof of a block. */
-export async function checkEvm(chart: Chart, ask: NodeAsk): Promise<void> {
+export async function checkEvm(chart: Chart, ask: UpstreamClient): Promise<void> {
   if (!(await reach(chart, ask, ['eth_chainId', []]))) return;
   await checkChain(chart, ask);
   const latest = headerOf(await ask.call('eth_getBlockByNumber', ['latest', false]));
@@ -51,9 +51,10 @@ export async function checkEvm(chart: Chart, ask: NodeAsk): Promise<void> {
   ]);
 }
 
-async function checkChain(chart: Chart, ask: NodeAsk): Promise<void> {
+async function checkChain(chart: Chart, ask: UpstreamClient): Promise<void> {
   const answer = await ask.call('eth_chainId', []);
-  const chainId = answer.kind === 'result' ? asQuantity(answer.value) : null;
+  const chainId =
+    answer.kind === 'result' ? (identityQuestion(chart.network)?.read(answer.value) ?? null) : null;
   const expected = chart.network.chainId;
   if (chainId === expected) {
     chart.set('chain', 'ok', String(chainId));
@@ -69,7 +70,7 @@ async function checkChain(chart: Chart, ask: NodeAsk): Promise<void> {
   );
 }
 
-async function checkFinal(chart: Chart, ask: NodeAsk): Promise<void> {
+async function checkFinal(chart: Chart, ask: UpstreamClient): Promise<void> {
   const { tag, depth } = chart.network.finality;
   const byDepth = chart.head === null ? null : Math.max(0, chart.head - depth);
   if (!tag) {
@@ -90,7 +91,7 @@ async function checkFinal(chart: Chart, ask: NodeAsk): Promise<void> {
   );
 }
 
-async function checkSyncing(chart: Chart, ask: NodeAsk): Promise<void> {
+async function checkSyncing(chart: Chart, ask: UpstreamClient): Promise<void> {
   const answer = await ask.call('eth_syncing', []);
   if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return;
   chart.find(
@@ -100,7 +101,7 @@ async function checkSyncing(chart: Chart, ask: NodeAsk): Promise<void> {
   );
 }
 
-async function checkBatch(chart: Chart, ask: NodeAsk): Promise<void> {
+async function checkBatch(chart: Chart, ask: UpstreamClient): Promise<void> {
   const most = chart.upstream.requestsPerSecond ?? Number.POSITIVE_INFINITY;
   for (const size of BATCHES.filter((size, at) => size <= most || at === BATCHES.length - 1)) {
     if ((await ask.batch(size, 'eth_chainId')) !== size) continue;
@@ -118,7 +119,7 @@ async function checkBatch(chart: Chart, ask: NodeAsk): Promise<void> {
   );
 }
 
-async function checkClient(chart: Chart, ask: NodeAsk): Promise<void> {
+async function checkClient(chart: Chart, ask: UpstreamClient): Promise<void> {
   const answer = await ask.call('web3_clientVersion', []);
   if (answer.kind !== 'result' || typeof answer.value !== 'string') return;
   chart.set('client', 'ok', chart.label.quote(answer.value).slice(0, 40));

@@ -1,4 +1,4 @@
-import type { NodeAnswer, NodeAsk } from './ask-node.js';
+import type { ClientAnswer, UpstreamClient } from '@packhouse/node-rpc';
 import type { Chart } from './chart.js';
 
 /** A method and parameters that do no harm. */
@@ -12,15 +12,15 @@ const HOW_MANY_SHOWN = 4;
  */
 export async function checkMethods(
   chart: Chart,
-  ask: NodeAsk,
+  ask: UpstreamClient,
   questions: readonly Question[],
   must: readonly string[],
 ): Promise<void> {
   const asked = questions.filter(([method]) => !chart.network.rpc.deny.includes(method));
   const answers = await Promise.all(asked.map(([method, params]) => ask.call(method, params)));
-  const names = (fits: (answer: NodeAnswer) => boolean): string[] =>
-    asked.filter((_, at) => fits(answers[at] as NodeAnswer)).map(([method]) => method);
-  const missing = names(isMissing);
+  const names = (fits: (answer: ClientAnswer) => boolean): string[] =>
+    asked.filter((_, at) => fits(answers[at] as ClientAnswer)).map(([method]) => method);
+  const missing = names((answer) => answer.kind === 'error' && answer.error.code === 'NODE_METHOD_MISSING');
   const silent = names((answer) => answer.kind === 'failed');
   const have = `${asked.length - missing.length - silent.length}/${asked.length}`;
   chart.set('methods', 'ok', have);
@@ -46,13 +46,4 @@ export async function checkMethods(
 function shown(names: readonly string[]): string {
   const first = names.slice(0, HOW_MANY_SHOWN).join(', ');
   return names.length > HOW_MANY_SHOWN ? `${first} and ${names.length - HOW_MANY_SHOWN} more` : first;
-}
-
-/** Nodes say it in several ways; the code alone is not enough, some use it for networks that are not supported. */
-function isMissing(answer: NodeAnswer): boolean {
-  if (answer.kind !== 'error') return false;
-  if (answer.code === -32601) return true;
-  return /method.{0,60}(not found|does not exist|not available|not supported|unsupported|disabled)/i.test(
-    answer.message,
-  );
 }

@@ -1,16 +1,15 @@
-import type { NodeAnswer, NodeAsk } from './ask-node.js';
+import { type ClientAnswer, identityQuestion, type UpstreamClient } from '@packhouse/node-rpc';
 import type { Chart } from './chart.js';
 import { checkMethods, type Question } from './check-methods.js';
 import { reach } from './reach.js';
 import { asQuantity, fieldOf } from './read-values.js';
 
 /** The core space of Conflux: `cfx_` unless the networks file has another prefix for the nodes. */
-export async function checkCore(chart: Chart, ask: NodeAsk): Promise<void> {
+export async function checkCore(chart: Chart, ask: UpstreamClient): Promise<void> {
   const prefix = chart.network.rpc.aliases.core_ ?? 'core_';
   if (!(await reach(chart, ask, [`${prefix}getStatus`, []]))) return;
   const status = await ask.call(`${prefix}getStatus`, []);
-  // Addresses carry the network's id; nodes of old tell the chain's only, which is the same on both public networks.
-  const id = asQuantity(fieldOf(status, 'networkId')) ?? asQuantity(fieldOf(status, 'chainId'));
+  const id = status.kind === 'result' ? (identityQuestion(chart.network)?.read(status.value) ?? null) : null;
   const expected = chart.network.chainId;
   if (id === expected) chart.set('chain', 'ok', String(id));
   else {
@@ -41,7 +40,7 @@ export async function checkCore(chart: Chart, ask: NodeAsk): Promise<void> {
 }
 
 /** CKB. */
-export async function checkCell(chart: Chart, ask: NodeAsk): Promise<void> {
+export async function checkCell(chart: Chart, ask: UpstreamClient): Promise<void> {
   if (!(await reach(chart, ask, ['get_tip_block_number', []]))) return;
   const tip = await ask.call('get_tip_block_number', []);
   chart.head = tip.kind === 'result' ? asQuantity(tip.value) : null;
@@ -77,7 +76,7 @@ export async function checkCell(chart: Chart, ask: NodeAsk): Promise<void> {
 const NOBODY = `0x${'00'.repeat(19)}01`;
 
 /** A name registry. */
-export async function checkRegistry(chart: Chart, ask: NodeAsk): Promise<void> {
+export async function checkRegistry(chart: Chart, ask: UpstreamClient): Promise<void> {
   const prefix = chart.network.rpc.aliases.registry_ ?? 'registry_';
   const key_info = { coin_type: '60', chain_id: '1', key: NOBODY };
   const question: Question = [`${prefix}accountList`, [{ type: 'blockchain', key_info }]];
@@ -100,7 +99,7 @@ export async function checkRegistry(chart: Chart, ask: NodeAsk): Promise<void> {
 }
 
 /** What an indexer says of itself; those that say nothing are believed. */
-function checkIndex(chart: Chart, answer: NodeAnswer): void {
+function checkIndex(chart: Chart, answer: ClientAnswer): void {
   const data = fieldOf(answer, 'data') as Record<string, unknown> | null | undefined;
   const { chain, current_block_number: block, is_latest_block_number: latest } = data ?? {};
   if (typeof chain === 'string') {
@@ -116,7 +115,7 @@ function checkIndex(chart: Chart, answer: NodeAnswer): void {
   );
 }
 
-async function client(chart: Chart, ask: NodeAsk, question: Question, field?: string): Promise<void> {
+async function client(chart: Chart, ask: UpstreamClient, question: Question, field?: string): Promise<void> {
   const answer = await ask.call(...question);
   const said =
     answer.kind !== 'result' ? undefined : field === undefined ? answer.value : fieldOf(answer, field);

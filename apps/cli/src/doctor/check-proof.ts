@@ -1,7 +1,6 @@
 import { createProver } from '@packhouse/chain';
-import { createBlockSource, type FetchedBlock } from '@packhouse/node-rpc';
+import { createBlockSource, type FetchedBlock, type UpstreamClient } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError } from '@packhouse/runtime';
-import type { NodeAsk } from './ask-node.js';
 import type { Chart } from './chart.js';
 import { headerOf } from './read-values.js';
 
@@ -14,7 +13,7 @@ const LOOK_BACK = 8;
  */
 export async function checkProof(
   chart: Chart,
-  ask: NodeAsk,
+  ask: UpstreamClient,
   { context, timeoutMs, signal }: { context: Context; timeoutMs: number; signal: AbortSignal },
 ): Promise<void> {
   if (!chart.usable || chart.head === null) return;
@@ -50,7 +49,7 @@ export async function checkProof(
 }
 
 /** This block, or one a little before it that has transactions. */
-async function blockWithTransactions(ask: NodeAsk, newest: number): Promise<number> {
+async function blockWithTransactions(ask: UpstreamClient, newest: number): Promise<number> {
   const numbers = Array.from({ length: LOOK_BACK }, (_, at) => newest - at).filter((number) => number >= 0);
   const headers = await Promise.all(
     numbers.map(async (number) => headerOf(await ask.call('eth_getBlockByNumber', [hex(number), false]))),

@@ -1,5 +1,4 @@
-import { headQuestion } from '@packhouse/node-rpc';
-import type { NodeAsk } from './ask-node.js';
+import { headQuestion, type UpstreamClient } from '@packhouse/node-rpc';
 import type { Chart } from './chart.js';
 import { headerOf } from './read-values.js';
 
@@ -9,13 +8,13 @@ const LAG = 3;
 /** Holds the upstreams of one network against each other: how far each is, and whether all are on one chain. */
 export async function compareUpstreams(
   charts: readonly Chart[],
-  asks: ReadonlyMap<Chart, NodeAsk>,
+  asks: ReadonlyMap<Chart, UpstreamClient>,
 ): Promise<void> {
   const usable = charts.filter((chart) => chart.usable);
   // At once, so that none is behind only because it was asked first.
   await Promise.all(
     usable.map(async (chart) => {
-      chart.head = (await headOf(chart, asks.get(chart) as NodeAsk)) ?? chart.head;
+      chart.head = (await headOf(chart, asks.get(chart) as UpstreamClient)) ?? chart.head;
     }),
   );
   const best = Math.max(...usable.map((chart) => chart.head ?? -1));
@@ -37,7 +36,7 @@ export async function compareUpstreams(
   await compareBranches(usable, asks);
 }
 
-async function headOf({ network }: Chart, ask: NodeAsk): Promise<number | null> {
+async function headOf({ network }: Chart, ask: UpstreamClient): Promise<number | null> {
   const question = headQuestion(network);
   if (question === null) return null;
   const answer = await ask.call(question.method, question.params);
@@ -59,14 +58,19 @@ function compareChains(charts: readonly Chart[]): void {
 }
 
 /** The newest block that is final for all has one hash everywhere. */
-async function compareBranches(charts: readonly Chart[], asks: ReadonlyMap<Chart, NodeAsk>): Promise<void> {
+async function compareBranches(
+  charts: readonly Chart[],
+  asks: ReadonlyMap<Chart, UpstreamClient>,
+): Promise<void> {
   const those = charts.filter((chart) => chart.network.family === 'evm' && chart.final !== null);
   if (those.length < 2) return;
   const number = Math.min(...those.map((chart) => chart.final as number));
   const hashes = await Promise.all(
     those.map(async (chart) => {
       const params = [`0x${number.toString(16)}`, false];
-      return headerOf(await (asks.get(chart) as NodeAsk).call('eth_getBlockByNumber', params))?.hash ?? null;
+      return (
+        headerOf(await (asks.get(chart) as UpstreamClient).call('eth_getBlockByNumber', params))?.hash ?? null
+      );
     }),
   );
   const most = mostCommon(hashes.flatMap((hash) => hash ?? []));

@@ -1,6 +1,6 @@
 import type { Network } from '@packhouse/networks';
+import { createUpstreamClient, type UpstreamClient } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
-import { createNodeAsk, type NodeAsk } from './ask-node.js';
 import { type Chart, createChart } from './chart.js';
 import { checkEvm } from './check-evm.js';
 import { checkCell, checkCore, checkRegistry } from './check-others.js';
@@ -23,11 +23,12 @@ export async function examine(network: Network, options: ExamineOptions): Promis
   const late = AbortSignal.timeout(limitMs);
   const signal = AbortSignal.any([context.signal, late]);
   const charts = network.upstreams.map((upstream) => createChart(network, upstream));
-  const asks = new Map<Chart, NodeAsk>(
+  const asks = new Map<Chart, UpstreamClient>(
     charts.map((chart) => [
       chart,
-      createNodeAsk({
-        ...{ upstream: chart.upstream, label: chart.label, clock: context.clock },
+      createUpstreamClient({
+        upstream: chart.upstream,
+        clock: context.clock,
         timeoutMs,
         signal,
       }),
@@ -46,7 +47,7 @@ export async function examine(network: Network, options: ExamineOptions): Promis
     await Promise.all(
       charts.map((chart) =>
         bounded([chart], async () => {
-          const ask = asks.get(chart) as NodeAsk;
+          const ask = asks.get(chart) as UpstreamClient;
           await CHECKS[network.family](chart, ask);
           if (network.family === 'evm') await checkProof(chart, ask, { context, timeoutMs, signal });
         }),

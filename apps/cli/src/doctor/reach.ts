@@ -1,4 +1,4 @@
-import type { NodeAnswer, NodeAsk } from './ask-node.js';
+import type { ClientAnswer, UpstreamClient } from '@packhouse/node-rpc';
 import type { Chart } from './chart.js';
 import type { Question } from './check-methods.js';
 
@@ -7,7 +7,7 @@ const SLOW_MS = 1_000;
 const TIMES = 3;
 
 /** Asks a node something that costs it nothing, for its latency; false where it does not answer at all. */
-export async function reach(chart: Chart, ask: NodeAsk, [method, params]: Question): Promise<boolean> {
+export async function reach(chart: Chart, ask: UpstreamClient, [method, params]: Question): Promise<boolean> {
   const times: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {
     const answer = await ask.call(method, params);
@@ -35,19 +35,15 @@ export async function reach(chart: Chart, ask: NodeAsk, [method, params]: Questi
   return true;
 }
 
-function fail(chart: Chart, method: string, answer: Exclude<NodeAnswer, { kind: 'result' }>): void {
+function fail(chart: Chart, method: string, answer: Exclude<ClientAnswer, { kind: 'result' }>): void {
   chart.usable = false;
-  if (answer.kind === 'failed') {
-    chart.find(
-      ...(['reach', 'fail', 'no'] as const),
-      `It ${answer.what}.`,
-      'Check that the node runs, and its url and headers in the networks file.',
-    );
-    return;
-  }
   chart.find(
-    ...(['reach', 'fail', `error ${answer.code}`] as const),
-    `It answers ${method} with error ${answer.code}: ${answer.message}`,
-    "Check that it is a node of this network's family.",
+    'reach',
+    'fail',
+    answer.kind === 'failed' ? 'no' : `error ${answer.code}`,
+    `It ${answer.what} when asked ${method}.`,
+    answer.kind === 'failed'
+      ? 'Check that the node runs, and its url and headers in the networks file.'
+      : "Check that it is a node of this network's family, and its key.",
   );
 }

@@ -1,4 +1,4 @@
-import type { NodeAnswer } from './ask-node.js';
+import type { ClientAnswer } from '@packhouse/node-rpc';
 
 /** A QUANTITY, or a number where nodes send one; null where it is neither. */
 export function asQuantity(value: unknown): number | null {
@@ -11,7 +11,9 @@ function fromHex(text: string): number {
 }
 
 /** The number of a block and its hash; null where the answer is none. */
-export function headerOf(answer: NodeAnswer): { number: number; hash: string; transactions: number } | null {
+export function headerOf(
+  answer: ClientAnswer,
+): { number: number; hash: string; transactions: number } | null {
   if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return null;
   const { number, hash, transactions } = answer.value as Record<string, unknown>;
   const read = asQuantity(number);
@@ -20,7 +22,7 @@ export function headerOf(answer: NodeAnswer): { number: number; hash: string; tr
 }
 
 /** A field of a result; undefined where there is none. */
-export function fieldOf(answer: NodeAnswer, name: string): unknown {
+export function fieldOf(answer: ClientAnswer, name: string): unknown {
   if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return undefined;
   return (answer.value as Record<string, unknown>)[name];
 }

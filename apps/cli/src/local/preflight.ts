@@ -49,7 +49,7 @@ export async function preflight(
   const nodes = pairAddresses(rpc);
   const chainId = await askChainId(
     nodes.map(({ url }) => url),
-    context.signal,
+    context,
   );
   const kinds = wish.kinds ?? [...KINDS];
   const file = JSON.stringify(

@@ -1,7 +1,12 @@
-import { type Network, nodeMethod } from '@packhouse/networks';
+import type { Network } from '@packhouse/networks';
 import { CallController, type Context } from '@packhouse/runtime';
 import type { ForwardMetrics } from '../upstream/metrics.js';
-import { FINALIZED_QUESTION, headQuestion, type NodeQuestion, quantity } from '../upstream/questions.js';
+import {
+  FINALIZED_QUESTION,
+  headQuestion,
+  identityQuestion,
+  type NodeQuestion,
+} from '../upstream/questions.js';
 import { type ForwardNode, TIMED_OUT } from './forward-node.js';
 
 /** Asks every node which chain it is on and how far it is, over and over, until the signal is aborted. */
@@ -68,20 +73,6 @@ async function checkIdentity(
   if (node.excluded) context.logger.warn(facts, 'node serves another chain: it is not asked');
   else context.logger.info(facts, 'node serves the right chain again');
   return !node.excluded;
-}
-
-/** How the nodes of a network are asked for the `chainId` of the networks file; null where that has none. */
-function identityQuestion(network: Network): NodeQuestion | null {
-  if (network.family === 'evm') return { method: 'eth_chainId', params: [], read: quantity };
-  if (network.family !== 'core') return null;
-  return { method: nodeMethod('core_getStatus', network.rpc.aliases), params: [], read: networkOfStatus };
-}
-
-/** Nodes of old tell the chain only, which is the same number on the main network. */
-function networkOfStatus(status: unknown): number | null {
-  if (typeof status !== 'object' || status === null) return null;
-  const { chainId, networkId } = status as { chainId?: unknown; networkId?: unknown };
-  return quantity(networkId) ?? quantity(chainId);
 }
 
 /** Codes by which nodes refuse a parameter or a method; the sentence decides where the code means many things. */

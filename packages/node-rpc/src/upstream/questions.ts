@@ -26,6 +26,20 @@ export function headQuestion(network: Pick<Network, 'family' | 'rpc'>): NodeQues
   }
 }
 
+/** How the nodes of a network are asked for the `chainId` of the networks file; null where that has none. */
+export function identityQuestion(network: Pick<Network, 'family' | 'rpc'>): NodeQuestion | null {
+  if (network.family === 'evm') return { method: 'eth_chainId', params: [], read: quantity };
+  if (network.family !== 'core') return null;
+  return { method: nodeMethod('core_getStatus', network.rpc.aliases), params: [], read: networkOfStatus };
+}
+
+/** Nodes of old tell the chain only, which is the same number on the main network. */
+function networkOfStatus(status: unknown): number | null {
+  if (typeof status !== 'object' || status === null) return null;
+  const { chainId, networkId } = status as { chainId?: unknown; networkId?: unknown };
+  return quantity(networkId) ?? quantity(chainId);
+}
+
 /** How an EVM node is asked for its newest final block. */
 export const FINALIZED_QUESTION: NodeQuestion = {
   method: 'eth_getBlockByNumber',

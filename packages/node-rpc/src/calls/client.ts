@@ -1,0 +1,95 @@
+import type { Upstream as Configured } from '@packhouse/networks';
+import { type Clock, openScope, type PackhouseError } from '@packhouse/runtime';
+import { type Fault, makeFault, transportFault } from '../upstream/fault.js';
+import { createHttp } from '../upstream/http.js';
+import { createNodeLabel } from '../upstream/label.js';
+import { createRateWindow } from '../upstream/rate-window.js';
+import { readHttpAnswer, writeRequest } from './answers.js';
+import type { Answer, Call } from './call.js';
+
+/** What came of one question; words of nodes have their credentials taken out. */
+export type ClientAnswer =
+  | { kind: 'result'; value: unknown; ms: number }
+  /** A JSON-RPC error. `what` is a clause about the node, e.g. `refused the credentials with HTTP 401`. */
+  | { kind: 'error'; code: number; what: string; error: PackhouseError }
+  /** No JSON-RPC came. */
+  | { kind: 'failed'; what: string; error: PackhouseError };
+
+/** One upstream that is asked a question at a time, without failover: for commands that examine it. */
+export interface UpstreamClient {
+  call(method: string, params: readonly unknown[]): Promise<ClientAnswer>;
+  /** The same question so many times in one request: how many results came. */
+  batch(size: number, method: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 33_554_432;
+/** Questions under way at a time. */
+const CONNECTIONS = 4;
+
+/** Opens the connections; the upstream's own limit of requests a second is kept. Calls reject only when aborted. */
+export function createUpstreamClient(parts: {
+  upstream: Configured;
+  clock: Clock;
+  /** For one answer, in milliseconds. */
+  timeoutMs: number;
+  signal: AbortSignal;
+}): UpstreamClient {
+  const { clock, signal, timeoutMs, upstream } = parts;
+  const label = createNodeLabel(upstream);
+  const http = createHttp({
+    upstream,
+    timeoutMs,
+    connections: Math.min(CONNECTIONS, upstream.maxInFlight),
+    connectTimeoutMs: timeoutMs,
+  });
+  const rate =
+    upstream.requestsPerSecond === undefined
+      ? undefined
+      : createRateWindow({ perSecond: upstream.requestsPerSecond, clock });
+
+  const send = async (calls: readonly Call[]): Promise<{ answers: Answer[]; ms: number }> => {
+    await rate?.take(calls.length, signal);
+    const startedAt = performance.now();
+    const late = AbortSignal.timeout(timeoutMs);
+    const scope = openScope(signal, late);
+    const failed = (fault: Fault): { answers: Answer[]; ms: number } => ({
+      answers: calls.map((): Answer => ({ ok: false, fault })),
+      ms: timeoutMs,
+    });
+    const asked = { label, what: calls[0]?.method ?? '' };
+    try {
+      const answer = await http.post(writeRequest(calls, 1), {
+        signal: scope.signal,
+        maxBytes: MAX_BODY_BYTES,
+      });
+      const ms = performance.now() - startedAt;
+      const place = { label, scope, firstId: 1, maxBodyBytes: MAX_BODY_BYTES, timeoutMs, now: clock.now() };
+      return { answers: await readHttpAnswer(answer, calls, place), ms };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!late.aborted) return failed(transportFault(error, asked, calls.length));
+      return failed(makeFault(asked, 'NODE_TIMEOUT', `did not answer within ${timeoutMs} ms`, 'here'));
+    } finally {
+      scope.close();
+    }
+  };
+
+  return {
+    async call(method, params) {
+      const { answers, ms } = await send([{ method, params, weight: 1 }]);
+      const [answer] = answers as [Answer];
+      if (answer.ok) return { kind: 'result', value: answer.value, ms };
+      const { error, happened } = answer.fault;
+      const code = error.data.rpcCode;
+      return typeof code === 'number'
+        ? { kind: 'error', code, what: happened, error }
+        : { kind: 'failed', what: happened, error };
+    },
+    async batch(size, method) {
+      const calls = Array.from({ length: size }, () => ({ method, params: [], weight: 1 }));
+      return (await send(calls)).answers.filter(({ ok }) => ok).length;
+    },
+    close: () => http.destroy(),
+  };
+}
