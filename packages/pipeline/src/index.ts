@@ -1,8 +1,8 @@
 export type { AuditRequest } from './audit/audit.js';
 export type { AuditCounts, Unchecked } from './audit/audit-report.js';
-export { deleteOrphans, type Orphan } from './audit/delete-orphans.js';
 export type { Finding } from './audit/finding.js';
-export type { OpenRepair, Repair } from './audit/repair-network.js';
+export { deleteOrphans, type Orphan } from './audit/orphans.js';
+export type { OpenRepair, Repair } from './audit/repair.js';
 export { type AuditOutcome, runAudit } from './audit/run-audit.js';
 export { scheduledAudit } from './audit/scheduled-audit.js';
 export { createBackPressure } from './ingest/back-pressure.js';

@@ -1,37 +1,42 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { streamElements } from '@packhouse/bundle';
-import { type BlockRange, KINDS, type Kind, type ProofPolicy } from '@packhouse/chain';
+import {
+  type BlockRange,
+  createProver,
+  KINDS,
+  type Kind,
+  type ProofPolicy,
+  type Prover,
+} from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
-import type { Context } from '@packhouse/runtime';
 import { rangesInclude, unionRanges } from '../ranges.js';
 import type { AuditReport } from './audit-report.js';
-import { checkBlock } from './check-block.js';
+import { checkBlock, type ProverFor } from './check-block.js';
 import { checkNeighbours } from './check-links.js';
-import { type LaneRecord, laneRecords, openAhead } from './lane.js';
 import { openBundle } from './open-bundle.js';
-import { createProvers } from './provers.js';
-import { selectBundles } from './select-bundles.js';
+import { type BundleRecord, bundleRecords, openAhead, selectBundles } from './read-bundles.js';
 import { createSideReader, type SideReader } from './side-reader.js';
 
-export interface AuditNetworkParts {
-  context: Context;
+interface AuditNetworkParts {
   database: Database;
   objectStore: ObjectStore;
   report: AuditReport;
-  /** Of the networks file, where there is one. */
+  /** Of the networks file, if there is one. */
   policy: ProofPolicy | undefined;
-  /** Called before a bundle is read, to keep within a budget. */
-  pace?(bytes: number): Promise<void>;
+  /** Called, and awaited, before a bundle is read, to keep within a budget. */
+  pace?: ((bytes: number) => Promise<void>) | undefined;
 }
 
-export interface AuditNetworkRequest {
+interface AuditNetworkRequest {
   network: string;
   kinds: readonly Kind[];
   range: BlockRange;
   /** Whether a bundle that touches the range is audited. */
   chosen(bundle: BlockRange & { kind: Kind }): boolean;
 }
+
+type Records = AsyncGenerator<BundleRecord, void, undefined>;
 
 /** What a kind is checked against. */
 const NEEDS: Readonly<Record<Kind, readonly Kind[]>> = {
@@ -45,7 +50,7 @@ const NEEDS: Readonly<Record<Kind, readonly Kind[]>> = {
 /**
  * Audits the chosen bundles of a network: all kinds side by side, block by block, each object read once.
  *
- * Of each kind one bundle is open and two are being read. What a chosen bundle has to be checked against, and is not
+ * Of each kind one bundle is open and two are being read. What a chosen bundle must be checked against, and is not
  * chosen itself, is read by the byte ranges of single fragments.
  */
 export async function auditNetwork(
@@ -54,32 +59,32 @@ export async function auditNetwork(
   signal: AbortSignal,
 ): Promise<void> {
   const { report, objectStore } = parts;
-  const heads = new Map<Kind, LaneRecord>();
-  const lanes = new Map<Kind, AsyncGenerator<LaneRecord, void, undefined>>();
-  const side = await sideRecords(parts, request.network, signal);
+  const readers = new Map<Kind, Records>();
+  const next = new Map<Kind, BundleRecord>();
+  const side = await publishedSide(parts, request.network, signal);
   const check = {
     report,
     proverFor: createProvers(parts.policy),
     links: { last: null },
-    streamTraces: async function* ({ row }: LaneRecord) {
+    streamTraces: async function* ({ row }: BundleRecord) {
       yield* streamElements(await objectStore.stream(row.objectKey, { signal }));
     },
   };
+  const advance = async (kind: Kind): Promise<void> => {
+    const { done, value } = await (readers.get(kind) as Records).next();
+    if (done === true) next.delete(kind);
+    else next.set(kind, value);
+  };
   try {
-    for (const kind of request.kinds) lanes.set(kind, createLane(parts, request, kind, signal));
-    const advance = async (kind: Kind): Promise<void> => {
-      const next = await (lanes.get(kind) as AsyncGenerator<LaneRecord, void, undefined>).next();
-      if (next.done === true) heads.delete(kind);
-      else heads.set(kind, next.value);
-    };
+    for (const kind of request.kinds) readers.set(kind, recordsOf(parts, request, kind, signal));
     await Promise.all(request.kinds.map(advance));
-    while (heads.size > 0) {
+    while (next.size > 0) {
       signal.throwIfAborted();
-      const number = Math.min(...[...heads.values()].map((head) => head.number));
-      const records = new Map<Kind, LaneRecord>();
+      const number = Math.min(...[...next.values()].map((record) => record.number));
+      const records = new Map<Kind, BundleRecord>();
       for (const kind of KINDS) {
-        const head = heads.get(kind);
-        if (head?.number === number) records.set(kind, head);
+        const record = next.get(kind);
+        if (record?.number === number) records.set(kind, record);
       }
       const here = [...records.keys()];
       await addNeeded(side, records, number);
@@ -89,16 +94,16 @@ export async function auditNetwork(
       await nextTurn();
     }
   } finally {
-    await Promise.all([...lanes.values()].map((lane) => lane.return()));
+    await Promise.all([...readers.values()].map((reader) => reader.return()));
   }
 }
 
-function createLane(
+function recordsOf(
   parts: AuditNetworkParts,
   { network, range, chosen }: AuditNetworkRequest,
   kind: Kind,
   signal: AbortSignal,
-): AsyncGenerator<LaneRecord, void, undefined> {
+): Records {
   const { database, report } = parts;
   const rows = selectBundles(database, {
     network,
@@ -131,11 +136,11 @@ function createLane(
     if (opened === null) report.checked(row);
     return opened;
   };
-  return laneRecords(openAhead(rows, open), report, (row) => report.checked(row));
+  return bundleRecords(openAhead(rows, open), report, (row) => report.checked(row));
 }
 
-/** Adds what the records of this block have to be checked against. */
-async function addNeeded(side: SideReader, records: Map<Kind, LaneRecord>, number: number): Promise<void> {
+/** Adds what the records of this block must be checked against. */
+async function addNeeded(side: SideReader, records: Map<Kind, BundleRecord>, number: number): Promise<void> {
   const until = Math.max(...[...records.values()].map(({ row }) => row.end));
   for (const kind of [...records.keys()]) {
     for (const needed of NEEDS[kind]) {
@@ -146,8 +151,8 @@ async function addNeeded(side: SideReader, records: Map<Kind, LaneRecord>, numbe
   }
 }
 
-/** A reader of what is published, which is asked for once. */
-async function sideRecords(
+/** A side reader that is only asked for published blocks. */
+async function publishedSide(
   parts: AuditNetworkParts,
   network: string,
   signal: AbortSignal,
@@ -160,5 +165,21 @@ async function sideRecords(
   return {
     at: async (kind, number, until) =>
       rangesInclude(published.get(kind) ?? [], number) ? reader.at(kind, number, until) : null,
+  };
+}
+
+/** Makes a network's provers when they are needed; `policy` is undefined without a networks file. */
+function createProvers(policy: ProofPolicy | undefined): ProverFor {
+  const made = new Map<string, Promise<Prover>>();
+  return (row) => {
+    const recompute = row.proofs.includes('headerHash') && policy?.header !== 'trust';
+    const senders = row.proofs.includes('senders') && policy?.senders !== false;
+    const key = `${recompute} ${senders}`;
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    // Extra fields are kept: the canonical form of a text that was published without them has none either.
+    const prover = createProver({ header: recompute ? 'recompute' : 'trust', senders, extraFields: 'keep' });
+    made.set(key, prover);
+    return prover;
   };
 }

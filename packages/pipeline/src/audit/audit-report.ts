@@ -22,12 +22,12 @@ export interface Unchecked {
   why: string;
 }
 
-/** Collects what an audit finds; each cause once a bundle, as one damage often shows in every block. */
+/** Collects what an audit finds; each cause once a bundle, since one damage often shows in every block. */
 export interface AuditReport {
   readonly counts: Readonly<AuditCounts>;
-  /** Says that a bundle is damaged. */
+  /** Reports a damaged bundle. */
   fault(row: BundleRow, fault: Fault): void;
-  /** Says something about the store that is about no bundle. */
+  /** Reports what is not about one bundle. */
   found(finding: Finding): void;
   /** Whether something was found in this bundle. */
   isDamaged(row: BundleRow): boolean;
@@ -40,7 +40,7 @@ export interface AuditReport {
   uncheckedBlocks(): Unchecked[];
 }
 
-/** Makes an empty report; `onFinding` and `onChecked` are called as it goes. */
+/** Makes an empty report; `onFinding` and `onChecked` are called while it is filled. */
 export function createReport(events: {
   onFinding?(finding: Finding): void;
   onChecked?(row: BundleRow, damaged: boolean): void;

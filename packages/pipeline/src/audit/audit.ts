@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { BlockRange, Kind, ProofPolicy } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -5,15 +6,14 @@ import { type Context, PackhouseError } from '@packhouse/runtime';
 import { intersectRanges, unionRanges } from '../ranges.js';
 import { auditNetwork } from './audit-network.js';
 import { type AuditCounts, createReport, type Unchecked } from './audit-report.js';
-import { checkObjects } from './check-objects.js';
 import type { Finding, FindingCause } from './finding.js';
-import { inSample } from './select-bundles.js';
+import { checkObjects } from './orphans.js';
 
 export interface AuditParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
-  /** A network's proof policy, where its networks file is at hand. */
+  /** A network's proof policy, if its networks file is at hand. */
   policyOf?(network: string): ProofPolicy | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface AuditRequest {
   networks: readonly string[];
   kinds: readonly Kind[];
   range: BlockRange;
-  /** Share of the bundles that is audited, above 0 and up to 1. */
+  /** Share of the bundles that is audited, 0 to 1. */
   sample: number;
   /** Decides which bundles a sample holds. */
   seed: string;
@@ -35,7 +35,7 @@ export interface AuditEvents {
   onFinding?(finding: Finding): void;
   /** A bundle was checked; `damaged` says whether something was found in it by then. */
   onChecked?(row: BundleRow, damaged: boolean, counts: Readonly<AuditCounts>): void;
-  /** Called before a bundle of so many bytes is read; the audit waits. */
+  /** Called, and awaited, before a bundle of so many bytes is read. */
   pace?(bytes: number): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface AuditSummary extends AuditCounts {
 
 /**
  * Reads published objects back and checks them against the index, their block headers and each other; reports what
- * differs and goes on. Throws AUDIT_EMPTY where nothing is published in the range, and what store and database throw.
+ * differs and goes on. Throws AUDIT_EMPTY if nothing is published in the range, and what store and database throw.
  */
 export async function audit(
   parts: AuditParts,
@@ -60,20 +60,13 @@ export async function audit(
   const startedAt = context.clock.now();
   await refuseEmpty(database, request);
   const report = createReport({
-    ...(events.onFinding === undefined ? {} : { onFinding: events.onFinding }),
+    onFinding: (finding) => events.onFinding?.(finding),
     onChecked: (row, damaged) => events.onChecked?.(row, damaged, report.counts),
   });
   const { kinds, range, sample, seed } = request;
   for (const network of request.networks) {
     await auditNetwork(
-      {
-        context,
-        database,
-        objectStore,
-        report,
-        policy: parts.policyOf?.(network),
-        ...(events.pace === undefined ? {} : { pace: events.pace }),
-      },
+      { database, objectStore, report, policy: parts.policyOf?.(network), pace: events.pace },
       {
         network,
         kinds,
@@ -101,6 +94,20 @@ export async function audit(
     causes: report.causes(),
     unchecked: report.uncheckedBlocks(),
   };
+}
+
+/** Whether a bundle belongs to a sample: the same bundles for the same seed, whatever else is published. */
+function inSample(options: {
+  seed: string;
+  share: number;
+  network: string;
+  kind: Kind;
+  start: number;
+}): boolean {
+  const { seed, share, network, kind, start } = options;
+  if (share >= 1) return true;
+  const digest = createHash('sha256').update(`${seed}\n${network}\n${kind}\n${start}`).digest();
+  return digest.readUIntBE(0, 6) / 2 ** 48 < share;
 }
 
 async function refuseEmpty(database: Database, { networks, kinds, range }: AuditRequest): Promise<void> {

@@ -1,35 +1,37 @@
 import { canonicalRecord, type Kind, type ProvedBlock, type Prover } from '@packhouse/chain';
+import type { BundleRow } from '@packhouse/database';
 import type { AuditReport } from './audit-report.js';
 import { checkLinks, type Header, type Links } from './check-links.js';
 import { checkTraces, type StreamTraces } from './check-traces.js';
-import type { LaneRecord } from './lane.js';
-import type { ProverFor } from './provers.js';
-import { notCanonical, recordFault, wrongNumber } from './record-faults.js';
+import { type Fault, notCanonical, notJson, recordFault, wrongNumber } from './finding.js';
+import type { BundleRecord } from './read-bundles.js';
 
-export interface BlockCheckParts {
+/** The prover that asks of a bundle's blocks what its row claims, as far as the network's policy still asks it. */
+export type ProverFor = (row: BundleRow) => Promise<Prover>;
+
+interface BlockCheckParts {
   report: AuditReport;
   proverFor: ProverFor;
-  /** Remembers the block before. */
+  /** Keeps the block before. */
   links: Links;
-  /** Reads the traces of a block that are too large to be held. */
+  /** Reads the traces of a block that are too large for memory. */
   streamTraces: StreamTraces;
 }
 
 /** A record that was parsed. */
-interface Parsed {
-  record: LaneRecord;
-  text: string;
+interface Parsed extends BundleRecord {
+  json: string;
   value: unknown;
 }
 
-/** What the record of `blocks` gave: the measure of the other kinds. */
+/** The record of `blocks`, against which the other kinds are checked. */
 interface Measure {
   header: Header;
   value: Record<string, unknown>;
   prover: Prover;
-  /** null where the row claims no proofs. */
+  /** null if the row claims no proofs. */
   proved: ProvedBlock | null;
-  /** Whether `proved` holds the receipts too. */
+  /** Whether `proved` includes the receipts. */
   withReceipts: boolean;
 }
 
@@ -39,64 +41,59 @@ const TOO_LARGE = 'a record is too large to be parsed';
 
 /**
  * Checks one block's records of all kinds at hand: form, numbers, hashes and proofs against the header in `blocks`,
- * and the kinds against each other. The header proves itself by its hash, so that where two files disagree the one
- * that the header does not commit to is named.
+ * and the kinds against each other. The header proves itself by its hash, so that of two files that disagree the one
+ * that the header does not commit to is reported.
  */
 export async function checkBlock(
   parts: BlockCheckParts,
   number: number,
-  records: ReadonlyMap<Kind, LaneRecord>,
+  records: ReadonlyMap<Kind, BundleRecord>,
 ): Promise<void> {
   const { report } = parts;
   const blocks = parse(report, records.get('blocks'));
   const receipts = parse(report, records.get('receipts'));
-  const measure = blocks === null ? null : await measureOf(parts, number, blocks, receipts);
-  if (measure !== null) {
-    checkLinks(report, parts.links, measure.header, records);
-  }
-  if (receipts !== null && !receipts.record.side && !measure?.withReceipts)
-    checkReceiptsAlone(report, number, receipts, measure);
-  checkTransactions(report, number, records.get('transactions'), measure);
-  const soundReceipts = receipts !== null && !report.isDamaged(receipts.record.row) ? receipts : null;
-  checkLogs(report, number, records.get('logs'), measure, soundReceipts);
+  const measure = blocks === null ? null : await measureOf(parts, blocks, receipts);
+  if (measure !== null) checkLinks(report, parts.links, measure.header, records);
+  if (receipts !== null && !receipts.side && !measure?.withReceipts)
+    checkReceiptsAlone(report, receipts, measure);
+  checkTransactions(report, records.get('transactions'), measure);
+  const soundReceipts = receipts !== null && !report.isDamaged(receipts.row) ? receipts : null;
+  checkLogs(report, records.get('logs'), measure, soundReceipts);
   const traces = records.get('traces');
   if (traces === undefined) return;
   if (measure?.proved == null || !traces.row.proofs.includes('traces')) {
     if (measure?.proved == null) report.unchecked(traces.row, NO_HEADERS);
-    checkForm(report, number, parse(report, traces));
+    checkForm(report, parse(report, traces));
     return;
   }
   const { proved, prover } = measure;
   await checkTraces({ report, prover, proved, streamTraces: parts.streamTraces }, number, traces);
 }
 
-/** Parses a record; null where there is none, or where it is no JSON, which is said. */
-function parse(report: AuditReport, record: LaneRecord | undefined): Parsed | null {
+/** Parses a record; null if there is none, or if it is no JSON, which is reported. */
+function parse(report: AuditReport, record: BundleRecord | undefined): Parsed | null {
   if (record === undefined) return null;
   if (record.text === null) {
     report.unchecked(record.row, TOO_LARGE);
     return null;
   }
-  const text = record.text.toString('latin1');
+  const json = record.text.toString('latin1');
   try {
-    return { record, text, value: JSON.parse(text) as unknown };
+    return { ...record, json, value: JSON.parse(json) as unknown };
   } catch (error) {
-    const block = record.number;
-    const what = `the record of block ${block} is not JSON: ${(error as Error).message}.`;
-    report.fault(record.row, { cause: 'json', what, block });
+    report.fault(record.row, notJson(record.number, error as Error));
     return null;
   }
 }
 
-/** Proves the block (with its receipts where both are there and claim it) and compares the forms. */
+/** Proves the block (with its receipts if both are there and claim it) and compares the forms. */
 async function measureOf(
   parts: BlockCheckParts,
-  number: number,
   blocks: Parsed,
   receipts: Parsed | null,
 ): Promise<Measure | null> {
   const { report } = parts;
-  const { row } = blocks.record;
+  const { number, row } = blocks;
   const value = blocks.value as Record<string, unknown>;
   if (value?.number !== `0x${number.toString(16)}`) {
     report.fault(row, wrongNumber(number, describeNumber(value?.number)));
@@ -105,12 +102,11 @@ async function measureOf(
   const header = { number, hash: String(value.hash), parentHash: String(value.parentHash), row };
   const prover = await parts.proverFor(row);
   if (!row.proofs.includes('transactionsRoot')) {
-    checkForm(report, number, blocks);
+    checkForm(report, blocks);
     return { header, value, prover, proved: null, withReceipts: false };
   }
-  const together = receipts?.record.row.proofs.includes('receiptsRoot') === true ? receipts : null;
+  let together = receipts?.row.proofs.includes('receiptsRoot') === true ? receipts : null;
   let proved: ProvedBlock;
-  let withReceipts = together !== null;
   try {
     proved = prover.proveBlock({
       block: value,
@@ -127,58 +123,51 @@ async function measureOf(
       report.fault(row, recordFault(number, own));
       return null;
     }
-    report.fault(together.record.row, receiptsFault(number, together.value, error));
-    withReceipts = false;
+    report.fault(together.row, receiptsFault(together, error));
+    together = null;
   }
   const { blockHead, transactions, blockTail, receipts: receiptsText } = proved.texts;
   compareForm(report, blocks, blockHead + transactions + blockTail);
-  if (withReceipts && together !== null) compareForm(report, together, receiptsText as string);
-  return { header, value, prover, proved, withReceipts };
+  if (together !== null) compareForm(report, together, receiptsText as string);
+  return { header, value, prover, proved, withReceipts: together !== null };
 }
 
-function receiptsFault(number: number, value: unknown, error: unknown): ReturnType<typeof recordFault> {
+function receiptsFault({ value, number }: Parsed, error: unknown): Fault {
   const other = otherNumber(value, number);
   return other === null ? recordFault(number, error) : wrongNumber(number, other);
 }
 
 /** Receipts that could not be proved with their block: at least their form. */
-function checkReceiptsAlone(
-  report: AuditReport,
-  number: number,
-  receipts: Parsed,
-  measure: Measure | null,
-): void {
-  if (report.isDamaged(receipts.record.row)) return;
-  if (measure?.proved == null) report.unchecked(receipts.record.row, NO_HEADERS);
-  checkForm(report, number, receipts);
+function checkReceiptsAlone(report: AuditReport, receipts: Parsed, measure: Measure | null): void {
+  if (report.isDamaged(receipts.row)) return;
+  if (measure?.proved == null) report.unchecked(receipts.row, NO_HEADERS);
+  checkForm(report, receipts);
 }
 
 function checkTransactions(
   report: AuditReport,
-  number: number,
-  record: LaneRecord | undefined,
+  record: BundleRecord | undefined,
   measure: Measure | null,
 ): void {
   const proved = measure?.proved ?? null;
   if (record?.text != null && proved !== null && isText(record.text, proved.texts.transactions)) return;
   const parsed = parse(report, record);
-  if (parsed === null || !checkForm(report, number, parsed)) return;
+  if (parsed === null || !checkForm(report, parsed)) return;
   if (proved === null || measure === null) {
-    report.unchecked(parsed.record.row, NO_HEADERS);
+    report.unchecked(parsed.row, NO_HEADERS);
     return;
   }
   try {
-    // Their bytes differ, which they may: nodes differ in the fields that they add.
+    // Their bytes may differ: nodes differ in the fields that they add.
     measure.prover.proveBlock({ block: { ...measure.value, transactions: parsed.value } });
   } catch (error) {
-    report.fault(parsed.record.row, recordFault(number, error));
+    report.fault(parsed.row, recordFault(parsed.number, error));
   }
 }
 
 function checkLogs(
   report: AuditReport,
-  number: number,
-  record: LaneRecord | undefined,
+  record: BundleRecord | undefined,
   measure: Measure | null,
   receipts: Parsed | null,
 ): void {
@@ -186,11 +175,12 @@ function checkLogs(
   if (record?.text != null && measure?.withReceipts && proved !== undefined && isText(record.text, proved))
     return;
   const parsed = parse(report, record);
-  if (parsed === null || !checkForm(report, number, parsed)) return;
+  if (parsed === null || !checkForm(report, parsed)) return;
   if (receipts === null) {
-    report.unchecked(parsed.record.row, NO_RECEIPTS);
+    report.unchecked(parsed.row, NO_RECEIPTS);
     return;
   }
+  const { number, row } = parsed;
   const theirs = (receipts.value as { logs?: unknown[] }[]).flatMap((receipt) => receipt?.logs ?? []);
   const plain = (value: unknown): string => canonicalRecord('logs', value, { extraFields: 'drop' });
   try {
@@ -201,39 +191,39 @@ function checkLogs(
       count === theirs.length
         ? `the ${count} logs of block ${number} differ from those in its receipts`
         : `block ${number} has ${count} logs, but its receipts have ${theirs.length}`;
-    report.fault(parsed.record.row, {
+    report.fault(row, {
       cause: 'logs',
-      what: `${differ} (${receipts.record.row.objectKey}).`,
+      what: `${differ} (${receipts.row.objectKey}).`,
       block: number,
       expected: `${theirs.length} logs`,
       got: `${count} logs`,
     });
   } catch (error) {
-    report.fault(receipts.record.row, recordFault(number, error));
+    report.fault(receipts.row, recordFault(number, error));
   }
 }
 
-/** Whether the record is in canonical form and of this block; what is wrong is said. */
-function checkForm(report: AuditReport, number: number, parsed: Parsed | null): boolean {
+/** Whether the record is in canonical form and of its block; if not, that is reported. */
+function checkForm(report: AuditReport, parsed: Parsed | null): boolean {
   if (parsed === null) return false;
-  const { row } = parsed.record;
-  const other = otherNumber(parsed.value, number);
+  const { number, row, value } = parsed;
+  const other = otherNumber(value, number);
   if (other !== null) {
     report.fault(row, wrongNumber(number, other));
     return false;
   }
   const header = row.proofs.includes('headerHash') ? 'recompute' : 'trust';
   try {
-    return compareForm(report, parsed, canonicalRecord(row.kind, parsed.value, { header }));
+    return compareForm(report, parsed, canonicalRecord(row.kind, value, { header }));
   } catch (error) {
     report.fault(row, recordFault(number, error));
     return false;
   }
 }
 
-function compareForm(report: AuditReport, { record, text }: Parsed, canonical: string): boolean {
-  if (text === canonical) return true;
-  report.fault(record.row, notCanonical(record.number, canonical, text));
+function compareForm(report: AuditReport, { number, row, json }: Parsed, canonical: string): boolean {
+  if (json === canonical) return true;
+  report.fault(row, notCanonical(number, canonical, json));
   return false;
 }
 

@@ -1,9 +1,8 @@
 import type { Kind } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { AuditReport } from './audit-report.js';
-import type { LaneRecord } from './lane.js';
+import type { BundleRecord } from './read-bundles.js';
 
-/** What links need of a block. */
 export interface Header {
   number: number;
   hash: string;
@@ -19,13 +18,13 @@ export interface Links {
 
 /**
  * Checks that a block follows the one before, within a bundle and into the next, and that the index rows of all
- * bundles which begin or end with it give its hashes.
+ * bundles that begin or end with it have its hashes.
  */
 export function checkLinks(
   report: AuditReport,
   links: Links,
   header: Header,
-  records: ReadonlyMap<Kind, LaneRecord>,
+  records: ReadonlyMap<Kind, BundleRecord>,
 ): void {
   const { number, hash, parentHash, row } = header;
   const before = links.last;
@@ -41,34 +40,21 @@ export function checkLinks(
       got: parentHash,
     });
   }
-  for (const { row: other } of records.values()) {
-    if (other.start === number) {
-      hashInIndex(report, other, number, 'first_hash', other.firstHash, hash);
-      hashInIndex(report, other, number, 'first_parent_hash', other.firstParentHash, parentHash);
+  for (const { row: bundle } of records.values()) {
+    const compare = (column: string, got: string, expected: string): void => {
+      if (got === expected) return;
+      const what = `its index row gives ${got} as ${column}, but block ${number} has ${expected}.`;
+      report.fault(bundle, { cause: 'blockHash', what, block: number, expected, got });
+    };
+    if (bundle.start === number) {
+      compare('first_hash', bundle.firstHash, hash);
+      compare('first_parent_hash', bundle.firstParentHash, parentHash);
     }
-    if (other.end === number) hashInIndex(report, other, number, 'last_hash', other.lastHash, hash);
+    if (bundle.end === number) compare('last_hash', bundle.lastHash, hash);
   }
 }
 
-function hashInIndex(
-  report: AuditReport,
-  row: BundleRow,
-  block: number,
-  column: string,
-  got: string,
-  expected: string,
-): void {
-  if (got === expected) return;
-  report.fault(row, {
-    cause: 'blockHash',
-    what: `its index row gives ${got} as ${column}, but block ${block} has ${expected}.`,
-    block,
-    expected,
-    got,
-  });
-}
-
-/** Checks the hashes in a row against those of the rows right before and behind it. */
+/** Checks the hashes in a row against those of the rows right before and after it. */
 export async function checkNeighbours(
   { database, report }: { database: Pick<Database, 'bundles'>; report: AuditReport },
   row: BundleRow,

@@ -1,16 +1,16 @@
 import type { ProvedBlock, Prover, TracedBlock } from '@packhouse/chain';
 import type { AuditReport } from './audit-report.js';
-import type { LaneRecord } from './lane.js';
-import { notCanonical, recordFault } from './record-faults.js';
+import { type Fault, notCanonical, notJson, recordFault } from './finding.js';
+import type { BundleRecord } from './read-bundles.js';
 
-/** The texts of the elements of a block's array of traces, read from the store bit by bit. */
-export type StreamTraces = (record: LaneRecord) => AsyncIterable<Buffer>;
+/** The texts of a block's traces, one by one as they are read from the store. */
+export type StreamTraces = (record: BundleRecord) => AsyncIterable<Buffer>;
 
-/** Proves a block's traces against its transactions, and their form. */
+/** Checks a block's traces against its transactions, and their form. */
 export async function checkTraces(
   parts: { report: AuditReport; prover: Prover; proved: ProvedBlock; streamTraces: StreamTraces },
   number: number,
-  record: LaneRecord,
+  record: BundleRecord,
 ): Promise<void> {
   const { report, prover } = parts;
   const block = factsFor(parts.proved, record);
@@ -24,11 +24,11 @@ export async function checkTraces(
   }
 }
 
-/** Giant traces, one at a time. */
+/** Traces that are too large for memory, one at a time. */
 async function streamed(
   { report, prover, streamTraces }: { report: AuditReport; prover: Prover; streamTraces: StreamTraces },
   block: TracedBlock,
-  record: LaneRecord,
+  record: BundleRecord,
 ): Promise<void> {
   const { number, row } = record;
   const proof = prover.traceProver(block);
@@ -49,18 +49,13 @@ async function streamed(
   }
 }
 
-/** Without what receipts say of transactions, where the traces were published without receipts beside them. */
-function factsFor(proved: ProvedBlock, { row }: LaneRecord): TracedBlock {
+/** What the traces are checked against: no facts of receipts if the traces were published without them. */
+function factsFor(proved: ProvedBlock, { row }: BundleRecord): TracedBlock {
   if (row.proofs.includes('receiptsRoot')) return proved;
   const transactions = proved.transactions.map(({ success: _, contractAddress: __, ...facts }) => facts);
   return { number: proved.number, hash: proved.hash, transactions };
 }
 
-function faultOf(number: number, error: unknown): ReturnType<typeof recordFault> {
-  if (!(error instanceof SyntaxError)) return recordFault(number, error);
-  return {
-    cause: 'json',
-    what: `the record of block ${number} is not JSON: ${error.message}.`,
-    block: number,
-  };
+function faultOf(number: number, error: unknown): Fault {
+  return error instanceof SyntaxError ? notJson(number, error) : recordFault(number, error);
 }

@@ -1,5 +1,7 @@
 import type { Kind, Proof } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
+import { isPackhouseError } from '@packhouse/runtime';
 
 /** What can be wrong with a published bundle, or with the object store beside it. */
 export type FindingCause =
@@ -12,7 +14,7 @@ export type FindingCause =
   | 'gzip'
   | 'fragmentTable'
   | 'recordCount'
-  /** A record is no JSON, lacks a field, is not in canonical form, or belongs to another block. */
+  /** A record is no JSON, lacks a field, is not in canonical form, or is of another block. */
   | 'json'
   | 'record'
   | 'canonical'
@@ -32,7 +34,7 @@ export type FindingCause =
 /** One thing that an audit found; `message` says it in one sentence. */
 export interface Finding {
   network: string;
-  /** null for an object whose name tells none. */
+  /** null for an object that is not named as a bundle. */
   kind: Kind | null;
   start: number | null;
   end: number | null;
@@ -40,12 +42,12 @@ export interface Finding {
   key: string | null;
   version: number | null;
   cause: FindingCause;
-  /** The block within the bundle, where it is one. */
+  /** The block within the bundle, if it is about one. */
   block: number | null;
   expected: string | null;
   got: string | null;
   message: string;
-  /** Nothing that is published suffers from it. */
+  /** Nothing that is published is damaged. */
   harmless: boolean;
   /** Bytes of an object that no row names. */
   size?: number;
@@ -54,14 +56,14 @@ export interface Finding {
 /** What differs, and how: the parts of a finding about a bundle. */
 export interface Fault {
   cause: FindingCause;
-  /** Goes on the sentence that begins with the bundle's name. */
+  /** The rest of a sentence that begins with the bundle's name. */
   what: string;
   block?: number;
   expected?: string;
   got?: string;
 }
 
-/** The finding that a fault of a bundle makes. */
+/** The finding about a fault of a bundle. */
 export function bundleFinding(row: BundleRow, fault: Fault): Finding {
   const { network, kind, start, end } = row;
   return {
@@ -78,4 +80,73 @@ export function bundleFinding(row: BundleRow, fault: Fault): Finding {
     message: `${network} ${kind} ${start}-${end}: ${fault.what}`,
     harmless: false,
   };
+}
+
+/** The row's object is missing. */
+export function missingObject(row: BundleRow, store: ObjectStore): Fault {
+  return {
+    cause: 'missing',
+    what: `the object ${row.objectKey} is not in ${store.description}.`,
+    expected: `${row.byteLength} bytes with SHA-256 ${row.sha256}`,
+    got: 'no object',
+  };
+}
+
+/** The object's length is not that of its row. */
+export function wrongSize(row: BundleRow, bytes: number): Fault {
+  return {
+    cause: 'size',
+    what: `the object ${row.objectKey} has ${bytes} bytes, expected ${row.byteLength}.`,
+    expected: String(row.byteLength),
+    got: String(bytes),
+  };
+}
+
+/** Characters shown of a record that is not canonical. */
+const SHOWN = 40;
+
+/** The fault that an error of the prover or of the reader of records stands for. */
+export function recordFault(block: number, error: unknown): Fault {
+  const { message } = error as Error;
+  const what = `in block ${block}, ${message.replace(/^Block \d+: /, '')}`;
+  if (!isPackhouseError(error)) return { cause: 'record', what, block };
+  const { proof, expected, got } = error.data;
+  return {
+    cause: error.code === 'PROOF_FAILED' ? (proof as FindingCause) : 'record',
+    what,
+    block,
+    ...(typeof expected === 'string' ? { expected } : {}),
+    ...(typeof got === 'string' ? { got } : {}),
+  };
+}
+
+/** The record differs from its canonical form. */
+export function notCanonical(block: number, expected: string, got: string): Fault {
+  let at = 0;
+  while (at < got.length && got[at] === expected[at]) at++;
+  const from = Math.max(0, at - SHOWN / 2);
+  const [right, wrong] = [expected.slice(from, at + SHOWN), got.slice(from, at + SHOWN)];
+  return {
+    cause: 'canonical',
+    what: `the record of block ${block} is not in canonical form at byte ${at}: it has ${JSON.stringify(wrong)}, expected ${JSON.stringify(right)}.`,
+    block,
+    expected: right,
+    got: wrong,
+  };
+}
+
+/** The record is of another block. */
+export function wrongNumber(block: number, got: string): Fault {
+  return {
+    cause: 'blockNumber',
+    what: `the record in the place of block ${block} is of block ${got}.`,
+    block,
+    expected: String(block),
+    got,
+  };
+}
+
+/** The record cannot be parsed. */
+export function notJson(block: number, error: Error): Fault {
+  return { cause: 'json', what: `the record of block ${block} is not JSON: ${error.message}.`, block };
 }

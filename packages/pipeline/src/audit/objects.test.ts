@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { auditAndRepair, auditWorld, putRaw, rowAt } from '../testing/audited.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
-import { deleteOrphans } from './delete-orphans.js';
+import { deleteOrphans } from './orphans.js';
 
 const FIRST = 1_000;
 let world: World;

@@ -1,22 +1,28 @@
 import { createHash } from 'node:crypto';
-import { type FragmentRecords, parseObjectKey, readBundle, readFragments } from '@packhouse/bundle';
+import { pipeline } from 'node:stream/promises';
+import { crc32, createGunzip } from 'node:zlib';
+import {
+  type FragmentRecords,
+  memberFrame,
+  parseObjectKey,
+  readBundle,
+  readFragments,
+} from '@packhouse/bundle';
 import type { BundleRow } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
-import { checkGiant } from './check-giant.js';
-import type { Fault } from './finding.js';
-import { missingObject, wrongSize } from './object-faults.js';
+import { type Fault, missingObject, wrongSize } from './finding.js';
 
-/** A bundle that is larger than this, packed or unpacked, is read as a stream and never held. */
-export const GIANT_BYTES = 67_108_864;
+/** A bundle larger than this, packed or unpacked, is read as a stream and never held in memory. */
+const GIANT_BYTES = 67_108_864;
 
 /** A bundle whose bytes are those of its index row. */
 export interface OpenedBundle {
   row: BundleRow;
-  /** null for a giant. */
+  /** null for a bundle that is read as a stream. */
   bytes: Buffer | null;
-  /** Fragment by fragment; null for a bundle of one giant record, which has to be streamed. */
+  /** Fragment by fragment; null for one that is read as a stream: it has one record. */
   fragments: AsyncIterable<FragmentRecords> | null;
 }
 
@@ -26,8 +32,8 @@ export function isGiant(row: BundleRow): boolean {
 }
 
 /**
- * Reads a bundle's object and compares it with its index row: name, length, SHA-256. What differs is reported, by the
- * place of the damage where it can be found, and the bundle is not opened (null): nothing it holds can be relied on.
+ * Reads a bundle's object and compares it with its index row: name, length, SHA-256. A difference is reported, with the
+ * place of the damage if it can be found, and null is returned: nothing the bundle holds can be relied on.
  */
 export async function openBundle(
   parts: { objectStore: ObjectStore; report: AuditReport },
@@ -56,7 +62,76 @@ export async function openBundle(
   return null;
 }
 
-/** The finding of an error of `readFragments` in a bundle whose SHA-256 is right: it was published like that. */
+/**
+ * Compares an object that is too large for memory with its index row, in one pass over its bytes: length, SHA-256,
+ * gzip, and the text's length and CRC-32 (a record of that size is a fragment of its own).
+ */
+async function checkGiant(
+  { objectStore, report }: { objectStore: ObjectStore; report: AuditReport },
+  row: BundleRow,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let crc = 0;
+  let rawLength = 0;
+  let source: AsyncIterable<Buffer>;
+  try {
+    source = await objectStore.stream(row.objectKey, { signal });
+  } catch (error) {
+    if (!isPackhouseError(error, 'OBJECT_MISSING')) throw error;
+    report.fault(row, missingObject(row, objectStore));
+    return false;
+  }
+  let broken: string | null = null;
+  try {
+    await pipeline(
+      source,
+      async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          hash.update(chunk);
+          bytes += chunk.length;
+          report.read(chunk.length);
+          yield chunk;
+        }
+      },
+      createGunzip(),
+      async (texts: AsyncIterable<Buffer>) => {
+        for await (const text of texts) {
+          crc = crc32(text, crc);
+          rawLength += text.length;
+        }
+      },
+    );
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || !code.startsWith('Z_')) throw error;
+    broken = 'it cannot be inflated.';
+  }
+  const sha256 = hash.digest('hex');
+  if (broken === null && bytes !== row.byteLength) {
+    report.fault(row, wrongSize(row, bytes));
+    return false;
+  }
+  if (broken !== null || sha256 !== row.sha256) {
+    report.fault(row, {
+      cause: broken === null ? 'sha256' : 'gzip',
+      what: `the object ${row.objectKey} is damaged: ${broken ?? `its SHA-256 is ${sha256}, expected ${row.sha256}.`}`,
+      expected: row.sha256,
+      got: sha256,
+    });
+    return false;
+  }
+  const frame = memberFrame(row.fragments);
+  if (rawLength === frame.rawLength && crc === frame.crc32 && bytes === frame.byteLength) return true;
+  report.fault(row, {
+    cause: 'fragmentTable',
+    what: `its text has ${rawLength} bytes and CRC-32 ${crc.toString(16)}, but its fragment table makes ${frame.rawLength} and ${frame.crc32.toString(16)}.`,
+  });
+  return false;
+}
+
+/** The fault of a bundle whose SHA-256 is right and which `readFragments` refuses: it was published like that. */
 export async function memberFault(bytes: Buffer | null, error: unknown): Promise<Fault> {
   const { message, data } = error as { message: string; data?: { part?: unknown } };
   const part = data?.part;
@@ -82,7 +157,7 @@ function checkName(row: BundleRow): Fault | null {
     const right = name.network === network && name.kind === kind && name.start === start && name.end === end;
     if (right) return null;
   } catch {
-    // Said below.
+    // Reported below.
   }
   return {
     cause: 'name',
@@ -103,7 +178,7 @@ async function damagedObject(row: BundleRow, bytes: Buffer, sha256: string): Pro
   };
 }
 
-/** Where the bytes differ from what the fragment table says, as far as that shows. */
+/** Where the bytes differ from the fragment table, as far as that can be told. */
 async function placeOfDamage(row: BundleRow, bytes: Buffer): Promise<string> {
   try {
     for await (const _ of readFragments({ fragments: row.fragments, bytes }));

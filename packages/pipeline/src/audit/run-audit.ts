@@ -1,27 +1,26 @@
 import type { Kind } from '@packhouse/chain';
 import { type AuditEvents, type AuditParts, type AuditRequest, type AuditSummary, audit } from './audit.js';
-import { createDamage, type DamagedBundle } from './damage.js';
-import { settleAlarm } from './damage-alarm.js';
-import { type OpenRepair, type Repair, repairNetwork } from './repair-network.js';
+import { createDamage, type DamagedBundle, settleAlarm } from './damage.js';
+import { type OpenRepair, type Repair, repairNetwork } from './repair.js';
 
 interface RunAuditOptions extends AuditEvents {
-  /** Damaged bundles are repaired where this is given. */
+  /** With it, damaged bundles are repaired. */
   openRepair?: OpenRepair;
   onRepair?(repair: Repair): void;
 }
 
 export interface AuditOutcome {
   summary: AuditSummary;
-  /** What is damaged still. */
+  /** What is still damaged. */
   damaged: DamagedBundle[];
   repairs: Repair[];
-  /** Findings that stand: all of them, or after repairs those that a second look still has. */
+  /** Findings that remain: all of them, or after repairs those of a second audit. */
   standing: number;
 }
 
 /**
- * Audits, repairs what it found where that is wanted, looks again at what was repaired, and raises or clears each
- * network's alarm BUNDLE_DAMAGED by what is left.
+ * Audits, repairs what is damaged if asked to, audits again what was repaired, and raises or clears each network's
+ * alarm BUNDLE_DAMAGED by what is left.
  */
 export async function runAudit(
   parts: AuditParts,
@@ -30,6 +29,7 @@ export async function runAudit(
   signal: AbortSignal,
 ): Promise<AuditOutcome> {
   const { context, database } = parts;
+  const { openRepair } = options;
   const damage = createDamage();
   const seen = createSeen();
   const summary = await audit(
@@ -61,10 +61,11 @@ export async function runAudit(
   const outcome: AuditOutcome = { summary, damaged: [], repairs: [], standing: summary.findings };
   for (const network of request.networks) {
     const found = damage.of(network);
-    const left =
-      options.openRepair === undefined || found.length === 0
-        ? found
-        : await repairAndLook(parts, options, network, found, outcome, signal);
+    const { repairs, left } =
+      openRepair === undefined || found.length === 0
+        ? { repairs: [], left: found }
+        : await repairAndLook(parts, { found, openRepair, options }, signal);
+    outcome.repairs.push(...repairs);
     outcome.damaged.push(...left);
     const others = damage.others(network);
     await settleAlarm(database, network, {
@@ -74,34 +75,28 @@ export async function runAudit(
       everything: isEverything(request),
     });
   }
-  if (options.openRepair !== undefined) {
+  if (openRepair !== undefined) {
     outcome.standing =
       outcome.damaged.length + request.networks.reduce((sum, network) => sum + damage.others(network), 0);
   }
   return outcome;
 }
 
-/** Repairs, then audits what was repaired. Gives what is damaged still. */
+/** Repairs, then audits what was repaired. Returns the repairs, and what is damaged still. */
 async function repairAndLook(
   parts: AuditParts,
-  options: RunAuditOptions,
-  network: string,
-  found: readonly DamagedBundle[],
-  outcome: AuditOutcome,
-  signal: AbortSignal,
-): Promise<DamagedBundle[]> {
-  const { context, database, objectStore } = parts;
-  const openRepair = options.openRepair as OpenRepair;
-  const repairs = await repairNetwork(
-    { context, database, objectStore, openRepair },
-    network,
+  {
     found,
-    signal,
-    options.onRepair,
-  );
-  outcome.repairs.push(...repairs);
+    openRepair,
+    options,
+  }: { found: readonly DamagedBundle[]; openRepair: OpenRepair; options: RunAuditOptions },
+  signal: AbortSignal,
+): Promise<{ repairs: Repair[]; left: DamagedBundle[] }> {
+  const { network } = found[0] as DamagedBundle;
+  const { onRepair } = options;
+  const repairs = await repairNetwork(parts, { network, damaged: found, openRepair, onRepair }, signal);
   const repaired = repairs.filter(({ state }) => state === 'repaired').map(({ bundle }) => bundle);
-  if (repaired.length === 0) return [...found];
+  if (repaired.length === 0) return { repairs, left: [...found] };
   const again = createDamage();
   const names = new Set(repaired.map(({ kind, start }) => `${kind} ${start}`));
   await audit(
@@ -128,25 +123,26 @@ async function repairAndLook(
   );
   const notRepaired = repairs.filter(({ state }) => state !== 'repaired').map(({ bundle }) => bundle);
   const still = again.of(network);
-  return [...notRepaired.filter(({ key }) => !still.some((one) => one.key === key)), ...still];
+  const left = [...notRepaired.filter(({ key }) => !still.some((one) => one.key === key)), ...still];
+  return { repairs, left };
 }
 
 function isEverything({ kinds, range, sample }: AuditRequest): boolean {
   return kinds.length === 5 && sample >= 1 && range.start === 0 && range.end === Number.MAX_SAFE_INTEGER;
 }
 
-/** Which bundles an audit came by, as runs of start blocks a kind. */
+/** The bundles that an audit checked, as runs of blocks of a kind. */
 function createSeen(): {
   add(bundle: { network: string; kind: Kind; start: number; end: number }): void;
   has(network: string, kind: Kind, start: number): boolean;
 } {
-  // Bundles of a kind come in order, most of them side by side: few runs stand for millions.
+  // Bundles of a kind come in order, most of them adjacent: few runs hold millions.
   const runs = new Map<string, { start: number; end: number }[]>();
   return {
     add({ network, kind, start, end }) {
-      const lane = `${network} ${kind}`;
-      const list = runs.get(lane) ?? [];
-      runs.set(lane, list);
+      const name = `${network} ${kind}`;
+      const list = runs.get(name) ?? [];
+      runs.set(name, list);
       const last = list.at(-1);
       if (last !== undefined && last.end === start - 1) last.end = end;
       else list.push({ start, end });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { auditAndRepair, auditWorld, putRaw, rowAt } from '../testing/audited.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
-import { alarmedBundles, BUNDLE_DAMAGED } from './damage-alarm.js';
+import { alarmedBundles } from './damage.js';
 import { runAudit } from './run-audit.js';
 import { scheduledAudit } from './scheduled-audit.js';
 
@@ -44,7 +44,7 @@ test('damage raises an alarm by name; it stays until the bundle is seen sound, a
   expect(await scheduled(1, 'a')).toMatchObject({ findings: 1 });
   const [alarm] = await world.database.alarms.list({ network: 'main' });
   expect(alarm).toMatchObject({
-    name: BUNDLE_DAMAGED,
+    name: 'BUNDLE_DAMAGED',
     message: `1 published bundle of main is damaged: receipts ${row.start}-${row.end} (sha256). Run \`packhouse audit --network main --repair\`.`,
     data: { bundles: [{ kind: 'receipts', start: row.start, causes: ['sha256'] }], more: 0 },
   });

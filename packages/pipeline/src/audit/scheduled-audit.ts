@@ -4,7 +4,7 @@ import type { AuditRun, Database } from '@packhouse/database';
 import { type Context, isPackhouseError } from '@packhouse/runtime';
 import { countBlocks, unionRanges } from '../ranges.js';
 import type { AuditParts } from './audit.js';
-import { alarmedBundles } from './damage-alarm.js';
+import { alarmedBundles } from './damage.js';
 import { runAudit } from './run-audit.js';
 
 interface ScheduledAuditRequest {
@@ -13,13 +13,13 @@ interface ScheduledAuditRequest {
   share: number;
   /** The store is read no faster than this, in bytes a second on average. */
   bytesPerSecond: number;
-  /** Decides which bundles it is. */
+  /** Decides which bundles the sample holds. */
   seed: string;
 }
 
 /**
  * Audits a sample of one network's bundles within a budget, and those that are known to be damaged, so that their
- * alarm ends by itself once they are sound. Notes the run; null where nothing is published yet.
+ * alarm ends by itself when they are sound. Notes the run; null if nothing is published yet.
  */
 export async function scheduledAudit(
   parts: AuditParts,

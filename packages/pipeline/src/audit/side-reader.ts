@@ -4,17 +4,17 @@ import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
-import type { LaneRecord } from './lane.js';
-import { missingObject } from './object-faults.js';
+import { missingObject } from './finding.js';
 import { isGiant } from './open-bundle.js';
+import type { BundleRecord } from './read-bundles.js';
 
 /** Bytes that one read from the store may fetch beyond the first fragment. */
 const SLICE_BYTES = 1_000_000;
 
-/** Gives single records of bundles that are not audited themselves but needed to check others against. */
+/** Reads single records of bundles that are not audited themselves, to check others against. */
 export interface SideReader {
-  /** The record of a block, or null where there is none that can be used. Blocks are asked for in ascending order. */
-  at(kind: Kind, number: number, until: number): Promise<LaneRecord | null>;
+  /** The record of a block; null if there is none that can be used. Blocks are asked for in ascending order. */
+  at(kind: Kind, number: number, until: number): Promise<BundleRecord | null>;
 }
 
 interface Slice {
@@ -25,8 +25,8 @@ interface Slice {
 }
 
 /**
- * Makes a reader that fetches only the fragments it needs, by their byte ranges. Damage that it meets is reported; a
- * bundle known to be damaged is not used.
+ * Makes a reader that fetches only the fragments it needs, by their byte ranges. Damage is reported; a bundle known to
+ * be damaged is not used.
  */
 export function createSideReader(
   { database, objectStore, report }: { database: Database; objectStore: ObjectStore; report: AuditReport },
@@ -99,7 +99,7 @@ export function createSideReader(
   };
 }
 
-/** A row that cannot be read is reported where its own kind is audited; here there is just nothing to check against. */
+/** A row that cannot be read is reported when its own kind is audited; here it is nothing to check against. */
 function noBadRow(error: unknown): null {
   if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
   throw error;

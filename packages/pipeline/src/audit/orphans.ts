@@ -1,0 +1,203 @@
+import { parseObjectKey } from '@packhouse/bundle';
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
+import type { ListedObject, ObjectStore } from '@packhouse/object-store';
+import { type Context, PackhouseError } from '@packhouse/runtime';
+import type { AuditReport } from './audit-report.js';
+import type { Finding } from './finding.js';
+
+interface OrphanParts {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+}
+
+/** Younger objects may be of a packer that has not written the index row yet, in milliseconds. */
+const YOUNG_MS = 600_000;
+/** Objects that are looked up in the index together. */
+const PAGE = 500;
+
+interface NamedObject extends ListedObject, BlockRange {
+  kind: Kind;
+}
+
+/**
+ * Compares the store's objects of a network with the index, and reports objects that no row names, current or
+ * superseded, and objects that are not named as bundles. Both are harmless: a packer that is killed between the object
+ * and its row leaves one.
+ */
+export async function checkObjects(
+  parts: OrphanParts & { report: AuditReport },
+  request: { network: string; kinds: readonly Kind[]; range: BlockRange; whole: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { context, objectStore, report } = parts;
+  const { network, kinds, range } = request;
+  const pages = new Map<Kind, NamedObject[]>(kinds.map((kind) => [kind, []]));
+  const flush = async (kind: Kind): Promise<void> => {
+    const page = pages.get(kind) ?? [];
+    pages.set(kind, []);
+    for (const object of await unnamed(parts.database, network, kind, page))
+      report.found(orphan(network, object));
+  };
+  for await (const object of objectStore.list(`${network}/`, { signal })) {
+    const young =
+      object.modifiedAt !== undefined && context.clock.now() - object.modifiedAt.getTime() < YOUNG_MS;
+    const name = nameOf(object.key);
+    if (name === null) {
+      if (request.whole && !young) report.found(misnamed(network, object));
+      continue;
+    }
+    const page = pages.get(name.kind);
+    if (page === undefined || young || name.start > range.end || name.end < range.start) continue;
+    page.push({ ...object, kind: name.kind, start: name.start, end: name.end });
+    if (page.length >= PAGE) await flush(name.kind);
+  }
+  for (const kind of kinds) await flush(kind);
+}
+
+/** The objects of a page that no row names. */
+async function unnamed(
+  database: Database,
+  network: string,
+  kind: Kind,
+  page: readonly NamedObject[],
+): Promise<NamedObject[]> {
+  if (page.length === 0) return [];
+  const starts = [...new Set(page.map(({ start }) => start))];
+  const known = await database.audit.knownKeys(network, kind, starts);
+  return page.filter(({ key }) => !known.has(key));
+}
+
+function nameOf(key: string): ReturnType<typeof parseObjectKey> | null {
+  try {
+    return parseObjectKey(key);
+  } catch {
+    return null;
+  }
+}
+
+function orphan(network: string, { kind, start, end, key, size }: NamedObject): Finding {
+  return {
+    ...NOTHING,
+    network,
+    kind,
+    start,
+    end,
+    key,
+    cause: 'orphan',
+    message: `${network} ${kind} ${start}-${end}: no index row names the object ${key} of ${size} bytes (harmless; a packer that was killed leaves such).`,
+    size,
+  };
+}
+
+function misnamed(network: string, { key, size }: ListedObject): Finding {
+  return {
+    ...NOTHING,
+    network,
+    key,
+    cause: 'name',
+    message: `${network}: the object ${key} of ${size} bytes has no name of a bundle, expected ${network}/<kind>/<start>-<end>.json.gz (harmless; nothing reads it).`,
+    size,
+  };
+}
+
+const NOTHING = {
+  kind: null,
+  start: null,
+  end: null,
+  key: null,
+  version: null,
+  block: null,
+  expected: null,
+  got: null,
+  harmless: true,
+} as const;
+
+/** Younger objects are never deleted, in milliseconds. */
+const SETTLED_MS = 3_600_000;
+/** How long to wait for packers of the kind, and how often their lock is tried, in milliseconds. */
+const WAIT_MS = 60_000;
+const ASK_EVERY_MS = 250;
+
+/** An object that no index row named when it was looked for. */
+export interface Orphan {
+  network: string;
+  kind: Kind;
+  start: number;
+  key: string;
+}
+
+/**
+ * Deletes objects that no row names, while no packer and no repair of their kind is at work: both write the object
+ * before its row. Each is checked again right before it is deleted; one written within the last hour stays. Returns
+ * the deleted keys. Throws ORPHANS_BUSY if packers are at work for longer than a minute.
+ */
+export async function deleteOrphans(
+  { context, database, objectStore }: OrphanParts,
+  orphans: readonly Orphan[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const deleted: string[] = [];
+  const kinds = new Map<string, Orphan[]>();
+  for (const orphan of orphans) {
+    const name = `${orphan.network}:${orphan.kind}`;
+    kinds.set(name, [...(kinds.get(name) ?? []), orphan]);
+  }
+  for (const [name, group] of kinds) {
+    const locks = await takeBoth(context, database, name, signal);
+    try {
+      for (const { network, kind, start, key } of group) {
+        signal.throwIfAborted();
+        for (const { lost } of locks) lost.throwIfAborted();
+        const object = await objectStore.head(key, { signal });
+        const written = object?.modifiedAt?.getTime();
+        if (written === undefined || context.clock.now() - written < SETTLED_MS) continue;
+        if ((await database.audit.knownKeys(network, kind, [start])).has(key)) continue;
+        await objectStore.delete(key);
+        deleted.push(key);
+      }
+    } finally {
+      await Promise.all(locks.map((lock) => lock.release()));
+    }
+  }
+  return deleted;
+}
+
+type Lock = NonNullable<Awaited<ReturnType<Database['tryLock']>>>;
+
+/** `kind`: with its network before it, as the names of the locks end. */
+async function takeBoth(
+  context: Context,
+  database: Database,
+  kind: string,
+  signal: AbortSignal,
+): Promise<Lock[]> {
+  const locks: Lock[] = [];
+  const until = context.clock.now() + WAIT_MS;
+  try {
+    for (const name of [`pack:${kind}`, `repair:${kind}`]) {
+      let lock = await database.tryLock(name);
+      while (lock === null) {
+        if (context.clock.now() > until) throw busy(kind);
+        await context.clock.sleep(ASK_EVERY_MS, signal);
+        lock = await database.tryLock(name);
+      }
+      locks.push(lock);
+    }
+    return locks;
+  } catch (error) {
+    await Promise.all(locks.map((lock) => lock.release()));
+    throw error;
+  }
+}
+
+function busy(name: string): PackhouseError {
+  const [network, kind] = name.split(':');
+  return new PackhouseError({
+    code: 'ORPHANS_BUSY',
+    message: `Orphaned objects of ${network} ${kind} cannot be deleted now: packers were at work on it for ${WAIT_MS / 1_000} s.`,
+    hint: 'Try again when less is being packed.',
+    data: { network, kind },
+  });
+}

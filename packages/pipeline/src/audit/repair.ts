@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import { objectKey, spliceMember } from '@packhouse/bundle';
+import { type Kind, PROOFS, type Proof, type Prover } from '@packhouse/chain';
+import type { BundleRow, Database, NewBundle, StagedBlock, StageRequest } from '@packhouse/database';
+import type { BlockSource } from '@packhouse/node-rpc';
+import type { ObjectStore } from '@packhouse/object-store';
+import { type Context, isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
+import { extractRuns } from '../ingest/extract.js';
+import { putVerified, relevantProofs } from '../publish/publish.js';
+import { type SignerSource, withSigner } from '../publish/sign.js';
+import type { DamagedBundle } from './damage.js';
+
+interface RepairParts {
+  context: Context;
+  database: Database;
+  objectStore: ObjectStore;
+  source: BlockSource;
+  prover: Prover;
+  /** Signs the manifest's entry; without it the next packer that has a key does. */
+  signers?: SignerSource | undefined;
+}
+
+/** The outcome of the repair of one bundle. */
+export interface Repair {
+  bundle: DamagedBundle;
+  /** `refused`: the chain itself differs, and an operator must decide. */
+  state: 'repaired' | 'failed' | 'refused';
+  /** The version that is published now. */
+  version: number;
+  /** One sentence. */
+  message: string;
+}
+
+/** Opens what a network's repairs need; called once for a network with damage, and closed after its last repair. */
+export type OpenRepair = (
+  network: string,
+) => Promise<Pick<RepairParts, 'source' | 'prover' | 'signers'> & { close(): Promise<void> }>;
+
+/**
+ * Repairs the damaged bundles of one network, one after the other. A bundle that cannot be repaired is reported and left
+ * as it is; the others go on. Throws only if store or database are unavailable, or when aborted.
+ */
+export async function repairNetwork(
+  parts: Pick<RepairParts, 'context' | 'database' | 'objectStore'>,
+  {
+    network,
+    damaged,
+    openRepair,
+    onRepair,
+  }: {
+    network: string;
+    damaged: readonly DamagedBundle[];
+    openRepair: OpenRepair;
+    onRepair?: ((repair: Repair) => void) | undefined;
+  },
+  signal: AbortSignal,
+): Promise<Repair[]> {
+  const repairs: Repair[] = [];
+  const add = (repair: Repair): void => {
+    repairs.push(repair);
+    onRepair?.(repair);
+  };
+  const opened = await openRepair(network).catch((error: unknown) => error as Error);
+  if (opened instanceof Error) {
+    for (const bundle of damaged) add(failed(parts.context, bundle, opened));
+    return repairs;
+  }
+  try {
+    for (const bundle of damaged) {
+      signal.throwIfAborted();
+      try {
+        add(await repairOne({ ...parts, ...opened }, bundle, signal));
+      } catch (error) {
+        if (signal.aborted || isUnavailable(error)) throw error;
+        add(failed(parts.context, bundle, error as Error));
+      }
+    }
+    return repairs;
+  } finally {
+    await opened.close();
+  }
+}
+
+async function repairOne(parts: RepairParts, bundle: DamagedBundle, signal: AbortSignal): Promise<Repair> {
+  const { network, kind, start, end, causes } = bundle;
+  if (causes.every((cause) => cause === 'parentLink')) await blameLink(parts, bundle, signal);
+  const row = await repairBundle(parts, bundle, signal);
+  count(parts.context, bundle, 'repaired');
+  parts.context.logger.warn(
+    { network, kind, start, end, version: row.version },
+    'a damaged bundle was repaired',
+  );
+  return {
+    bundle,
+    state: 'repaired',
+    version: row.version,
+    message: `${network} ${kind} ${start}-${end} is repaired: version ${row.version} is published as ${row.objectKey}, ${bundle.key} is kept.`,
+  };
+}
+
+/** For two sound bundles that do not follow each other: asks the nodes which of them is of another chain. */
+async function blameLink(
+  { database, source }: RepairParts,
+  { network, kind, start, end }: DamagedBundle,
+  signal: AbortSignal,
+): Promise<void> {
+  const [before, row] = await Promise.all([
+    database.bundles.covering(network, kind, start - 1),
+    database.bundles.covering(network, kind, start),
+  ]);
+  if (before === null || row === null || row.firstParentHash === before.lastHash) return;
+  const [theirs, ours] = [await source.blockHash(start - 1, signal), await source.blockHash(start, signal)];
+  const wrong =
+    ours !== row.firstHash
+      ? { range: `${start}-${end}`, block: start, expected: row.firstHash, got: ours }
+      : { range: `${before.start}-${before.end}`, block: start - 1, expected: before.lastHash, got: theirs };
+  throw new PackhouseError({
+    code: 'REPAIR_REFUSED',
+    message: `${network} ${kind} ${start}-${end} does not follow the bundle before it, and is not repaired: the nodes give ${wrong.got ?? 'nothing'} as block ${wrong.block}, the index row of ${wrong.range} ${wrong.expected}. Nothing was changed.`,
+    hint: 'The nodes are on another chain than the one that was published: find out which of the two is right.',
+    data: { network, kind, ...wrong },
+  });
+}
+
+function failed(context: Context, bundle: DamagedBundle, error: Error): Repair {
+  const { network, kind, start, end, version } = bundle;
+  const state = isPackhouseError(error, 'REPAIR_REFUSED') ? 'refused' : 'failed';
+  count(context, bundle, state);
+  context.logger.error({ network, kind, start, end, err: error }, 'a damaged bundle was not repaired');
+  const named = isPackhouseError(error, 'REPAIR_REFUSED') || isPackhouseError(error, 'REPAIR_FAILED');
+  const sentence = named
+    ? error.message
+    : `${network} ${kind} ${start}-${end} is not repaired: ${error.message} Nothing was changed.`;
+  return { bundle, state, version, message: sentence };
+}
+
+function count(context: Context, { network, kind }: DamagedBundle, result: Repair['state']): void {
+  context.metrics
+    .counter('packhouse_repairs_total', 'Damaged bundles that were to be repaired, by what came of it', [
+      'network',
+      'kind',
+      'result',
+    ])
+    .inc({ network, kind, result });
+}
+
+/** Without store and database no other bundle can be repaired either. */
+function isUnavailable(error: unknown): boolean {
+  return (
+    isPackhouseError(error, 'DATABASE_UNAVAILABLE') ||
+    isPackhouseError(error, 'OBJECT_STORE_UNAVAILABLE') ||
+    isPackhouseError(error, 'DISK_FULL')
+  );
+}
+
+/**
+ * Builds a damaged bundle again from the nodes and publishes it under the same range as the next version.
+ *
+ * The blocks are fetched, proved and deflated in memory, without the staging tables: nothing of other jobs is touched.
+ * The old object and its row are kept. If the process is killed before the row changes, nothing has changed; the
+ * object has the next version's key and is written again. Throws REPAIR_REFUSED if the nodes have other blocks than
+ * the index row names, REPAIR_FAILED if they do not have them all, and what store and database throw.
+ */
+async function repairBundle(
+  parts: RepairParts,
+  damaged: DamagedBundle,
+  signal: AbortSignal,
+): Promise<BundleRow> {
+  const { database, objectStore, signers } = parts;
+  const { network, kind, start } = damaged;
+  const lock = await database.tryLock(`repair:${network}:${kind}`);
+  if (lock === null) throw busy(damaged);
+  const scope = openScope(signal, lock.lost);
+  const stop = scope.signal;
+  try {
+    const row = await database.bundles.covering(network, kind, start);
+    if (row === null || row.start !== start) throw gone(damaged);
+    // Another process repaired it meanwhile.
+    if (row.version !== damaged.version) return row;
+    const run = await fetchRun(parts, row, stop);
+    refuseOtherChain(row, run.blocks);
+    const { bundle, body } = rebuild(row, run);
+    await putVerified(objectStore, bundle, body, stop);
+    const clients = run.blocks.flatMap(({ client }) => client ?? []);
+    return await withSigner(signers, (signer) =>
+      database.bundles.supersede(bundle, {
+        replaces: row.sha256,
+        reason: damaged.message,
+        ...(signer === undefined ? {} : { sealing: { signer, clients } }),
+      }),
+    );
+  } finally {
+    scope.close();
+    await lock.release();
+  }
+}
+
+/** The blocks of the bundle, with the proofs that they had when it was published. */
+async function fetchRun(parts: RepairParts, row: BundleRow, signal: AbortSignal): Promise<StageRequest> {
+  const { network, kind, start, end } = row;
+  // Receipts are fetched if they were proved then, so that the new version has no fewer proofs.
+  const kinds: Kind[] =
+    row.proofs.includes('receiptsRoot') && kind !== 'receipts' ? [kind, 'receipts'] : [kind];
+  const { context, source, prover } = parts;
+  const { runs, failures } = await extractRuns(
+    { context, source, prover, network },
+    { start, end, kinds },
+    signal,
+  );
+  const [failure] = failures;
+  const [run] = runs;
+  if (failure === undefined && run !== undefined && run.blocks.length === end - start + 1) return run;
+  throw new PackhouseError({
+    code: 'REPAIR_FAILED',
+    message: `${network} ${kind} ${start}-${end} cannot be rebuilt: ${
+      failure === undefined
+        ? 'the blocks that the nodes give do not follow one another'
+        : `the nodes cannot give block ${failure.number}: ${failure.error.message.replace(/\.$/, '')}`
+    }. Nothing was changed.`,
+    hint: 'Add an upstream that keeps these blocks, and run the audit again.',
+    data: { network, kind, start, end, ...(failure === undefined ? {} : { block: failure.number }) },
+    cause: failure?.error,
+  });
+}
+
+function refuseOtherChain(row: BundleRow, blocks: readonly StagedBlock[]): void {
+  const [first, last] = [blocks[0] as StagedBlock, blocks.at(-1) as StagedBlock];
+  const differs =
+    first.hash !== row.firstHash
+      ? { block: first.number, what: 'hash', got: first.hash, expected: row.firstHash }
+      : first.parentHash !== row.firstParentHash
+        ? { block: first.number, what: 'parent hash', got: first.parentHash, expected: row.firstParentHash }
+        : last.hash !== row.lastHash
+          ? { block: last.number, what: 'hash', got: last.hash, expected: row.lastHash }
+          : null;
+  if (differs === null) return;
+  const { network, kind, start, end } = row;
+  throw new PackhouseError({
+    code: 'REPAIR_REFUSED',
+    message: `${network} ${kind} ${start}-${end} is not repaired: the nodes give ${differs.got} as the ${differs.what} of block ${differs.block}, its index row ${differs.expected}. Nothing was changed.`,
+    hint: 'The nodes are on another chain than the one that was published: find out which of the two is right.',
+    data: { network, kind, start, end, ...differs },
+  });
+}
+
+function rebuild(row: BundleRow, run: StageRequest): { bundle: NewBundle; body: Buffer } {
+  const { network, kind, start, end } = row;
+  const fragments = run.kinds.find((staged) => staged.kind === kind)?.fragments ?? [];
+  const member = spliceMember(
+    fragments,
+    fragments.map((fragment) => fragment.body),
+  );
+  const body = Buffer.concat(member.chunks, member.byteLength);
+  const { publishedAt: _, version, ...same } = row;
+  const bundle = {
+    ...same,
+    objectKey: objectKey({ network, kind, start, end, version: version + 1 }),
+    byteLength: member.byteLength,
+    rawLength: member.rawLength,
+    sha256: createHash('sha256').update(body).digest('hex'),
+    proofs: relevantProofs(kind, provedByAll(run.blocks)),
+    fragments: fragments.map(({ body: __, ...info }) => info),
+  };
+  return { bundle, body };
+}
+
+function provedByAll(blocks: readonly StagedBlock[]): Proof[] {
+  // Links within the run are checked as it is extracted, those to the neighbours by the hashes of the index row.
+  return PROOFS.filter(
+    (proof) => proof === 'parentLink' || blocks.every(({ proofs }) => proofs.includes(proof)),
+  );
+}
+
+function busy({ network, kind }: { network: string; kind: Kind }): PackhouseError {
+  return new PackhouseError({
+    code: 'REPAIR_FAILED',
+    message: `Bundles of ${network} ${kind} are being repaired by another process.`,
+    hint: 'Try again when it is done.',
+    data: { network, kind },
+  });
+}
+
+function gone({ network, kind, start }: { network: string; kind: Kind; start: number }): PackhouseError {
+  return new PackhouseError({
+    code: 'REPAIR_FAILED',
+    message: `There is no bundle of ${network} ${kind} any more that starts at block ${start}.`,
+    data: { network, kind, start },
+  });
+}
