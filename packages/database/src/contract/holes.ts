@@ -72,7 +72,11 @@ export interface KindStanding {
   completeTo: number | null;
   /** Highest block that is published. */
   newest: number | null;
+  /** Published bundles, their blocks and bytes, and when the newest was published. */
   bundles: number;
+  blocks: number;
+  bytes: number;
+  newestAt: Date | null;
 }
 
 /** How far a network is. */

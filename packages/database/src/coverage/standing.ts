@@ -11,7 +11,9 @@ const selectStanding = statement(
      FROM packhouse.wanted_range WHERE network_id = $1 AND state IN ('active', 'paused')
    )
    SELECT k.kind, h.block AS head, h.finalized, f.block AS "firstWanted", f.last AS "lastWanted",
-     (f.kinds >> k.kind) & 1 = 1 AS wanted, coalesce(p.bundles, 0) AS bundles,
+     (f.kinds >> k.kind) & 1 = 1 AS wanted,
+     coalesce(p.bundles, 0) AS bundles, coalesce(p.blocks, 0) AS blocks, coalesce(p.bytes, 0) AS bytes,
+     p.newest_at AS "newestAt",
      (SELECT max(end_block) FROM (
         SELECT end_block FROM packhouse.published_run
         WHERE network_id = $1 AND kind = k.kind ORDER BY start_block DESC LIMIT 1
@@ -59,12 +61,15 @@ export async function readStanding(connections: Connections, networkId: number):
     oldestQuarantine: oldest ?? null,
     kinds: rows
       .filter((each) => each.wanted || each.bundles > 0)
-      .map(({ kind, wanted: isWanted, completeTo, newest, bundles }) => ({
-        kind: kindOf(kind),
-        wanted: isWanted,
-        completeTo,
-        newest,
-        bundles,
+      .map((each) => ({
+        kind: kindOf(each.kind),
+        wanted: each.wanted,
+        completeTo: each.completeTo,
+        newest: each.newest,
+        bundles: each.bundles,
+        blocks: each.blocks,
+        bytes: each.bytes,
+        newestAt: each.newestAt,
       })),
   };
 }

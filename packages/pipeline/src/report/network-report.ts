@@ -13,13 +13,11 @@ interface ReportParts {
 
 /** How far a network is: everything that the command line and the metrics say of it. Each part is read if asked for. */
 export interface NetworkReport {
-  /** Head, finality, and how far it is complete. */
+  /** Head, finality, how far it is complete, and what is published of each kind. */
   standing: Standing;
   head: HeadRow | null;
   /** Blocks of each kind that was ever wanted. */
   blocks: KindBlocks[];
-  /** What is published of each kind of `standing`. */
-  bundles: KindBundles[];
   /** Blocks by reason from the first wanted one to the head. */
   holes: {
     /** What is counted; null if nothing is wanted up to there. */
@@ -50,10 +48,6 @@ interface KindBlocks {
   missing: BlockRange[];
 }
 
-interface KindBundles extends Awaited<ReturnType<Database['bundles']['totals']>> {
-  kind: Kind;
-}
-
 /** Reads the parts asked for, of Postgres and, for `holes`, of the queue; what several need is read once. */
 export async function networkReport<P extends keyof NetworkReport>(
   { database, queue }: ReportParts,
@@ -74,12 +68,6 @@ export async function networkReport<P extends keyof NetworkReport>(
     standing,
     head: () => database.head.get(network),
     blocks: async () => blocksByState(database, network, (await standing()).head ?? -1),
-    bundles: async () => {
-      const bundles: KindBundles[] = [];
-      for (const { kind } of (await standing()).kinds)
-        bundles.push({ kind, ...(await database.bundles.totals(network, kind)) });
-      return bundles;
-    },
     holes: async () => {
       const [{ head, firstWanted, lastWanted }, hints] = await Promise.all([
         standing(),
@@ -149,14 +137,12 @@ export interface NetworkStatus extends Pick<NetworkReport, 'alarms' | 'backPress
 
 /** The report as `packhouse status` shows it, from Postgres alone. */
 export async function networkStatus(database: Database, network: string): Promise<NetworkStatus> {
-  const report = await networkReport({ database }, network, [
+  const { standing, alarms, backPressure, blocks } = await networkReport({ database }, network, [
     'standing',
     'alarms',
     'backPressure',
     'blocks',
-    'bundles',
   ]);
-  const { standing, alarms, backPressure, blocks, bundles } = report;
   return {
     network,
     head: standing.head,
@@ -164,7 +150,7 @@ export async function networkStatus(database: Database, network: string): Promis
     alarms,
     backPressure,
     kinds: blocks.map((kind) => {
-      const published = bundles.find((each) => each.kind === kind.kind);
+      const published = standing.kinds.find((each) => each.kind === kind.kind);
       return {
         network,
         ...kind,

@@ -58,17 +58,16 @@ export function createObserver({
       'head',
       'newestStaged',
       'quarantined',
-      'bundles',
       'finalHoles',
     ]);
     showHead(network, report);
-    const { standing, quarantined, bundles, finalHoles } = report;
+    const { standing, quarantined, finalHoles } = report;
     gauges.quarantined.fill(
       { network },
       quarantined.map(({ cause, blocks }) => ({ labels: { cause }, value: blocks })),
     );
     if (standing.completeTo !== null) gauges.complete.set({ network }, standing.completeTo);
-    for (const { kind, ...totals } of bundles) {
+    for (const { kind, ...totals } of standing.kinds) {
       gauges.bundles.set({ network, kind }, totals.bundles);
       gauges.blocks.set({ network, kind }, totals.blocks);
       gauges.bytes.set({ network, kind }, totals.bytes);
