@@ -3,6 +3,7 @@ import {
   type Context,
   createLogger,
   createMetrics,
+  databaseUrlSetting,
   loadSettings,
   logLevelSetting,
   systemClock,
@@ -13,12 +14,7 @@ import { runningDatabaseUrl } from './local/data-directory.js';
 
 const logSettings = z.object({ LOG_LEVEL: logLevelSetting().prefault('silent') });
 const databaseSettings = z.object({
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//)
-    .describe(
-      'a Postgres address, e.g. postgres://user:password@host:5432/packhouse, or a running `packhouse local` in this folder',
-    ),
+  DATABASE_URL: databaseUrlSetting(', or a running `packhouse local` in this folder'),
 });
 
 /** The context of a command: quiet unless LOG_LEVEL says otherwise. Throws SETTINGS_INVALID. */

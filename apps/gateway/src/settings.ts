@@ -1,6 +1,7 @@
 import { nftSettings } from '@packhouse/nft';
 import {
   bytesSetting,
+  databaseUrlSetting,
   drainLimitSetting,
   integerSetting,
   logLevelSetting,
@@ -12,10 +13,7 @@ import { trustProxySetting } from './limits/trust-proxy-setting.js';
 
 /** The environment of a gateway. */
 export const gatewaySettings = z.object({
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//)
-    .describe('a Postgres address, e.g. postgres://user:password@host:5432/packhouse'),
+  DATABASE_URL: databaseUrlSetting(),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//)

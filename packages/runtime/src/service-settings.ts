@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { integerSetting } from './settings.js';
 
-/** DATABASE_URL. */
-export const databaseUrlSetting = (): z.ZodString =>
+/** DATABASE_URL; `or` goes on the description. */
+export const databaseUrlSetting = (or = ''): z.ZodString =>
   z
     .string()
     .regex(/^postgres(ql)?:\/\//)
-    .describe('a Postgres address, e.g. postgres://user:password@host:5432/packhouse');
+    .describe(`a Postgres address, e.g. postgres://user:password@host:5432/packhouse${or}`);
 
 /** REDIS_URL; `use` says what for, and what happens without it. */
 export const redisUrlSetting = (use: string): z.ZodOptional<z.ZodString> =>
