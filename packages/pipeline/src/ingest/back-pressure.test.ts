@@ -1,8 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { type Context, createLogger, createMetrics } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
-import { pack } from '../publish/pack.js';
-import { publish } from '../publish/publish.js';
 import { chainFrom } from '../testing/chains.js';
 import { emptyQueue, makeWorld, type World } from '../testing/world.js';
 import { type BackPressure, createBackPressure } from './back-pressure.js';
@@ -48,9 +46,7 @@ async function planAndIngest(pressure: BackPressure): ReturnType<typeof plan> {
 }
 
 async function packAndReclaim(): Promise<void> {
-  for (const kind of KINDS) {
-    await pack({ ...world, publish: (...each) => publish(world, ...each) }, kind, world.context.signal);
-  }
+  await world.packAll();
   await emptyQueue(world.queues, 'pack');
   await world.database.staging.reclaim('main');
 }

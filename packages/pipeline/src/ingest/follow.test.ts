@@ -1,7 +1,4 @@
-import { KINDS } from '@packhouse/chain';
 import { afterEach, expect, inject, test } from 'vitest';
-import { pack } from '../publish/pack.js';
-import { publish } from '../publish/publish.js';
 import { branchOf, chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
 import { follow } from './follow.js';
@@ -10,12 +7,6 @@ import type { IngestParts } from './ingest-piece.js';
 const FIRST = 1_000;
 let world: World;
 afterEach(() => world.close());
-
-async function packAll(): Promise<void> {
-  for (const kind of KINDS) {
-    await pack({ ...world, publish: (...each) => publish(world, ...each) }, kind, world.context.signal);
-  }
-}
 
 const staged = async (): Promise<number[]> =>
   (await world.database.staging.blocks('main', { start: 0, end: FIRST + 1_000 })).map(
@@ -40,7 +31,7 @@ test('invariant 2: blocks that were abandoned while nobody followed are never pa
     source: {
       ...source,
       headers: async (numbers, options) => {
-        await packAll();
+        await world.packAll();
         return source.headers(numbers, options);
       },
     },

@@ -4,8 +4,6 @@ import { ingest } from '../ingest/ingest.js';
 import { plan } from '../ingest/plan.js';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
-import { pack } from './pack.js';
-import { publish } from './publish.js';
 
 /** The first of a segment. */
 const FIRST = 1_024;
@@ -14,15 +12,6 @@ afterEach(() => world.close());
 
 const firstBundles = async (): Promise<number[]> =>
   (await world.database.bundles.list('main', 'logs', 0, 100)).slice(0, 2).map((row) => row.start);
-
-/** Packs all there is, without fetching anything. */
-async function packOnly(): Promise<void> {
-  const publishing: Parameters<typeof pack>[0] = {
-    ...world,
-    publish: (...each) => publish(world, ...each),
-  };
-  for (const kind of KINDS) await pack(publishing, kind, world.context.signal);
-}
 
 test('what comes before a run is waited for, but not for ever: staging does not grow behind one hole', async () => {
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 48) }], { maxBlocks: 1 });
@@ -35,17 +24,17 @@ test('what comes before a run is waited for, but not for ever: staging does not 
     }
   };
   await stageRange(10, 40);
-  await packOnly();
+  await world.packAll();
   expect(await firstBundles()).toEqual([]);
   expect((await plan({ ...world })).packJobs).toBe(0);
 
   await stageRange(41, 41);
   expect((await plan({ ...world })).packJobs).toBe(KINDS.length);
-  await packOnly();
+  await world.packAll();
   expect(await firstBundles()).toEqual([FIRST + 10, FIRST + 11]);
 
   await stageRange(0, 9);
-  await packOnly();
+  await world.packAll();
   expect((await world.database.coverage('main', 'logs')).published).toEqual([
     { start: FIRST, end: FIRST + 41 },
   ]);
@@ -56,7 +45,7 @@ test('no bundle holds more blocks than it may, however small they are', async ()
   await world.want(FIRST, FIRST + 49);
   await world.noteHead();
   await ingest(world.parts, { start: FIRST, end: FIRST + 49, kinds: KINDS }, world.context.signal);
-  await packOnly();
+  await world.packAll();
   for (const kind of KINDS) {
     const rows = await world.database.bundles.list('main', kind, 0, 100);
     const sizes = rows.map(({ start, end }) => end - start + 1);

@@ -34,7 +34,9 @@ export interface World {
   want(start: number, end: number | null): Promise<void>;
   /** Notes the head of the first node as the chain's. */
   noteHead(): Promise<void>;
-  /** Plans, runs every ingest and pack job there is, and again, until nothing is left to do. */
+  /** Packs and publishes all that can be, in every kind. Returns the number of bundles. */
+  packAll(objectStore?: ObjectStore): Promise<number>;
+  /** Plans, runs every ingest and pack job, and again, until nothing is left to do. */
   settle(objectStore?: ObjectStore): Promise<void>;
   /** The records of a kind by block number, out of the published files, as JSON. */
   published(kind: Kind, objectStore?: ObjectStore): Promise<Map<number, string>>;
@@ -86,19 +88,15 @@ export async function makeWorld(
   };
   await database.networks.register({ id: network.id, chainId: 1 });
 
-  const packAll = async (store: ObjectStore): Promise<number> => {
+  const packAll = async (store = objectStore): Promise<number> => {
+    const publishing: Parameters<typeof pack>[0] = {
+      context,
+      database,
+      network,
+      publish: (...each) => publish({ context, database, objectStore: store, signers }, ...each),
+    };
     let published = 0;
-    const packParts = { context, database, network };
-    for (const kind of KINDS) {
-      published += await pack(
-        {
-          ...packParts,
-          publish: (...each) => publish({ context, database, objectStore: store, signers }, ...each),
-        },
-        kind,
-        stop.signal,
-      );
-    }
+    for (const kind of KINDS) published += await pack(publishing, kind, stop.signal);
     return published;
   };
 
@@ -123,7 +121,8 @@ export async function makeWorld(
         finalized: head.finalized,
       });
     },
-    async settle(store = objectStore) {
+    packAll,
+    async settle(store) {
       for (;;) {
         const { ingestJobs } = await plan({ context, database, queues, network });
         if (ingestJobs === 0 && (await queues.pendingIds('ingest')).size === 0) break;
