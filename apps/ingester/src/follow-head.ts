@@ -2,7 +2,7 @@ import { follow } from '@packhouse/pipeline';
 import { type Context, isPackhouseError, type ProcessMessage } from '@packhouse/runtime';
 import { createWake } from './wake.js';
 
-/** Looks at the head again and again, as soon as there is reason to. */
+/** Follows the head of one network. */
 export interface HeadFollower {
   /** One look, and the wait for the next. Throws what `follow` throws. */
   step(signal: AbortSignal): Promise<void>;
@@ -10,11 +10,11 @@ export interface HeadFollower {
   close(): void;
 }
 
-/** While a subscription tells of new heads, the head is asked for this often all the same, in milliseconds. */
+/** While a subscription delivers new heads, the head is still asked for this often, in milliseconds. */
 const DELIVERED_POLL_MS = 3_000;
-/** A head that was told of, and that the pool does not show yet, is asked for this often, in milliseconds … */
+/** An announced head that the upstreams do not return yet is asked for this often, in milliseconds … */
 const ANNOUNCED_POLL_MS = 100;
-/** … for this long: what told of it may be another branch, or another node behind the same address. */
+/** … for this long: it may be of another branch, or of another node behind the same address. */
 const ANNOUNCED_PATIENCE_MS = 3_000;
 
 /** Makes the follower of one network; its upstreams' subscriptions are open until it is closed. */

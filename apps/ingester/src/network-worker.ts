@@ -56,7 +56,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   const wake = createWake();
 
   let probed: Promise<void> | undefined;
-  /** Whoever leads or not: an upstream on another chain must be known before the first block is asked for. */
+  /** By every ingester, leading or not: an upstream on another chain must be known before the first block is fetched. */
   const probeOnce = (): Promise<void> => {
     probed ??= source.probe(fetchWish(network.bundles.kinds), context.signal).catch((error: unknown) => {
       probed = undefined;
@@ -115,7 +115,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           limitBytes: parts.stagingMaxBytes,
         });
         try {
-          // Whoever begins to lead asks anew: the nodes may have changed.
+          // A new leader probes again: the nodes may have changed.
           probed = undefined;
           let registered = false;
           let severe = false;
@@ -134,7 +134,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
               registered = true;
               await follower.step(signal);
             }),
-            // Nodes that are gone keep nothing from being packed.
+            // Planning goes on without the nodes, so that what is staged is packed.
             repeat('planning', signal, async () => {
               ({ severe } = await plan({ context, database, queues, network, pressure }));
               await wake.wait(PLAN_EVERY_MS, signal);

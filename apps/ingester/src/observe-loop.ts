@@ -2,9 +2,9 @@ import type { Database } from '@packhouse/database';
 import type { Observer } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
 
-/** The state is read this often, in milliseconds, however often metrics are asked for … */
+/** How often the state is read, in milliseconds, however often metrics are asked for … */
 const LOOK_EVERY_MS = 5_000;
-/** … and more seldom where that would take more than this part of the time. */
+/** … and less often if reading took more than this part of the time. */
 const MOST_OF_TIME = 0.05;
 /** How often a process that does not observe asks whether it may, in milliseconds. */
 const TAKE_OVER_MS = 2_000;
@@ -13,7 +13,7 @@ const RETRY_MS = 2_000;
 
 /**
  * Observes whenever no other process does, until the context is aborted: one lock for the whole installation, so that
- * each figure is told by exactly one process.
+ * each figure is reported by exactly one process.
  */
 export async function observeLoop(parts: {
   context: Context;

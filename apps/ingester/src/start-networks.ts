@@ -16,7 +16,7 @@ export interface StartNetworksParts {
   notify(message: ProcessMessage): void;
 }
 
-/** Starts a worker for each network with bundles, and gives the handler of their jobs. */
+/** Starts a worker for each network with bundles. Returns the handler of their jobs. */
 export async function startNetworks(
   parts: StartNetworksParts,
 ): Promise<(job: Job<'ingest'>) => Promise<void>> {

@@ -1,11 +1,10 @@
-/** A bell that a waiting loop hears at once, or at its next wait. */
+/** Ends the wait of a loop: the current one, or the next. */
 export interface Wake {
   ring(): void;
-  /** Resolves after `ms`, when the bell is rung, or when the signal is aborted. */
+  /** Resolves after `ms`, on `ring`, or when the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Makes a bell for one loop. */
 export function createWake(): Wake {
   let rung = false;
   let hear: (() => void) | undefined;

@@ -16,12 +16,12 @@ export interface AuditLoopParts {
   bytesPerSecond: number;
 }
 
-/** A process that is this young leaves a network alone that was never audited: there is work to begin with. */
+/** A network that was never audited is not audited before the process is this old, in milliseconds. */
 const SETTLE_MS = 300_000;
-/** How often it is asked whether a run is due. */
+/** How often to check whether a run is due, in milliseconds. */
 const LOOK_EVERY_MS = 30_000;
 
-/** Audits samples of what is published, over and over, until the context is aborted; one packer at a time does. */
+/** Audits samples of what is published until the context is aborted; one packer at a time does. */
 export async function auditLoop(parts: AuditLoopParts): Promise<void> {
   const { context, database, networks, everyMs, share } = parts;
   if (share === 0) return;

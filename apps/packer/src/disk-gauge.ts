@@ -1,15 +1,12 @@
 import { statfs } from 'node:fs/promises';
 import type { Context } from '@packhouse/runtime';
 
-/**
- * Tells how much room there is where bundles are kept in a folder; an S3 store has no end to tell of. Read when the
- * metrics are asked for.
- */
+/** Reports the size of the disk of a folder with bundles whenever metrics are asked for; an S3 store has no limit. */
 export function createDiskGauge({ metrics, logger }: Context, objectStore: string): void {
   if (/^s3:\/\//.test(objectStore)) return;
   metrics.gauge(
     'packhouse_store_disk_bytes',
-    'Bytes of the disk under the object store: what there are, and what is free',
+    'Bytes of the disk under the object store: in total, and free',
     ['what'],
     async (gauge) => {
       try {
@@ -18,7 +15,7 @@ export function createDiskGauge({ metrics, logger }: Context, objectStore: strin
         gauge.set({ what: 'free' }, bsize * bavail);
       } catch (error) {
         gauge.reset();
-        logger.warn({ err: error }, 'the disk under the object store cannot be looked at');
+        logger.warn({ err: error }, 'the disk under the object store cannot be read');
       }
     },
   );

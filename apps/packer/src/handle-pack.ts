@@ -24,9 +24,9 @@ export interface HandlePackParts {
 }
 
 /**
- * Handles one pack job; what goes wrong is told to the supervisor and thrown, so that the job is tried again.
+ * Handles one pack job; an error is reported to the supervisor and thrown, so that the job is tried again.
  *
- * When the process drains, the bundle that was begun is finished unless it is cut off, and no other one is begun.
+ * While the process drains, a bundle that was begun is finished unless it is cut off, and no other is begun.
  */
 export async function handlePack(
   { context, cut, database, objectStore, networks, signers, notify }: HandlePackParts,

@@ -11,7 +11,7 @@ export function unionRanges(ranges: readonly BlockRange[]): BlockRange[] {
   return merged;
 }
 
-/** What of `from` is not in `without`; both ascending and disjoint, as `unionRanges` gives them. */
+/** The parts of `from` that are not in `without`; both ascending and disjoint, as `unionRanges` returns them. */
 export function subtractRanges(from: readonly BlockRange[], without: readonly BlockRange[]): BlockRange[] {
   const left: BlockRange[] = [];
   let i = 0;
@@ -28,7 +28,7 @@ export function subtractRanges(from: readonly BlockRange[], without: readonly Bl
   return left;
 }
 
-/** What is in both; both ascending and disjoint. */
+/** The parts that are in both; both ascending and disjoint. */
 export function intersectRanges(a: readonly BlockRange[], b: readonly BlockRange[]): BlockRange[] {
   const both: BlockRange[] = [];
   let i = 0;

@@ -105,7 +105,7 @@ export function wrongSize(row: BundleRow, bytes: number): Fault {
 /** Characters shown of a record that is not canonical. */
 const SHOWN = 40;
 
-/** The fault that an error of the prover or of the reader of records stands for. */
+/** The fault behind an error of the prover or of the reader of records. */
 export function recordFault(block: number, error: unknown): Fault {
   const { message } = error as Error;
   const what = `in block ${block}, ${message.replace(/^Block \d+: /, '')}`;

@@ -39,9 +39,11 @@ export function createBackPressure(parts: {
   metrics
     .gauge('packhouse_staging_limit_bytes', 'Bytes of staging from which on nothing new is fetched')
     .set(limitBytes);
-  const gauge = metrics.gauge('packhouse_backpressure', '1 where nothing new is fetched as staging is full', [
-    'network',
-  ]);
+  const gauge = metrics.gauge(
+    'packhouse_backpressure',
+    '1 while nothing new is fetched because staging is full',
+    ['network'],
+  );
   let state: PressureState = { pressed: false, began: false, severe: false };
   let known = false;
   let lookedAt = Number.NEGATIVE_INFINITY;

@@ -15,7 +15,7 @@ import { stage } from './stage.js';
 
 /** Blocks at the head that are fetched and staged together; each is a fragment of its own. */
 const HEAD_CHUNK = 4;
-/** A look that has more to stage ends after this long, in milliseconds, so that the head is noted and checked anew. */
+/** A look that has more to stage ends after this long, in milliseconds, so that the head is noted and checked again. */
 const LONGEST_LOOK_MS = 3_000;
 
 interface FollowReport {
@@ -113,11 +113,11 @@ async function noteAnchor(
   if (look.keptTo !== null) await database.head.setAnchor(network, look.anchor);
   if (finalized < 0 || finalized > head.number || finalized <= (look.anchor?.number ?? -1)) return;
   const [staged] = await database.staging.blocks(network, { start: finalized, end: finalized });
-  const told = finalized === head.finalized ? head.finalizedHash : null;
-  if (staged !== undefined && told !== null && staged.hash !== told) return;
+  const known = finalized === head.finalized ? head.finalizedHash : null;
+  if (staged !== undefined && known !== null && staged.hash !== known) return;
   const asked = async (): Promise<string | undefined> =>
     (await source.headers([finalized], { from: head.upstream, signal }))[0]?.hash;
-  const hash = staged?.hash ?? told ?? (await asked());
+  const hash = staged?.hash ?? known ?? (await asked());
   if (hash !== undefined) await database.head.setAnchor(network, { number: finalized, hash });
 }
 

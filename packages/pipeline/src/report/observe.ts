@@ -199,8 +199,8 @@ function createStateGauges(metrics: Metrics) {
       'cause',
     ]),
     superseded: state.gauge('packhouse_superseded_bundles', 'Bundles that a newer version took the place of'),
-    alarms: state.gauge('packhouse_open_alarms', 'Alarms that nobody has cleared', [...perNetwork, 'name']),
-    jobs: state.gauge('packhouse_queue_jobs', 'Jobs in a queue by where they stand', ['queue', 'state']),
+    alarms: state.gauge('packhouse_open_alarms', 'Alarms that are not cleared', [...perNetwork, 'name']),
+    jobs: state.gauge('packhouse_queue_jobs', 'Jobs in a queue by state', ['queue', 'state']),
     stagingBytes: state.gauge('packhouse_staging_bytes', 'Bytes on disk of all that is staged'),
     lookedAt: state.gauge(
       'packhouse_state_timestamp_seconds',
