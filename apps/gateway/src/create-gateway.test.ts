@@ -94,7 +94,8 @@ describe('a gateway under hostile requests', () => {
     expect(secret).toHaveLength(43);
     const wrong = `ph_abcdefgh_${'B'.repeat(43)}`;
     const encoded = [...key].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('');
-    const { locate } = at.database;
+    const kept = at.database.network('ethereum');
+    const { locate } = kept;
     for (const path of [
       `/ethereum/v1/${key}/bundle-api/blocks/1`,
       `/ethereum/v1/${key}/bundle-api/blocks/x`,
@@ -109,9 +110,9 @@ describe('a gateway under hostile requests', () => {
         headers: { referer: `http://a/${key}`, 'user-agent': key, 'x-request-id': key },
       });
     }
-    at.database.locate = () => Promise.reject(new Error(`fault at ${key}`));
+    kept.locate = () => Promise.reject(new Error(`fault at ${key}`));
     const fault = await ask(at.url, `/ethereum/v1/${key}/bundle-api/blocks/999`);
-    at.database.locate = locate;
+    kept.locate = locate;
     expect(fault.status).toBe(500);
     const told = `${at.log.join('')}${await at.context.metrics.render()}${fault.text}`;
     for (const text of [secret, encoded, 'B'.repeat(43)]) expect(told).not.toContain(text);
@@ -196,8 +197,9 @@ describe('the life of a gateway', () => {
     await at.stage(0, 3);
     const held = gate();
     const arrival = gate();
-    const { locate } = at.database;
-    at.database.locate = async (...args) => {
+    const kept = at.database.network('ethereum');
+    const { locate } = kept;
+    kept.locate = async (...args) => {
       arrival.open();
       await held.opened;
       return locate(...args);
@@ -231,8 +233,9 @@ describe('the life of a gateway', () => {
     await at.stage(0, 3);
     const held = gate();
     const arrival = gate();
-    const { locate } = at.database;
-    at.database.locate = async (...args) => {
+    const kept = at.database.network('ethereum');
+    const { locate } = kept;
+    kept.locate = async (...args) => {
       arrival.open();
       await held.opened;
       return locate(...args);
@@ -285,8 +288,9 @@ describe('a gateway that drains', () => {
     await at.stage(0, 3);
     const arrival = gate();
     const never = gate();
-    const { locate } = at.database;
-    at.database.locate = async (...args) => {
+    const kept = at.database.network('ethereum');
+    const { locate } = kept;
+    kept.locate = async (...args) => {
       arrival.open();
       await never.opened;
       return locate(...args);

@@ -116,7 +116,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     options.rateLimiter ??
     createLocalRateLimiter(context.clock, { keys: database.keys, logger: context.logger });
   const ranges = createRangeCache({
-    load: database.bundles.ranges,
+    load: (network, kind, range) => database.network(network).bundles.ranges(kind, range),
     clock: context.clock,
     ...(options.rangeCacheBytes === undefined ? {} : { maxBytes: options.rangeCacheBytes }),
   });

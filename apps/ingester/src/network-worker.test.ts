@@ -61,20 +61,20 @@ const job = { network: 'main', start: 0, end: 7, kinds: [...KINDS] };
 test('an ingester that does not lead stages nothing of another chain', async () => {
   const { worker, database, signal } = await makeWorker({ chainId: 5 });
   await expect(worker.ingest(job, signal, 1)).rejects.toMatchObject({ code: 'NODE_WRONG_CHAIN' });
-  expect(await database.staging.newest('main')).toBeNull();
+  expect(await database.network('main').staging.newest()).toBeNull();
 });
 
 test('a job is done where one of the nodes is on the right chain', async () => {
   const { worker, database, signal } = await makeWorker({ chainId: 5 }, {});
   await worker.ingest(job, signal, 1);
-  expect((await database.staging.newest('main'))?.number).toBe(7);
+  expect((await database.network('main').staging.newest())?.number).toBe(7);
 });
 
 test('nodes that are gone keep nothing from being planned: what is staged is packed meanwhile', async () => {
   const { worker, database, queues, signal, stop, gone } = await makeWorker({});
-  await database.head.set({ network: 'main', number: 7, hash: `0x${'ab'.repeat(32)}`, finalized: 7 });
+  await database.network('main').head.set({ number: 7, hash: `0x${'ab'.repeat(32)}`, finalized: 7 });
   await worker.ingest({ ...job, end: 3 }, signal, 1);
-  await database.wanted.add({ network: 'main', kinds: [...KINDS], start: 0, end: 7, priority: 1 });
+  await database.network('main').wanted.add({ kinds: [...KINDS], start: 0, end: 7, priority: 1 });
   await worker.ingest({ ...job, start: 4 }, signal, 1);
   await gone();
   const leading = worker.lead();

@@ -47,7 +47,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   const prover = await createProver(network.proofs);
   const ingestParts = {
     context,
-    database,
+    database: database.network(network.id),
     source,
     prover,
     network: network.id,
@@ -136,7 +136,13 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
             }),
             // Planning goes on without the nodes, so that what is staged is packed.
             repeat('planning', signal, async () => {
-              ({ severe } = await plan({ context, database, queues, network, pressure }));
+              ({ severe } = await plan({
+                context,
+                database,
+                queues,
+                network,
+                pressure,
+              }));
               await wake.wait(PLAN_EVERY_MS, signal);
             }),
           ]);

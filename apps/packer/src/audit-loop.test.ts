@@ -60,8 +60,7 @@ async function publishEmptyLogs(): Promise<void> {
     crc32: crc32(text),
   };
   const [hash, parentHash] = [`0x${'22'.repeat(32)}`, `0x${'11'.repeat(32)}`];
-  await database.staging.stage({
-    network: 'main',
+  await database.network('main').staging.stage({
     blocks: [{ number: 7, hash, parentHash, timestamp: 1, transactionCount: 0, proofs: [] }],
     kinds: [{ kind: 'logs', fragments: [{ ...info, body }] }],
   });
@@ -85,11 +84,11 @@ test('one of two packers audits when it is due, again and again; both end when t
     }),
   );
   const finished = async (): Promise<number> =>
-    (await database.audit.last('main'))?.finishedAt.getTime() ?? 0;
+    (await database.network('main').audit.last())?.finishedAt.getTime() ?? 0;
   await expect.poll(finished, { timeout: 120_000 }).toBeGreaterThan(0);
   const first = await finished();
   await expect.poll(finished, { timeout: 120_000 }).toBeGreaterThan(first);
-  expect(await database.audit.last('main')).toMatchObject({ bundles: 1, findings: 0 });
+  expect(await database.network('main').audit.last()).toMatchObject({ bundles: 1, findings: 0 });
   const texts = await Promise.all(contexts.map(({ metrics }) => metrics.render()));
   expect(texts.join('\n')).toMatch(/packhouse_audit_bundles_total\{network="main",result="clean"\} [1-9]/);
   expect(texts.join('\n')).toMatch(/packhouse_audit_last_run_seconds\{network="main"\} [1-9]/);

@@ -37,7 +37,7 @@ export async function auditLoop(parts: AuditLoopParts): Promise<void> {
       if (lock !== null) {
         try {
           for (const network of networks) {
-            const last = await database.audit.last(network.id);
+            const last = await database.network(network.id).audit.last();
             const dueAt = last === null ? firstAt : last.finishedAt.getTime() + everyMs;
             if (last !== null) lastRun.set({ network: network.id }, last.finishedAt.getTime() / 1_000);
             if (context.clock.now() < dueAt) continue;

@@ -16,7 +16,7 @@ export async function reclaimLoop(
       if (lock !== null) {
         try {
           for (const network of networks) {
-            const segments = await database.staging.reclaim(network);
+            const segments = await database.network(network).staging.reclaim();
             if (segments.length > 0) context.logger.debug({ network, segments }, 'staging reclaimed');
           }
         } finally {

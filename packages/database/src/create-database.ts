@@ -1,7 +1,7 @@
 import type { Context } from '@packhouse/runtime';
 import { createConnections, statement } from './connection/connections.js';
 import { createTryLock } from './connection/try-lock.js';
-import type { Database } from './contract/database.js';
+import type { Database, NetworkDatabase } from './contract/database.js';
 import { createCoverage } from './coverage/coverage.js';
 import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
@@ -10,19 +10,20 @@ import { type PublishTools, publish } from './publish/publish.js';
 import { sealPending } from './publish/seal-pending.js';
 import { supersede } from './publish/supersede.js';
 import { checkSchema } from './schema/check-schema.js';
-import { createStaging } from './staging/staging.js';
+import { createClientNames } from './staging/client-names.js';
+import { createAllStaging, createStaging } from './staging/staging.js';
 import { createAlarms } from './tables/alarms.js';
 import { createAudit } from './tables/audit.js';
-import { createBundles } from './tables/bundles.js';
+import { createAllBundles, createBundles } from './tables/bundles.js';
 import { createFilters } from './tables/filters.js';
 import { createHead } from './tables/head.js';
 import { createKeys } from './tables/keys.js';
-import { createManifest } from './tables/manifest.js';
-import { createNetworkIds, createNetworks } from './tables/networks.js';
+import { createManifest, createSigningKeys } from './tables/manifest.js';
+import { createNetworks, networkRef } from './tables/networks.js';
 import { createNft } from './tables/nft.js';
 import { createPressure } from './tables/pressure.js';
-import { createQuarantine } from './tables/quarantine.js';
-import { createWanted } from './tables/wanted.js';
+import { createQuarantine, listQuarantine } from './tables/quarantine.js';
+import { createAllWanted, createWanted } from './tables/wanted.js';
 
 const PING_MS = 2_000;
 const ping = statement('ping', 'SELECT 1');
@@ -40,13 +41,37 @@ export function createDatabase(options: {
   applicationName: string;
 }): Database {
   const connections = createConnections(options);
-  const ids = createNetworkIds(connections);
-  const bundles = createBundles(connections, ids);
-  const tools: PublishTools = {
-    connections,
-    origins: createOriginIds(connections),
-    tips: new Map(),
-    published: (bundle) => bundles.ranges(bundle.network, bundle.kind, bundle),
+  const tools: PublishTools = { connections, origins: createOriginIds(connections), tips: new Map() };
+  const clients = createClientNames(connections);
+  const alarms = createAlarms(connections, options.context.metrics);
+  const networks = new Map<string, NetworkDatabase>();
+  const open = (name: string): NetworkDatabase => {
+    const network = networkRef(connections, name);
+    const bundles = createBundles(connections, network);
+    return {
+      wanted: createWanted(connections, network),
+      head: createHead(connections, network),
+      alarms: alarms.of(network),
+      staging: createStaging(connections, network, clients),
+      bundles: {
+        ...bundles,
+        publish: async (bundle, sealing) =>
+          publish(tools, await network.get(), { ...bundle, network: name }, sealing),
+        supersede: async (bundle, how) =>
+          supersede(tools, await network.get(), { ...bundle, network: name }, how),
+      },
+      manifest: {
+        ...createManifest(connections, network),
+        sealPending: async (kind, signer, limit) =>
+          sealPending(tools, { networkId: await network.find(), network: name, kind }, signer, limit),
+      },
+      locate: createLocate(connections, network, bundles),
+      coverage: createCoverage(connections, network),
+      holes: createHoles(connections, network),
+      quarantine: createQuarantine(connections, network),
+      pressure: createPressure(connections, network),
+      audit: createAudit(connections, network),
+    };
   };
   return {
     checkSchema: () => checkSchema(connections),
@@ -64,28 +89,19 @@ export function createDatabase(options: {
       return alive;
     },
     networks: createNetworks(connections),
-    wanted: createWanted(connections, ids),
-    head: createHead(connections, ids),
-    alarms: createAlarms(connections, ids, options.context.metrics),
-    staging: createStaging(connections, ids),
-    bundles: {
-      ...bundles,
-      publish: async (bundle, sealing) => publish(tools, await ids.get(bundle.network), bundle, sealing),
-      supersede: async (bundle, how) => supersede(tools, await ids.get(bundle.network), bundle, how),
+    network: (id) => {
+      const known = networks.get(id) ?? open(id);
+      networks.set(id, known);
+      return known;
     },
-    manifest: {
-      ...createManifest(connections, ids),
-      sealPending: async (network, kind, signer, limit) =>
-        sealPending(tools, { networkId: await ids.find(network), network, kind }, signer, limit),
-    },
-    locate: createLocate(connections, ids, bundles),
-    coverage: createCoverage(connections, ids),
-    holes: createHoles(connections, ids),
-    quarantine: createQuarantine(connections, ids),
+    wanted: createAllWanted(connections),
+    alarms: alarms.all,
+    staging: createAllStaging(connections),
+    bundles: createAllBundles(connections),
+    manifest: createSigningKeys(connections),
+    quarantine: { list: (page) => listQuarantine(connections, null, page) },
     filters: createFilters(connections),
     nft: createNft(connections),
-    pressure: createPressure(connections, ids),
-    audit: createAudit(connections, ids),
     keys: createKeys(connections),
     tryLock: createTryLock(connections),
     close: () => connections.close(),

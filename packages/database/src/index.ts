@@ -1,4 +1,4 @@
-export type { Database } from './contract/database.js';
+export type { Database, NetworkDatabase } from './contract/database.js';
 export {
   HOLE_REASONS,
   type Hole,

@@ -56,14 +56,14 @@ const packKind = (database: Database, kind: Kind): Promise<number> =>
   );
 
 async function publishedBlocks(kind: Kind): Promise<number> {
-  const { published } = await world.database.coverage('main', kind);
+  const { published } = await world.database.network('main').coverage(kind);
   return published.reduce((sum, { start, end }) => sum + end - start + 1, 0);
 }
 
 /** Every block of every kind is in exactly one bundle, and is what the node sent. */
 async function expectExactlyOnce(): Promise<void> {
   for (const kind of KINDS) {
-    const rows = await world.database.bundles.list('main', kind, 0, 10_000);
+    const rows = await world.database.network('main').bundles.list(kind, 0, 10_000);
     let next = FIRST;
     for (const { start, end } of rows) {
       expect(start).toBe(next);
@@ -144,7 +144,7 @@ async function survives(open: () => Promise<Queues>, harm: (round: number, queue
   }, WAIT);
   await Promise.all(workers.map((worker) => worker.close()));
   for (const { escaped } of planners) expect(escaped).toEqual([]);
-  expect(await world.database.quarantine.list('main')).toEqual([]);
+  expect(await world.database.network('main').quarantine.list()).toEqual([]);
   await expectExactlyOnce();
 }
 
@@ -209,7 +209,7 @@ test.each([
   for (const kind of ['logs', 'blocks'] as const) {
     const each = await Promise.all(packers.map((database) => packKind(database, kind)));
     counts.published += each.reduce((sum, published) => sum + published, 0);
-    const rows = await world.database.bundles.list('main', kind, 0, 10_000);
+    const rows = await world.database.network('main').bundles.list(kind, 0, 10_000);
     expect(counts.published).toBe(rows.length);
     counts.published = 0;
   }

@@ -35,7 +35,7 @@ test('invariants 1, 2 and 3: what was proved is published once, without overlap,
     expect([...records.keys()]).toEqual(blocks.map((block) => block.number));
     for (const block of blocks)
       expect(records.get(block.number)).toBe(canonicalRecord(kind, sentBy(block, kind)));
-    const rows = await world.database.bundles.list('main', kind, 0, 100);
+    const rows = await world.database.network('main').bundles.list(kind, 0, 100);
     expect(rows.length).toBeGreaterThan(1);
     expect(rows.every((row) => row.proofs.includes('headerHash') && row.proofs.includes('parentLink'))).toBe(
       true,
@@ -50,11 +50,11 @@ test('only final blocks are published; the rest stays staged, and answers alone'
   const { staged } = await follow(world.parts, world.context.signal);
   expect(staged).toBe(5);
   await world.settle();
-  const coverage = await world.database.coverage('main', 'blocks');
+  const coverage = await world.database.network('main').coverage('blocks');
   // 15 final blocks, cut at 4: the last three wait for the next one.
   expect(coverage.published).toEqual([{ start: FIRST, end: FIRST + 11 }]);
   expect(coverage.staged.at(-1)?.end).toBe(FIRST + 19);
-  expect(await world.database.locate('main', 'logs', FIRST + 19)).toMatchObject({
+  expect(await world.database.network('main').locate('logs', FIRST + 19)).toMatchObject({
     state: 'staged',
     fragment: { startBlock: FIRST + 19, endBlock: FIRST + 19 },
   });
@@ -78,7 +78,7 @@ test('invariant 4: a block that fails a proof is quarantined by cause in the kin
   await world.want(FIRST, FIRST + 29);
   await world.noteHead();
   await world.settle();
-  const [row, ...others] = await world.database.quarantine.list('main');
+  const [row, ...others] = await world.database.network('main').quarantine.list();
   expect(others).toEqual([]);
   expect(row).toMatchObject({ number: FIRST + 10, cause: 'PROOF_FAILED', upstream: 'node-1', attempts: 1 });
   expect(row?.message).toMatch(/1010/);
@@ -88,7 +88,7 @@ test('invariant 4: a block that fails a proof is quarantined by cause in the kin
     { upstream: 'node-1', cause: 'PROOF_FAILED', payloadDigest: row?.payloadDigest },
   ]);
   for (const kind of KINDS) {
-    const rows = await world.database.bundles.list('main', kind, 0, 100);
+    const rows = await world.database.network('main').bundles.list(kind, 0, 100);
     const held = row?.kinds.includes(kind);
     expect(rows.map(({ start, end }) => [start, end])).toEqual(
       held
@@ -113,7 +113,7 @@ test('data that fails a proof on one upstream is taken from another, and the lia
   await world.want(FIRST, FIRST + 11);
   await world.noteHead();
   await world.settle();
-  expect(await world.database.quarantine.list('main')).toEqual([]);
+  expect(await world.database.network('main').quarantine.list()).toEqual([]);
   expect((await world.published('receipts')).size).toBe(12);
   expect(await world.context.metrics.render()).toMatch(/lies_total\{[^}]*upstream="node-1"[^}]*\} [1-9]/);
 });
@@ -125,7 +125,7 @@ test('a reorganisation drops the abandoned blocks, stages the new ones, and A to
   await world.want(FIRST, null);
   const signal = world.context.signal;
   const hashes = async (): Promise<string[]> =>
-    (await world.database.staging.blocks('main', { start: FIRST, end: FIRST + 30 })).map(
+    (await world.database.network('main').staging.blocks({ start: FIRST, end: FIRST + 30 })).map(
       (block) => block.hash,
     );
   await follow(world.parts, signal);
@@ -135,7 +135,7 @@ test('a reorganisation drops the abandoned blocks, stages the new ones, and A to
   await follow(world.parts, signal);
   await follow(world.parts, signal);
   expect((await hashes()).slice(-7)).toEqual(chainB.slice(15).map((block) => block.block.hash));
-  expect(await world.database.staging.abandonedAt('main', FIRST + 15)).toBeNull();
+  expect(await world.database.network('main').staging.abandonedAt(FIRST + 15)).toBeNull();
 
   world.nodes[0]?.setBlocks([...chainA, ...(await branch(chainA, 20, 25, 9))]);
   await follow(world.parts, signal);
@@ -162,8 +162,8 @@ test('invariant 7: an object that reads back wrong publishes nothing and loses n
     },
   };
   await expect(world.settle(lying)).rejects.toMatchObject({ code: 'OBJECT_MISMATCH' });
-  expect((await world.database.coverage('main', 'blocks')).published).toEqual([]);
-  expect((await world.database.coverage('main', 'blocks')).staged).toEqual([
+  expect((await world.database.network('main').coverage('blocks')).published).toEqual([]);
+  expect((await world.database.network('main').coverage('blocks')).staged).toEqual([
     { start: FIRST, end: FIRST + 9 },
   ]);
   await world.settle();
@@ -177,10 +177,10 @@ test('staging is reclaimed only when every kind of a segment is published', asyn
   await world.noteHead();
   const before = await world.database.staging.diskBytes();
   for (let jobs = 1; jobs > 0; ) jobs = (await plan({ ...world })).ingestJobs;
-  expect((await world.database.staging.reclaim('main')).length).toBe(0);
+  expect((await world.database.network('main').staging.reclaim()).length).toBe(0);
   await world.settle();
   expect(await world.database.staging.diskBytes()).toBeGreaterThan(before);
-  expect((await world.database.staging.reclaim('main')).length).toBe(1);
+  expect((await world.database.network('main').staging.reclaim()).length).toBe(1);
   expect(await world.database.staging.diskBytes()).toBeLessThanOrEqual(before);
   expect((await world.published('traces')).size).toBe(10);
 });
@@ -210,7 +210,7 @@ test('a node that is gone quarantines nothing: the job fails and is tried again'
   await expect(ingest(world.parts, window, world.context.signal)).rejects.toMatchObject({
     code: 'NODE_UNREACHABLE',
   });
-  expect(await world.database.quarantine.list('main')).toEqual([]);
+  expect(await world.database.network('main').quarantine.list()).toEqual([]);
 });
 
 /** Other blocks on top of the chain's first `at` blocks, up to `length` in all. */

@@ -31,8 +31,8 @@ export async function benchCoverage(options: BenchOptions): Promise<BenchOutcome
     const index = await fillIndex(place.url, network.id, rows, { gapEvery: GAP_EVERY });
     say(`  filled in ${index.seconds.toFixed(0)} s, ${(index.diskBytes / 1e9).toFixed(1)} GB`);
     const head = { number: index.lastBlock, finalized: index.lastBlock, hash: `0x${'0'.repeat(64)}` };
-    await database.head.set({ network: network.id, ...head });
-    await database.wanted.add({ network: network.id, kinds: [...KINDS], start: 0, end: null, priority: 1 });
+    await database.network(network.id).head.set({ ...head });
+    await database.network(network.id).wanted.add({ kinds: [...KINDS], start: 0, end: null, priority: 1 });
     const objects = path.join(place.directory, 'objects');
     await mkdir(objects);
     const gateway = await startGateway(scope, place, { networksFile, objects });

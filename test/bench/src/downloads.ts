@@ -90,7 +90,7 @@ async function publishedBundle(scope: Scope) {
   for (const kind of KINDS) {
     await pack({ ...parts, publish: (...each) => publish(parts, ...each) }, kind, place.context.signal);
   }
-  const rows = await place.database.bundles.list(network.id, 'traces', 0, 100);
+  const rows = await place.database.network(network.id).bundles.list('traces', 0, 100);
   const largest = rows.sort((a, b) => b.byteLength - a.byteLength)[0];
   if (largest === undefined) throw new Error('nothing was published');
   const gateway = await startGateway(scope, place, { networksFile, objects });

@@ -20,33 +20,35 @@ it('fills the index as publishing would have done, as far as readers can tell', 
     const index = await fillIndex(fresh.url, 'ethereum', 500);
     expect(index).toMatchObject({ rows: 500, lastBlock: 1_199 });
     for (const kind of KINDS) {
-      const bundle = await database.bundles.covering('ethereum', kind, 1_000);
+      const bundle = await database.network('ethereum').bundles.covering(kind, 1_000);
       expect(bundle).toMatchObject({
         ...{ kind, start: 996, end: 1_007 },
         objectKey: `ethereum/${kind}/996-1007.json.gz`,
       });
       expect(bundle?.fragments.at(-1)?.endBlock).toBe(1_007);
-      expect((await database.coverage('ethereum', kind)).published).toEqual([{ start: 0, end: 1_199 }]);
-      const totals = await database.bundles.totals('ethereum', kind);
+      expect((await database.network('ethereum').coverage(kind)).published).toEqual([
+        { start: 0, end: 1_199 },
+      ]);
+      const totals = await database.network('ethereum').bundles.totals(kind);
       expect(totals).toMatchObject({ bundles: 100, blocks: 1_200 });
-      expect(await database.locate('ethereum', kind, 1_200)).toEqual({ state: 'absent' });
+      expect(await database.network('ethereum').locate(kind, 1_200)).toEqual({ state: 'absent' });
     }
     const range = { start: 0, end: 1_199 };
-    const whole = await database.holes.page({ network: 'ethereum', kinds: KINDS, range, limit: 1 });
+    const whole = await database.network('ethereum').holes.page({ kinds: KINDS, range, limit: 1 });
     expect(whole.kinds.map(({ published, holes }) => ({ published, holes }))).toEqual(
       KINDS.map(() => ({ published: [range], holes: [] })),
     );
 
     const gapped = await fillIndex(fresh.url, 'ethereum', 500, { gapEvery: 10 });
     expect(gapped).toMatchObject({ rows: 500, lastBlock: 1_307 });
-    const { kinds } = await database.holes.page({
-      ...{ network: 'ethereum', kinds: KINDS, range: { start: 0, end: 1_307 }, limit: 20 },
+    const { kinds } = await database.network('ethereum').holes.page({
+      ...{ kinds: KINDS, range: { start: 0, end: 1_307 }, limit: 20 },
     });
     for (const { published, holes } of kinds) {
       expect([published.length, holes.length]).toEqual([10, 9]);
       expect(holes[0]).toMatchObject({ start: 120, end: 131 });
     }
-    expect((await database.coverage('ethereum', 'logs')).published).toHaveLength(10);
+    expect((await database.network('ethereum').coverage('logs')).published).toHaveLength(10);
   } finally {
     await database.close();
     await fresh.drop();

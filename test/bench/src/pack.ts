@@ -104,7 +104,7 @@ async function packAll(
 async function readAll({ database }: Place, network: string, store: ObjectStore): Promise<Buffer[]> {
   const bodies: Buffer[] = [];
   for (const kind of KINDS) {
-    const rows: BundleRow[] = await database.bundles.list(network, kind, 0, 1_000);
+    const rows: BundleRow[] = await database.network(network).bundles.list(kind, 0, 1_000);
     for (const row of rows) bodies.push(await store.read(row.objectKey));
   }
   return bodies;

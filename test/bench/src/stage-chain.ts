@@ -14,18 +14,23 @@ export async function stageChain(
   { start, end }: { start: number; end: number },
 ): Promise<void> {
   await database.networks.register({ id: network.id, chainId: network.chainId });
-  await database.wanted.add({ network: network.id, kinds: [...KINDS], start, end, priority: 1 });
+  await database.network(network.id).wanted.add({ kinds: [...KINDS], start, end, priority: 1 });
   const source = createBlockSource({ network, context });
   try {
     const head = await source.head(context.signal);
-    await database.head.set({
-      network: network.id,
+    await database.network(network.id).head.set({
       number: head.number,
       hash: head.hash,
       finalized: head.finalized,
     });
     const prover = await createProver(network.proofs);
-    const parts = { context, database, source, prover, network: network.id };
+    const parts = {
+      context,
+      database: database.network(network.id),
+      source,
+      prover,
+      network: network.id,
+    };
     for (let from = start; from <= end; from += WINDOW) {
       const window = { start: from, end: Math.min(end, from + WINDOW - 1), kinds: KINDS };
       const { staged } = await ingest(parts, window, context.signal);

@@ -88,7 +88,7 @@ test('each hole of a running system has its reason, in the gateway and on the co
   await cli.event('quarantined', (event) => event.block === LIE);
   const database = openDatabase(workspace.databaseUrl);
   const add = (start: number, last: number) =>
-    database.wanted.add({ network: 'main', kinds: [...KINDS], start, end: last, priority: 9 });
+    database.network('main').wanted.add({ kinds: [...KINDS], start, end: last, priority: 9 });
   try {
     await database.wanted.setState((await add(900, 909)).id, 'cancelled');
     await database.wanted.setState((await add(910, 919)).id, 'paused');

@@ -82,7 +82,7 @@ async function want(): Promise<void> {
   const database = openDatabase(workspace.databaseUrl);
   await database.networks.register({ id: 'main', chainId: 1 });
   const kinds = ['blocks', 'transactions', 'receipts', 'logs', 'traces'] as const;
-  await database.wanted.add({ network: 'main', kinds, start: FIRST, end: LAST, priority: 1 });
+  await database.network('main').wanted.add({ kinds, start: FIRST, end: LAST, priority: 1 });
   await database.close();
 }
 
@@ -241,7 +241,7 @@ describe('a gateway', () => {
     await publishAll();
     const database = openDatabase(workspace.databaseUrl);
     const { key } = await database.keys.create({ application: 'test', network: null, plan: 'unlimited' });
-    const [bundle] = await database.bundles.list('main', 'blocks', 0, 1);
+    const [bundle] = await database.network('main').bundles.list('blocks', 0, 1);
     await database.close();
     const gateway = await start('gateway', env);
     const url = `http://127.0.0.1:${await gateway.port('listening')}`;

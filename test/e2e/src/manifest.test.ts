@@ -117,7 +117,9 @@ test('a signing key that is gone is said in one sentence, and rotating it is the
   const [network] = await database.networks.list();
   const keys = await database.manifest.keys();
   const used = new Set(
-    (await database.manifest.entries(network?.id as string, 'blocks', -1, 1_000)).map((entry) => entry.keyId),
+    (await database.network(network?.id as string).manifest.entries('blocks', -1, 1_000)).map(
+      (entry) => entry.keyId,
+    ),
   );
   await database.close();
   expect(used).toEqual(new Set(keys.map((row) => row.keyId)));

@@ -40,7 +40,7 @@ export async function checkPublished(
   try {
     for (const kind of KINDS) {
       const blocks = missingKinds.includes(kind) ? had : all;
-      const rows = await database.bundles.list(network, kind, 0, 10_000);
+      const rows = await database.network(network).bundles.list(kind, 0, 10_000);
       const numbers: number[] = [];
       const records: string[] = [];
       for (const row of rows) {

@@ -107,7 +107,7 @@ test('invariant 6: reorganisations while downloads run: every answer is the righ
   closers.push(() => database.close());
   /** All that is staged above what is final is what the chain has, and all of it is there. */
   const settled = async (): Promise<boolean> => {
-    const staged = await database.staging.blocks('main', { start: FIRST + 8, end: FIRST + 1_000 });
+    const staged = await database.network('main').staging.blocks({ start: FIRST + 8, end: FIRST + 1_000 });
     const hashes = new Map(staged.map((block) => [block.number, block.hash]));
     return chain
       .filter(({ number }) => number >= FIRST + 8 && number <= head)
@@ -161,11 +161,11 @@ test('invariant 6: reorganisations while downloads run: every answer is the righ
 
   node.setFinalized(FIRST + 19);
   const published = async (): Promise<number | undefined> =>
-    (await database.coverage('main', 'traces')).published.at(-1)?.end;
+    (await database.network('main').coverage('traces')).published.at(-1)?.end;
   await expect.poll(published, WAIT).toBeGreaterThanOrEqual(FIRST + 15);
   const count = ((await published()) as number) - FIRST + 1;
   const all = async (): Promise<boolean> =>
-    (await Promise.all(KINDS.map((kind) => database.coverage('main', kind)))).every(
+    (await Promise.all(KINDS.map((kind) => database.network('main').coverage(kind)))).every(
       ({ published }) => published.at(-1)?.end === FIRST + count - 1,
     );
   await expect.poll(all, WAIT).toBe(true);
@@ -293,10 +293,11 @@ test('a reorganisation below finality is told by name; the other network goes on
   const database = openDatabase(workspace.databaseUrl);
   closers.push(() => database.close());
   await expect.poll(async () => (await database.networks.list()).length, WAIT).toBe(2);
-  await database.wanted.add({ network: 'other', kinds: [...KINDS], start: FIRST, end: null, priority: 1 });
+  await database.network('other').wanted.add({ kinds: [...KINDS], start: FIRST, end: null, priority: 1 });
   const top = async (network: string): Promise<number | undefined> =>
-    (await database.staging.newest(network))?.number;
-  const anchor = async (): Promise<number | undefined> => (await database.head.anchor('main'))?.number;
+    (await database.network(network).staging.newest())?.number;
+  const anchor = async (): Promise<number | undefined> =>
+    (await database.network('main').head.anchor())?.number;
   await expect.poll(() => top('main'), WAIT).toBe(FIRST + 20);
   await expect.poll(() => top('other'), WAIT).toBe(FIRST + 20);
   await expect.poll(anchor, WAIT).toBe(FIRST + 15);

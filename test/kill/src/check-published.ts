@@ -47,7 +47,7 @@ export async function checkPublished(request: {
     for (const kind of KINDS) {
       let next = chain.firstNumber;
       for (let rows: BundleRow[] = []; ; ) {
-        rows = await database.bundles.list(network, kind, next, PAGE);
+        rows = await database.network(network).bundles.list(kind, next, PAGE);
         for (const row of rows) {
           if (row.start !== next) wrong(`${kind}: blocks ${next} to ${row.start - 1} are published nowhere`);
           next = row.end + 1;
@@ -59,12 +59,12 @@ export async function checkPublished(request: {
       if (next !== chain.lastNumber + 1) {
         wrong(`${kind}: published up to ${next - 1}, wanted up to ${chain.lastNumber}`);
       }
-      const totals = await database.bundles.totals(network, kind);
+      const totals = await database.network(network).bundles.totals(kind);
       if (totals.blocks !== chain.lastNumber - chain.firstNumber + 1) {
         wrong(`${kind}: the index counts ${totals.blocks} blocks`);
       }
     }
-    for (const row of await database.quarantine.list(network)) {
+    for (const row of await database.network(network).quarantine.list()) {
       wrong(`block ${row.number} of an honest node is quarantined: ${row.message} [${row.cause}]`);
     }
   } finally {

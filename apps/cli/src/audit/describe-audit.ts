@@ -14,8 +14,8 @@ export interface AuditStanding {
 /** Reads it. */
 export async function auditStanding(database: Database, network: string): Promise<AuditStanding> {
   const [last, superseded] = await Promise.all([
-    database.audit.last(network),
-    database.audit.superseded(network),
+    database.network(network).audit.last(),
+    database.network(network).audit.superseded(),
   ]);
   return { network, last, superseded };
 }

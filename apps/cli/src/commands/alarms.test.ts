@@ -12,8 +12,7 @@ describe('alarms', () => {
   test('what is open stands in the status and in the list, and is cleared by name', async () => {
     expect((await on.done('alarms', 'list')).out).toBe('No alarm is open.\n');
     expect((await on.done('alarms', 'list', '--all')).out).toBe('No alarm was ever raised.\n');
-    await on.database.alarms.raise({
-      network: 'other',
+    await on.database.network('other').alarms.raise({
       name: 'REORG_BELOW_FINALITY',
       message: 'Block 7 differs.',
       data: { number: 7 },

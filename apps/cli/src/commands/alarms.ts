@@ -30,8 +30,7 @@ export function addAlarmsCommand(program: Command, io: CliIo): void {
     .action(async (options: ListOptions) => {
       const network = options.network === undefined ? undefined : parseNetworkName(options.network);
       const rows = await withDatabase(io, options, (database) =>
-        database.alarms.list({
-          ...(network === undefined ? {} : { network }),
+        (network === undefined ? database : database.network(network)).alarms.list({
           cleared: options.all === true,
         }),
       );
@@ -50,7 +49,7 @@ export function addAlarmsCommand(program: Command, io: CliIo): void {
     .addHelpText('after', '\nExample:\n  $ packhouse alarms clear ethereum REORG_BELOW_FINALITY')
     .action(async (network: string, name: string, options: { json?: boolean; dataDir?: string }) => {
       const { row, open } = await withDatabase(io, options, async (database) => ({
-        row: await database.alarms.clear(parseNetworkName(network), name, 'operator'),
+        row: await database.network(parseNetworkName(network)).alarms.clear(name, 'operator'),
         open: await database.alarms.list(),
       }));
       if (row === null) {

@@ -44,7 +44,7 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       const kinds = parseKinds(options.kinds);
       const priority = parseInteger(options.priority, '--priority', 1, 1000);
       const row = await withDatabase(io, options, (database) =>
-        database.wanted.add({ network: options.network, kinds, start, end, priority }),
+        database.network(options.network).wanted.add({ kinds, start, end, priority }),
       );
       print(io, options.json ? row : `Backfill ${row.id} is wanted: ${describe(row)}.`);
     });
@@ -57,7 +57,9 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
     .option('--json', 'print one JSON object a line')
     .addHelpText('after', '\nExample:\n  $ packhouse backfill list')
     .action(async (options: { network?: string; json?: boolean; dataDir?: string }) => {
-      const rows = await withDatabase(io, options, (database) => database.wanted.list(options.network));
+      const rows = await withDatabase(io, options, (database) =>
+        (options.network === undefined ? database : database.network(options.network)).wanted.list(),
+      );
       if (options.json) for (const row of rows) print(io, row);
       else {
         const lines = rows.map((row) => [

@@ -16,18 +16,17 @@ beforeAll(async () => {
     applicationName: 'test',
   });
   await database.networks.register({ id: 'main', chainId: 1 });
-  await database.head.set({ network: 'main', number: 2_000, hash: hash(2_000), finalized: 1_900 });
-  await database.wanted.add({ network: 'main', kinds: ['logs', 'traces'], start: 0, end: null, priority: 1 });
-  const paused = await database.wanted.add({
-    network: 'main',
+  await database.network('main').head.set({ number: 2_000, hash: hash(2_000), finalized: 1_900 });
+  await database.network('main').wanted.add({ kinds: ['logs', 'traces'], start: 0, end: null, priority: 1 });
+  const paused = await database.network('main').wanted.add({
     kinds: ['blocks'],
     start: 40,
     end: 49,
     priority: 2,
   });
   await database.wanted.setState(paused.id, 'paused');
-  const failed = { network: 'main', upstream: 'node-1', payloadDigest: 'ab'.repeat(32) };
-  await database.quarantine.put({
+  const failed = { upstream: 'node-1', payloadDigest: 'ab'.repeat(32) };
+  await database.network('main').quarantine.put({
     ...failed,
     number: 10,
     kinds: ['traces'],
@@ -38,7 +37,7 @@ beforeAll(async () => {
       { upstream: 'node-2', cause: 'NODE_TIMEOUT', message: 'sleeps', payloadDigest: null },
     ],
   });
-  await database.quarantine.put({
+  await database.network('main').quarantine.put({
     ...failed,
     number: 100,
     end: 1_099,
@@ -68,8 +67,7 @@ async function stage(number: number, kinds: Kind[]): Promise<void> {
     rawLength: raw.length,
     crc32: 0,
   };
-  await database.staging.stage({
-    network: 'main',
+  await database.network('main').staging.stage({
     blocks: [
       {
         number,
@@ -127,7 +125,7 @@ test('a retry makes blocks due and counts them', async () => {
   expect((await packhouse('retry', '10')).out).toBe('1 block of main is tried again now.\n');
   expect(jsonLines(await packhouse('retry', '90-109', '--json'))).toEqual([{ network: 'main', retried: 10 }]);
   expect((await packhouse('retry', 'all')).out).toBe('1,001 blocks of main are tried again now.\n');
-  const due = await database.quarantine.due('main', {
+  const due = await database.network('main').quarantine.due({
     now: new Date(Date.now() + 1_000),
     finalized: 2_000,
     limit: 9,
@@ -152,7 +150,7 @@ test.each([
 });
 
 test('a block that nobody wants, or whose backfill is paused, says so; several networks ask which', async () => {
-  const [range] = await database.wanted.list('main');
+  const [range] = await database.network('main').wanted.list();
   await database.wanted.setState(range?.id ?? 0, 'cancelled');
   expect(await refused('retry', '30')).toMatch(/Block 30 of main is not quarantined: it is not wanted; /);
   expect(await refused('retry', '45')).toMatch(/its backfill is paused; `packhouse backfill resume`/);
@@ -164,7 +162,7 @@ test('a block that nobody wants, or whose backfill is paused, says so; several n
 });
 
 test('staging that is full is said by the status', async () => {
-  await database.pressure.note('main', { stagedBytes: 2_000_000, limitBytes: 1_000_000 });
+  await database.network('main').pressure.note({ stagedBytes: 2_000_000, limitBytes: 1_000_000 });
   const { out } = await run(['status', '--network', 'main'], { env: { DATABASE_URL: fresh.url } });
   expect(out).toMatch(
     /main: staging is full \(2\.0 MB of 1\.0 MB\) since \d{4}-.*; fetching waits for packing/,

@@ -81,7 +81,7 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
       const number = parseBlockNumber(block, 'The block');
       await withDatabase(io, options, async (database) => {
         const network = await networkOf(database, options.network);
-        const [row] = await database.quarantine.within(network, { start: number, end: number });
+        const [row] = await database.network(network).quarantine.within({ start: number, end: number });
         if (row === undefined) throw await notQuarantined(database, network, number);
         const kinds = await standing(database, network, number);
         const at = { block: number, now: Date.now() };
@@ -108,7 +108,7 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
           ? (await database.networks.list()).map((each) => each.id)
           : [await networkOf(database, options.network)];
         for (const network of networks) {
-          const retried = await database.quarantine.retry(network, range);
+          const retried = await database.network(network).quarantine.retry(range);
           if (retried === 0 && range !== EVERYTHING) throw await noneQuarantined(database, network, range);
           const done =
             retried === 0
@@ -133,11 +133,8 @@ async function list(
     options.after === undefined || network === undefined
       ? undefined
       : { network, number: parseBlockNumber(options.after, '--after') };
-  const found = await database.quarantine.list(network, {
-    limit: limit + 1,
-    ...(options.cause === undefined ? {} : { cause: options.cause }),
-    ...(after === undefined ? {} : { after }),
-  });
+  const { quarantine } = network === undefined ? database : database.network(network);
+  const found = await quarantine.list({ limit: limit + 1, cause: options.cause, after });
   return { rows: found.slice(0, limit), more: found.length > limit };
 }
 

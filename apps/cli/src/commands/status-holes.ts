@@ -38,7 +38,7 @@ export async function showHoles(
   let queueSeen = true;
   for (const [at, network] of parts.networks.entries()) {
     if (!options.json && at > 0) print(io, '');
-    const { firstWanted } = await parts.database.holes.standing(network);
+    const { firstWanted } = await parts.database.network(network).holes.standing();
     let start: number | undefined;
     // The end of the first page's range holds for all of them, however the head moves.
     let { to } = asked;

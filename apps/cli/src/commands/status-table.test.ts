@@ -7,14 +7,13 @@ beforeAll(async () => {
   await on.database.networks.register({ id: 'main', chainId: 1 });
   await on.database.networks.register({ id: 'other', chainId: 2 });
   const kinds = ['blocks', 'transactions', 'receipts', 'logs', 'traces'] as const;
-  await on.database.wanted.add({ network: 'other', kinds, start: 5, end: null, priority: 100 });
+  await on.database.network('other').wanted.add({ kinds, start: 5, end: null, priority: 100 });
 });
 
 describe('status', () => {
   test('per network and kind: wanted, staged, published, quarantined, rate, ETA', async () => {
-    await on.database.head.set({ network: 'other', number: 14, hash: `0x${'ab'.repeat(32)}`, finalized: 10 });
-    await on.database.quarantine.put({
-      network: 'other',
+    await on.database.network('other').head.set({ number: 14, hash: `0x${'ab'.repeat(32)}`, finalized: 10 });
+    await on.database.network('other').quarantine.put({
       number: 7,
       kinds: ['traces'],
       cause: 'PROOF_FAILED',

@@ -14,8 +14,8 @@ const packhouse = (...args: string[]): Promise<Outcome> =>
   run(['status', ...args], { env: { DATABASE_URL: fresh.url } });
 
 async function publish(kind: Kind, start: number, end: number): Promise<void> {
-  await database.bundles.publish({
-    ...{ network: 'main', kind, start, end, objectKey: `main/${kind}/${start}-${end}.json.gz` },
+  await database.network('main').bundles.publish({
+    ...{ kind, start, end, objectKey: `main/${kind}/${start}-${end}.json.gz` },
     ...{ byteLength: 100, rawLength: 1_000, sha256: hash(start).slice(2), proofs: [], formatVersion: 1 },
     ...{ firstHash: hash(start), firstParentHash: hash(start - 1), lastHash: hash(end) },
     fragments: [{ startBlock: start, endBlock: end, byteLength: 10, rawLength: 20, crc32: 1 }],
@@ -28,23 +28,22 @@ beforeAll(async () => {
   database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
   await database.networks.register({ id: 'main', chainId: 1 });
   await database.networks.register({ id: 'quiet', chainId: 2 });
-  await database.head.set({ network: 'main', number: 99, hash: hash(99), finalized: 79 });
-  await database.head.set({ network: 'quiet', number: 7, hash: hash(7), finalized: 5 });
-  await database.wanted.add({
-    network: 'main',
+  await database.network('main').head.set({ number: 99, hash: hash(99), finalized: 79 });
+  await database.network('quiet').head.set({ number: 7, hash: hash(7), finalized: 5 });
+  await database.network('main').wanted.add({
     kinds: ['logs', 'blocks'],
     start: 10,
     end: null,
     priority: 1,
   });
-  const paused = await database.wanted.add({
-    ...{ network: 'main', kinds: ['logs', 'blocks'] as Kind[], start: 0, end: 4, priority: 1 },
+  const paused = await database.network('main').wanted.add({
+    ...{ kinds: ['logs', 'blocks'] as Kind[], start: 0, end: 4, priority: 1 },
   });
   await database.wanted.setState(paused.id, 'cancelled');
   for (const kind of ['blocks', 'logs'] as const) await publish(kind, 10, 19);
   await publish('blocks', 20, 29);
-  await database.quarantine.put({
-    ...{ network: 'main', number: 40, kinds: ['logs'], cause: 'PROOF_FAILED', message: 'x' },
+  await database.network('main').quarantine.put({
+    ...{ number: 40, kinds: ['logs'], cause: 'PROOF_FAILED', message: 'x' },
     ...{ upstream: null, payloadDigest: null },
   });
   const queues = await createQueues({ databaseUrl: fresh.url, context });

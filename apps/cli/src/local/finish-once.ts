@@ -31,7 +31,7 @@ export async function finishOnce(parts: {
   if (!settled) return false;
   await parts.lastLook();
   const seconds = (Date.now() - parts.startedAt) / 1000;
-  const totals = await Promise.all(node.kinds.map((kind) => database.bundles.totals(network, kind)));
+  const totals = await Promise.all(node.kinds.map((kind) => database.network(network).bundles.totals(kind)));
   const bytes = totals.reduce((sum, total) => sum + total.bytes, 0);
   const blocks = countBlocks([range]) - countBlocks(quarantined);
   const done = `Done: ${blocks} blocks published in ${seconds.toFixed(1)} s.`;
@@ -48,7 +48,7 @@ export async function finishOnce(parts: {
   });
   io.exitCode = incomplete.exitCode;
   reporter.event({ event: 'done', blocks, seconds, bytes, missing }, `${done}\n${describeError(incomplete)}`);
-  const rows = (await database.quarantine.list(network)).filter(
+  const rows = (await database.network(network).quarantine.list()).filter(
     (row) => row.end >= range.start && row.number <= range.end,
   );
   for (const row of rows.slice(0, EXPLAINED))

@@ -155,7 +155,7 @@ async function run(
  */
 async function want(database: Database, node: ReadyNetwork): Promise<void> {
   const id = node.network.id;
-  const same = (await database.wanted.list(id)).find(
+  const same = (await database.network(id).wanted.list()).find(
     (row) =>
       row.start === node.from &&
       row.end === node.to &&
@@ -163,8 +163,7 @@ async function want(database: Database, node: ReadyNetwork): Promise<void> {
       row.priority === PRIORITY,
   );
   if (same === undefined) {
-    await database.wanted.add({
-      network: id,
+    await database.network(id).wanted.add({
       kinds: node.kinds,
       start: node.from,
       end: node.to,
@@ -173,7 +172,7 @@ async function want(database: Database, node: ReadyNetwork): Promise<void> {
   } else if (same.state !== 'active') {
     await database.wanted.setState(same.id, 'active');
   }
-  await database.quarantine.retry(id, { start: node.from, end: node.to ?? Number.MAX_SAFE_INTEGER });
+  await database.network(id).quarantine.retry({ start: node.from, end: node.to ?? Number.MAX_SAFE_INTEGER });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -190,10 +189,10 @@ async function introduce(
 ): Promise<boolean> {
   const kind = status.kinds[0];
   if (kind === undefined || kind.bundles === 0) return false;
-  const [bundle] = await database.bundles.list(status.network, kind.kind, 0, 1);
+  const [bundle] = await database.network(status.network).bundles.list(kind.kind, 0, 1);
   if (bundle === undefined) return false;
-  const { published } = await database.coverage(status.network, kind.kind);
-  const newest = await database.staging.newest(status.network);
+  const { published } = await database.network(status.network).coverage(kind.kind);
+  const newest = await database.network(status.network).staging.newest();
   const packedUpTo = published.at(-1)?.end ?? -1;
   const newBlock = newest !== null && newest.number > packedUpTo ? newest.number : null;
   for (const line of curlLines({ ...access, kind: kind.kind, published: bundle, newBlock }))

@@ -30,13 +30,13 @@ export function createWatch(database: Database, network: string): { look(): Prom
       const published: BundleRow[] = [];
       const seenNow = new Map<Kind, BlockRange[]>();
       for (const { kind } of status.kinds) {
-        const now = (await database.coverage(network, kind)).published;
+        const now = (await database.network(network).coverage(kind)).published;
         const fresh = subtractRanges(now, seen.get(kind) ?? []);
         if (!first)
           for (const range of fresh) published.push(...(await bundlesWithin(database, network, kind, range)));
         seenNow.set(kind, unionRanges(now));
       }
-      const rows = await database.quarantine.list(network);
+      const rows = await database.network(network).quarantine.list();
       const quarantined = rows.filter((row) => named.get(row.number) !== row.attempts);
       for (const row of rows) named.set(row.number, row.attempts);
       // Only what will be reported is seen: a look that fails half way reports all of it the next time.
@@ -55,7 +55,7 @@ async function bundlesWithin(
 ): Promise<BundleRow[]> {
   const rows: BundleRow[] = [];
   for (let from = range.start; from <= range.end; ) {
-    const page = await database.bundles.list(network, kind, from, PAGE);
+    const page = await database.network(network).bundles.list(kind, from, PAGE);
     const inside = page.filter((row) => row.start <= range.end);
     rows.push(...inside);
     if (inside.length < PAGE) break;
@@ -76,13 +76,13 @@ export async function isSettled(
   now: number,
 ): Promise<{ settled: boolean; quarantined: BlockRange[] }> {
   const holes: BlockRange[] = [];
-  const rows = await database.quarantine.list(network);
+  const rows = await database.network(network).quarantine.list();
   const due = rows
     .filter((row) => row.nextTry.getTime() <= now)
     .map(({ number, end }) => ({ start: number, end }));
   let settled = true;
   for (const kind of kinds) {
-    const { published, quarantined } = await database.coverage(network, kind, range);
+    const { published, quarantined } = await database.network(network).coverage(kind, range);
     const open = subtractRanges([range], unionRanges(published));
     const resting = subtractRanges(unionRanges(quarantined), unionRanges(due));
     holes.push(...intersectRanges(open, resting));

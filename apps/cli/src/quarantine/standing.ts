@@ -10,12 +10,12 @@ export async function standing(
   network: string,
   number: number,
 ): Promise<Record<Kind, KindStanding>> {
-  const wanted = (await database.wanted.list(network)).filter(
+  const wanted = (await database.network(network).wanted.list()).filter(
     (range) => range.state !== 'cancelled' && range.start <= number && (range.end ?? number) >= number,
   );
-  const held = await database.quarantine.within(network, { start: number, end: number });
+  const held = await database.network(network).quarantine.within({ start: number, end: number });
   const one = async (kind: Kind): Promise<KindStanding> => {
-    const { state } = await database.locate(network, kind, number);
+    const { state } = await database.network(network).locate(kind, number);
     if (state !== 'absent') return state;
     if (held.some((row) => row.kinds.includes(kind))) return 'quarantined';
     const asking = wanted.filter((range) => range.kinds.includes(kind));
@@ -33,7 +33,7 @@ export async function whyFine(database: Database, network: string, number: numbe
     all.filter(([, each]) => each === state).map(([kind]) => kind);
   const missing = of('missing');
   if (missing.length > 0) {
-    const head = await database.head.get(network);
+    const head = await database.network(network).head.get();
     if (head === null || number > head.number) return 'it is not there yet: the head is before it';
     if (number > head.finalized) return 'it is at the head and not final yet; it is fetched by itself';
     return `its ${missing.join(', ')} are missing and will be fetched by themselves`;

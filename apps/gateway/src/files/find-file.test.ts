@@ -18,7 +18,7 @@ it('gives the newest version of a bundle under the same link, with its own ETag,
   const get = (name: string) =>
     ask(at.url, `/ethereum/files/logs/${name}.json.gz`, { headers: { authorization: `Bearer ${key}` } });
   const before = await get('100-109');
-  const old = await at.database.bundles.covering('ethereum', 'logs', 100);
+  const old = await at.database.network('ethereum').bundles.covering('logs', 100);
   if (old === null) throw new Error('not published');
 
   const file = Buffer.concat([before.body]);
@@ -27,10 +27,12 @@ it('gives the newest version of a bundle under the same link, with its own ETag,
   const objectName = objectKey({ network: 'ethereum', kind: 'logs', start: 100, end: 109, version: 2 });
   await at.objectStore.put(objectName, file, { sha256, contentType: 'application/gzip', metadata: {} });
   const { version: _version, publishedAt: _publishedAt, ...bundle } = old;
-  await at.database.bundles.supersede(
-    { ...bundle, objectKey: objectName, sha256 },
-    { replaces: old.sha256, reason: 'test' },
-  );
+  await at.database
+    .network('ethereum')
+    .bundles.supersede(
+      { ...bundle, objectKey: objectName, sha256 },
+      { replaces: old.sha256, reason: 'test' },
+    );
   await vi.waitFor(async () => expect((await get('100-109')).headers.etag).toBe(`"${sha256}"`), {
     timeout: 60_000,
   });

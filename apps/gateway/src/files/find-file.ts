@@ -66,7 +66,7 @@ export function createFileFinder(parts: {
 
   const single = async (network: string, kind: Kind, block: number, name: string): Promise<ServedFile> => {
     const memory = known;
-    const location = await database.locate(network, kind, block);
+    const location = await database.network(network).locate(kind, block);
     if (location.state === 'published') {
       const { bundle } = location;
       return bundle.start === block && bundle.end === block
@@ -81,12 +81,9 @@ export function createFileFinder(parts: {
         block,
         fragment,
         read: async () => {
-          const [body] = await database.staging.bodies(
-            network,
-            kind,
-            [fragment.startBlock],
-            [fragment.crc32],
-          );
+          const [body] = await database
+            .network(network)
+            .staging.bodies(kind, [fragment.startBlock], [fragment.crc32]);
           return body as Buffer;
         },
         immutable: false,
@@ -110,7 +107,7 @@ export function createFileFinder(parts: {
       if (facts !== undefined) return publishedFile(facts, parts);
       if (start !== end) {
         const memory = known;
-        const row = await database.bundles.covering(network, kind, start);
+        const row = await database.network(network).bundles.covering(kind, start);
         if (row !== null && row.start === start && row.end === end) return published(name, row, memory);
         throw unknown();
       }
@@ -144,7 +141,7 @@ export async function removedBlock(
   kind: Kind,
   block: number,
 ): Promise<Problem | null> {
-  const abandoned = await database.staging.abandonedAt(network, block);
+  const abandoned = await database.network(network).staging.abandonedAt(block);
   if (abandoned === null) return null;
   return new Problem('reorganised', {
     detail: `Block ${block} with hash ${abandoned.hash} was removed by a reorganisation of the chain; ask for the pointer of block ${block} again.`,

@@ -21,7 +21,7 @@ export function createPointerFinder(parts: {
   const { database, ranges } = parts;
 
   const look = async (network: string, kind: Kind, block: number, again: boolean): Promise<BlockRange> => {
-    const location = await database.locate(network, kind, block);
+    const location = await database.network(network).locate(kind, block);
     if (location.state === 'absent') {
       const problem = await whyAbsent(parts, network, kind, block);
       if (problem !== null) throw problem;
@@ -63,7 +63,7 @@ async function whyAbsent(
       members: { kind, requested: block, head },
     });
   }
-  const around = await parts.database.holes.around(network, kind, block);
+  const around = await parts.database.network(network).holes.around(kind, block);
   const below = written(around.below);
   const above = written(around.above);
   const { quarantine } = hole;

@@ -1,4 +1,4 @@
-import type { Database } from '@packhouse/database';
+import type { Database, Standing } from '@packhouse/database';
 import type { CoverageParts } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
 import type { Clock } from '@packhouse/runtime';
@@ -17,7 +17,6 @@ export function createSparingCoverage(parts: {
   queue: QueueReader | undefined;
   clock: Clock;
 }): CoverageParts {
-  const { holes } = parts.database;
   const remember = createRecent({
     now: () => parts.clock.now(),
     ttlMs: REUSE_MS,
@@ -31,10 +30,15 @@ export function createSparingCoverage(parts: {
   const { queue } = parts;
   return {
     database: {
-      holes: {
-        page: sparing('page', holes.page),
-        count: sparing('count', holes.count),
-        standing: sparing('standing', holes.standing),
+      network: (id) => {
+        const { holes } = parts.database.network(id);
+        return {
+          holes: {
+            page: sparing(`page ${id}`, holes.page),
+            count: sparing(`count ${id}`, holes.count),
+            standing: sparing<void, Standing>(`standing ${id}`, holes.standing),
+          },
+        };
       },
     },
     queue:

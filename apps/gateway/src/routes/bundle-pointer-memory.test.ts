@@ -15,9 +15,10 @@ describe('pointers from memory', () => {
     await at.publish(0, 4);
     await at.publish(5, 9, ['blocks', 'logs']);
     // Every page is in memory as soon as Postgres is asked no more.
-    const { locate } = at.database;
+    const kept = at.database.network('ethereum');
+    const { locate } = kept;
     const asked = vi.fn(locate);
-    at.database.locate = asked;
+    kept.locate = asked;
     for (const kind of KINDS) {
       await vi.waitFor(
         async () => {
@@ -28,7 +29,7 @@ describe('pointers from memory', () => {
         { timeout: 30_000 },
       );
     }
-    at.database.locate = locate;
+    kept.locate = locate;
   });
   afterAll(() => at.close());
 

@@ -15,8 +15,7 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     await at.stage(1_000, 1_019);
     await at.publish(1_000, 1_009);
     await at.publish(1_010, 1_014);
-    await at.database.head.set({
-      network: 'ethereum',
+    await at.database.network('ethereum').head.set({
       number: 5_000,
       hash: `0x${'0'.repeat(64)}`,
       finalized: 4_900,
@@ -56,7 +55,7 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
 
   it('answers 410 for a block that a reorganisation removed, until another takes its place', async () => {
     await at.stage(42_000, 42_001);
-    await at.database.staging.abandon('ethereum', 42_001);
+    await at.database.network('ethereum').staging.abandon(42_001);
     const gone = await pointer(42_001);
     expect(gone.status).toBe(410);
     expect(gone.json()).toMatchObject({
@@ -66,7 +65,7 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     });
     await at.stage(42_001, 42_001, { branch: 'b' });
     expect((await pointer(42_001)).status).toBe(200);
-    await at.database.staging.abandon('ethereum', 42_000);
+    await at.database.network('ethereum').staging.abandon(42_000);
   });
 
   it('answers the new range as soon as a bundle is published', async () => {
@@ -120,8 +119,7 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
   });
 
   it('names the nearest coverage however far it is, and says when a block was held back', async () => {
-    await at.database.head.set({
-      network: 'ethereum',
+    await at.database.network('ethereum').head.set({
       number: 900_000,
       hash: `0x${'0'.repeat(64)}`,
       finalized: 4_900,
@@ -130,11 +128,10 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
       below: expect.stringMatching(/^2000-2005$|^1000-1019$/),
       above: null,
     });
-    await at.database.wanted.add({
-      ...{ network: 'ethereum', kinds: ['blocks'], start: 1_600, end: 1_600, priority: 1 },
+    await at.database.network('ethereum').wanted.add({
+      ...{ kinds: ['blocks'], start: 1_600, end: 1_600, priority: 1 },
     });
-    await at.database.quarantine.put({
-      network: 'ethereum',
+    await at.database.network('ethereum').quarantine.put({
       number: 1_600,
       kinds: ['blocks'],
       cause: 'PROOF_FAILED',

@@ -52,15 +52,14 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
     });
     ({ key } = await at.makeKey());
     const { database } = at;
-    await database.head.set({
-      network: 'ethereum',
+    await database.network('ethereum').head.set({
       number: 199,
       hash: `0x${'0'.repeat(64)}`,
       finalized: 149,
     });
     const want = (start: number, end: number | null) =>
-      database.wanted.add({
-        ...{ network: 'ethereum', kinds: ['blocks', 'logs'], start, end, priority: 1 },
+      database.network('ethereum').wanted.add({
+        ...{ kinds: ['blocks', 'logs'], start, end, priority: 1 },
       });
     await want(10, 19);
     await database.wanted.setState((await want(20, 29)).id, 'cancelled');
@@ -71,8 +70,8 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
     await at.stage(100, 119);
     await at.publish(110, 119, ['blocks']);
     await at.stage(190, 194);
-    await database.quarantine.put({
-      ...{ network: 'ethereum', number: 50, end: 54, kinds: ['logs'], cause: 'PROOF_FAILED' },
+    await database.network('ethereum').quarantine.put({
+      ...{ number: 50, end: 54, kinds: ['logs'], cause: 'PROOF_FAILED' },
       ...{ message: 'node-1 lied: secret', upstream: 'node-1', payloadDigest: null },
     });
   });
@@ -172,8 +171,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
     await Promise.all(Array.from({ length: 20 }, () => coverage('?kind=traces')));
     expect(looks - before).toBe(2);
     const first = (await coverage('?kind=traces')).text;
-    await at.database.head.set({
-      network: 'ethereum',
+    await at.database.network('ethereum').head.set({
       number: 198,
       hash: `0x${'0'.repeat(64)}`,
       finalized: 149,
@@ -182,8 +180,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
     at.time.frozenAt += 1_000;
     expect((await coverage('?kind=traces')).json()).toMatchObject({ head: 198, range: '0-198' });
     expect(looks - before).toBe(4);
-    await at.database.head.set({
-      network: 'ethereum',
+    await at.database.network('ethereum').head.set({
       number: 199,
       hash: `0x${'0'.repeat(64)}`,
       finalized: 149,
@@ -206,10 +203,10 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
   });
 
   it('says that fetching is held back while the staging area is full', async () => {
-    await at.database.pressure.note('ethereum', { stagedBytes: 2, limitBytes: 1 });
+    await at.database.network('ethereum').pressure.note({ stagedBytes: 2, limitBytes: 1 });
     at.time.offset += 1_000;
     const body = (await coverage('?kind=logs&from=80&to=99')).json() as unknown as Body;
-    await at.database.pressure.clear('ethereum');
+    await at.database.network('ethereum').pressure.clear();
     at.time.offset += 1_000;
     expect(body.kinds[0]?.holes).toMatchObject([{ range: '80-99', reason: 'held-back' }]);
   });
@@ -246,8 +243,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
 
   it('a plan sees as far as it includes, and is refused beyond that', async () => {
     const free = await at.makeKey('free');
-    await at.database.head.set({
-      network: 'hosted',
+    await at.database.network('hosted').head.set({
       number: 4_000_000,
       hash: `0x${'0'.repeat(64)}`,
       finalized: 4_000_000,

@@ -96,7 +96,7 @@ describe('GET {download_url}/<kind>/<start>-<end>.json.gz', () => {
     };
     const before = await Promise.all(links.map(open));
     await at.publish(first, last);
-    expect(await at.database.staging.reclaim('ethereum')).toContain(first);
+    expect(await at.database.network('ethereum').staging.reclaim()).toContain(first);
     expect(await Promise.all(links.map(open))).toEqual(before);
     expect(recordsIn((await get(`${first}-${last}`)).body).split('},{')).toHaveLength(1_024);
   });
@@ -195,7 +195,7 @@ describe('GET {download_url}/<kind>/<start>-<end>.json.gz', () => {
   it('answers 410 for a block that was reorganised away, and the new one once it is there', async () => {
     await at.stage(40_000, 40_001);
     expect((await get('40001-40001')).status).toBe(200);
-    await at.database.staging.abandon('ethereum', 40_001);
+    await at.database.network('ethereum').staging.abandon(40_001);
     const gone = await get('40001-40001');
     expect(gone.status).toBe(410);
     expect(gone.json()).toMatchObject({
@@ -209,13 +209,13 @@ describe('GET {download_url}/<kind>/<start>-<end>.json.gz', () => {
 
   it('never mixes two branches where a reorganisation comes between look-up and read', async () => {
     await at.stage(41_000, 41_001);
-    const { staging } = at.database;
+    const { staging } = at.database.network('ethereum');
     const { bodies } = staging;
     let branch = 'a';
     staging.bodies = async (...args) => {
       if (branch === 'a') {
         branch = 'b';
-        await staging.abandon('ethereum', 41_001);
+        await staging.abandon(41_001);
         await at.stage(41_001, 41_001, { branch });
       }
       return bodies(...args);
@@ -228,7 +228,7 @@ describe('GET {download_url}/<kind>/<start>-<end>.json.gz', () => {
 
   it('looks once more where the fragment was reclaimed between look-up and read', async () => {
     await at.stage(20_480, 21_503, { group: 512 });
-    const { staging } = at.database;
+    const { staging } = at.database.network('ethereum');
     const { bodies } = staging;
     let raced = false;
     staging.bodies = async (...args) => {
@@ -236,7 +236,7 @@ describe('GET {download_url}/<kind>/<start>-<end>.json.gz', () => {
         raced = true;
         staging.bodies = bodies;
         await at.publish(20_480, 21_503);
-        await staging.reclaim('ethereum');
+        await staging.reclaim();
       }
       return bodies(...args);
     };

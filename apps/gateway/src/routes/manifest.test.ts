@@ -31,8 +31,8 @@ describe('GET {base_url}<KEY>/bundle-api/manifest', () => {
     await at.stage(2_000, 2_024);
     for (let start = 2_000; start < 2_024; start += 2) await at.publish(start, start + 1, ['logs', 'blocks']);
     await at.publish(2_024, 2_024, ['logs']);
-    await at.database.manifest.sealPending('ethereum', 'logs', signer, 100);
-    await at.database.manifest.sealPending('ethereum', 'blocks', signer, 100);
+    await at.database.network('ethereum').manifest.sealPending('logs', signer, 100);
+    await at.database.network('ethereum').manifest.sealPending('blocks', signer, 100);
   });
   afterAll(() => at.close());
 
@@ -149,7 +149,7 @@ describe('GET {base_url}<KEY>/bundle-api/manifest', () => {
   it('shows all entries to every plan: the chain of a part could not be checked', async () => {
     await at.stage(3_001_000, 3_001_001);
     await at.publish(3_001_000, 3_001_001, ['receipts']);
-    await at.database.manifest.sealPending('ethereum', 'receipts', signer, 100);
+    await at.database.network('ethereum').manifest.sealPending('receipts', signer, 100);
     const free = await at.makeKey('free');
     const answer = await manifest('?kind=receipts', {}, 'GET', free.key);
     expect(entriesOf(answer.text)).toMatchObject([{ start: 3_001_000 }]);
@@ -164,7 +164,7 @@ describe('GET {base_url}<KEY>/bundle-api/manifest', () => {
       await other.stage(1_024, 1_100);
       for (let block = 0; block <= 1_100; block += 1) await other.publish(block, block, ['logs']);
       for (let more = 1; more > 0; ) {
-        more = await other.database.manifest.sealPending('ethereum', 'logs', signer, 400);
+        more = await other.database.network('ethereum').manifest.sealPending('logs', signer, 400);
       }
       const answer = await ask(other.url, `/ethereum/v1/${otherKey}/bundle-api/manifest?kind=logs`);
       expect(entriesOf(answer.text).map((entry) => entry.start)).toEqual(

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Kind } from '@packhouse/chain';
-import type { Database } from '@packhouse/database';
+import type { NetworkDatabase } from '@packhouse/database';
 import { entryLine } from '@packhouse/manifest';
 import { noneMatchHits } from '../http/entity-tags.js';
 import { type ManifestLog, manifestCursor, sequenceOfCursor } from '../http/manifest-cursor.js';
@@ -57,7 +57,7 @@ const schema = {
 
 /** `GET {base_url}<KEY>/bundle-api/manifest?kind=&after=&limit=` of one network. */
 export function manifestRoute(parts: GatewayParts, { network, base }: Site): Route {
-  const { manifest } = parts.database;
+  const { manifest } = parts.database.network(network.id);
   return {
     method: 'GET',
     path: `${base.path}/:key/bundle-api/manifest`,
@@ -75,13 +75,12 @@ export function manifestRoute(parts: GatewayParts, { network, base }: Site): Rou
       const after = sequenceOfCursor(one(query.after, 'after'), log);
       const limit = limitOf(one(query.limit, 'limit'));
 
-      const tip = await manifest.tip(log.network, kind);
+      const tip = await manifest.tip(kind);
       const newest = tip?.sequence ?? -1;
       if (after > newest) throw beyond(log, after, newest);
       const last = Math.min(after + limit, newest);
       // The hash of the last entry stands for all before it: that is what the chain is for.
-      const hash =
-        last === newest ? tip?.hash : (await manifest.entries(log.network, kind, last - 1, 1))[0]?.hash;
+      const hash = last === newest ? tip?.hash : (await manifest.entries(kind, last - 1, 1))[0]?.hash;
       const tag = `"${hash?.slice(0, 32) ?? 'none'}-${after + 1}-${last}"`;
       const caching = last - after === limit ? 'immutable, max-age=31536000' : 'no-cache';
       exchange
@@ -121,13 +120,13 @@ async function* beginningWith(
 
 /** The lines of the entries behind `after` up to `last`; a page is read when the one before was taken. */
 async function* lines(
-  manifest: Database['manifest'],
+  manifest: NetworkDatabase['manifest'],
   { network, kind }: ManifestLog,
   after: number,
   last: number,
 ): AsyncGenerator<string> {
   for (let at = after; at < last; ) {
-    const entries = await manifest.entries(network, kind, at, Math.min(PAGE, last - at));
+    const entries = await manifest.entries(kind, at, Math.min(PAGE, last - at));
     const end = entries.at(-1);
     // The log has no gaps; whoever reads a cut answer sees the connection break, not an end.
     if (end === undefined)

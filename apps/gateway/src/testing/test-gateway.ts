@@ -103,8 +103,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
 
     async stage(start, end, { group = 1, network = 'ethereum', branch = 'a', kinds = KINDS } = {}) {
       const numbers = Array.from({ length: end - start + 1 }, (_, at) => start + at);
-      await database.staging.stage({
-        network,
+      await database.network(network).staging.stage({
         blocks: numbers.map((number) => ({
           number,
           hash: hashAt(number, branch),
@@ -134,15 +133,14 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
     async publish(start, end, kinds = KINDS, network = 'ethereum') {
       const files = new Map<Kind, Buffer>();
       for (const kind of kinds) {
-        const fragments = await database.staging.fragments(network, kind, { start, end });
+        const fragments = await database.network(network).staging.fragments(kind, { start, end });
         const starts = fragments.map((fragment) => fragment.startBlock);
-        const bodies = await database.staging.bodies(network, kind, starts);
+        const bodies = await database.network(network).staging.bodies(kind, starts);
         const file = Buffer.concat(spliceMember(fragments, bodies).chunks);
         const sha256 = createHash('sha256').update(file).digest('hex');
         const key = objectKey({ network, kind, start, end });
         await objectStore.put(key, file, { sha256, contentType: 'application/gzip', metadata: {} });
-        await database.bundles.publish({
-          network,
+        await database.network(network).bundles.publish({
           kind,
           start,
           end,

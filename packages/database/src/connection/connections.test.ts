@@ -101,17 +101,16 @@ it('reports a server that has no connection left', async () => {
 });
 
 it('keeps its connections when a run is refused, and holds no lock of it', async () => {
-  const { staging } = open.database;
-  await staging.stage(makeRun(0, 3));
+  await open.main.staging.stage(makeRun(0, 3));
   const pids = `SELECT count(DISTINCT pid)::int4 AS n FROM pg_stat_activity
     WHERE datname = current_database() AND state = 'idle in transaction'`;
   for (let index = 0; index < 5; index += 1) {
-    expect(await failure(staging.stage(makeRun(4, 4, { branch: 'b' })))).toMatchObject({
+    expect(await failure(open.main.staging.stage(makeRun(4, 4, { branch: 'b' })))).toMatchObject({
       code: 'STAGE_CONFLICT',
     });
   }
   expect(await open.sql(pids)).toEqual([{ n: 0 }]);
-  expect(await staging.stage(makeRun(4, 4))).toEqual({ staged: true });
+  expect(await open.main.staging.stage(makeRun(4, 4))).toEqual({ staged: true });
 });
 
 it('says no to a ping when all connections are busy for too long', async () => {

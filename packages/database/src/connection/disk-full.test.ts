@@ -56,7 +56,7 @@ it('says that the disk is full, keeps what was there, and goes on when there is 
     let failed: unknown;
     while (failed === undefined && staged < 20) {
       try {
-        await filling.staging.stage(bulky(staged));
+        await filling.network('main').staging.stage(bulky(staged));
         staged += 1;
       } catch (error) {
         failed = error;
@@ -64,9 +64,9 @@ it('says that the disk is full, keeps what was there, and goes on when there is 
     }
     expect(isPackhouseError(failed, 'DISK_FULL')).toBe(true);
     expect(staged).toBeGreaterThan(0);
-    expect(await filling.staging.blocks('main', { start: 0, end: 99 })).toHaveLength(staged);
+    expect(await filling.network('main').staging.blocks({ start: 0, end: 99 })).toHaveLength(staged);
     await run('mount', ['-o', 'remount,size=80m', folder]);
-    expect(await filling.staging.stage(bulky(staged))).toEqual({ staged: true });
+    expect(await filling.network('main').staging.stage(bulky(staged))).toEqual({ staged: true });
   } finally {
     await open.close();
     await admin.query(`DROP TABLESPACE IF EXISTS ${space}`);

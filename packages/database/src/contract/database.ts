@@ -34,179 +34,46 @@ export interface Database {
     list(): Promise<{ id: string; chainId: number }[]>;
   };
 
+  /**
+   * What is kept of one network, by the name it is registered under. Of a name that was never registered, reads find
+   * nothing and writes throw NETWORK_UNKNOWN.
+   */
+  network(id: string): NetworkDatabase;
+
   wanted: {
-    add(range: Omit<WantedRange, 'id' | 'createdAt' | 'state'>): Promise<WantedRange>;
-    list(network?: string): Promise<WantedRange[]>;
+    /** Ranges of all networks, the first to be worked on first. */
+    list(): Promise<WantedRange[]>;
     setState(id: number, state: WantedRange['state']): Promise<WantedRange | null>;
   };
 
-  head: {
-    set(head: Omit<HeadRow, 'observedAt'>): Promise<void>;
-    get(network: string): Promise<HeadRow | null>;
-    /** The highest final block that was noted with its hash: the chain must have it for ever. */
-    anchor(network: string): Promise<{ number: number; hash: string } | null>;
-    /** Notes the anchor in place of the one before; null forgets it. Without a head nothing is noted. */
-    setAnchor(network: string, anchor: { number: number; hash: string } | null): Promise<void>;
-  };
-
   alarms: {
-    /**
-     * Opens an alarm, or renews message and data of the one that is open under this network and name. `isNew` is
-     * true for exactly one of all who raise it. Throws NETWORK_UNKNOWN.
-     */
-    raise(alarm: {
-      network: string;
-      name: string;
-      message: string;
-      data?: Record<string, unknown>;
-    }): Promise<{ alarm: AlarmRow; isNew: boolean }>;
-    /** Closes the open alarm of this name; null where none is open. */
-    clear(network: string, name: string, by: 'operator' | 'itself'): Promise<AlarmRow | null>;
-    /** Open alarms (with `cleared` the past ones too, 1,000 at most), newest first. Sets the gauge `packhouse_alarm`. */
-    list(options?: { network?: string; cleared?: boolean }): Promise<AlarmRow[]>;
+    /** Alarms of all networks; see NetworkDatabase. */
+    list(options?: { cleared?: boolean }): Promise<AlarmRow[]>;
   };
 
   staging: {
-    /**
-     * One transaction under the segment's lock: checks parent links against the staged and published neighbours
-     * (on both sides) and the hashes of blocks staged before, leaves out what is already staged or published of
-     * each kind, writes the rest by binary COPY. Repeating it changes nothing. Throws STAGE_CONFLICT (data:
-     * {number, expected, got, by, published}: `by` is the block that says what is expected, `published` whether a bundle
-     * says so) where hashes do not fit.
-     */
-    stage(request: StageRequest): Promise<{ staged: boolean }>;
-    /** Rows of staged blocks within the range, ascending. */
-    blocks(network: string, range: BlockRange): Promise<StagedBlock[]>;
-    /** The highest staged block, or null. */
-    newest(network: string): Promise<StagedBlock | null>;
-    /** Fragments without bodies that overlap the range, ascending. */
-    fragments(network: string, kind: Kind, range: BlockRange): Promise<FragmentInfo[]>;
-    /**
-     * The bodies of fragments by their start blocks, in that order; with `crcs` only those that have these checksums,
-     * as another fragment may have come to begin there. Throws STAGE_CONFLICT if one is gone.
-     */
-    bodies(
-      network: string,
-      kind: Kind,
-      startBlocks: readonly number[],
-      crcs?: readonly number[],
-    ): Promise<Buffer[]>;
-    /** Drops all staged data from `start` up (a reorganisation), remembers their hashes as abandoned. One transaction. */
-    abandon(network: string, start: number): Promise<{ abandoned: number }>;
-    /** Whether this block number was abandoned and nothing took its place since. */
-    abandonedAt(network: string, number: number): Promise<{ hash: string; at: Date } | null>;
-    /**
-     * Drops the staging partitions of segments in which every fragment of every kind is covered by a published
-     * bundle. Space goes back to the disk. Returns the segments' start blocks.
-     */
-    reclaim(network: string): Promise<number[]>;
     /** Bytes on disk of all staging partitions. */
     diskBytes(): Promise<number>;
   };
 
   bundles: {
-    /**
-     * Inserts the index row and, in the same transaction, appends its entry to the manifest; without `sealing` the
-     * entry is left for `manifest.sealPending`. Throws BUNDLE_OVERLAP where another bundle covers one of its
-     * blocks, SIGNING_KEY_CHANGED where the signer's key is not the current one.
-     */
-    publish(bundle: NewBundle, sealing?: Sealing): Promise<void>;
-    /**
-     * Puts a newer version in the place of a bundle, in one transaction: the old row moves to the superseded ones,
-     * the new one gets the next version, the manifest gets an entry that names what it supersedes. Repeating it
-     * changes nothing. The bundle must have the same range and an object key of its own. Throws BUNDLE_CHANGED
-     * where `replaces` (hex SHA-256) is not the current file of this range any more, SIGNING_KEY_CHANGED.
-     */
-    supersede(
-      bundle: NewBundle,
-      options: { replaces: string; reason: string; sealing?: Sealing },
-    ): Promise<BundleRow>;
-    /** How many bundles were ever superseded, all networks: a change tells whoever remembers rows of the index. */
+    /** How many bundles were ever superseded: a change tells those who remember rows of the index. */
     supersededCount(): Promise<number>;
-    /** The bundle that covers the block, or null. */
-    covering(network: string, kind: Kind, number: number): Promise<BundleRow | null>;
-    /** Ranges of the bundles that touch start..end, ascending: the light form for caches. */
-    ranges(network: string, kind: Kind, range: BlockRange): Promise<BlockRange[]>;
-    /** Whole rows in ascending order, `limit` at most, beginning at or after `from`. */
-    list(network: string, kind: Kind, from: number, limit: number): Promise<BundleRow[]>;
-    /** Totals for status. */
-    totals(
-      network: string,
-      kind: Kind,
-    ): Promise<{ bundles: number; blocks: number; bytes: number; newestAt: Date | null }>;
   };
 
+  quarantine: {
+    /** Rows of all networks, by network and block. */
+    list(page?: QuarantinePage): Promise<QuarantineRow[]>;
+  };
+
+  /** The keys that sign the manifests of all networks. */
   manifest: {
-    /** Entries after `after` (-1: from the first), `limit` at most, in order. */
-    entries(network: string, kind: Kind, after: number, limit: number): Promise<SealedEntry[]>;
-    /** Sequence and hash of the newest entry, or null. */
-    tip(network: string, kind: Kind): Promise<{ sequence: number; hash: string } | null>;
-    /**
-     * Appends the entries of bundles that were published without one, at most `limit`, in one transaction. Gives
-     * how many it appended; 0: none is left. Throws SIGNING_KEY_CHANGED.
-     */
-    sealPending(network: string, kind: Kind, signer: Signer, limit: number): Promise<number>;
     /** All keys, the oldest first. */
     keys(): Promise<SigningKeyRow[]>;
     /** Makes a key the current one if there is none yet; gives the one that is current then. */
     registerKey(publicKey: Buffer): Promise<SigningKeyRow>;
     /** Retires the current key and makes this one current, in one transaction. Repeating it changes nothing. */
     rotateKey(publicKey: Buffer): Promise<SigningKeyRow>;
-  };
-
-  /** Where one block is, published first. */
-  locate(network: string, kind: Kind, number: number): Promise<BlockLocation>;
-
-  /** Coverage within `within` (default: everything). */
-  coverage(network: string, kind: Kind, within?: BlockRange): Promise<Coverage>;
-  /** The same for people: what is not published and why, a page at a time. */
-  holes: Holes;
-
-  quarantine: {
-    /**
-     * Adds or renews: attempts + 1 where its next try was due, nextTry by back-off (1 min doubling to 1 day, and up to
-     * a tenth later). `end` is the last block where several fail alike; rows that overlap are taken into the new one.
-     */
-    put(
-      row: Omit<QuarantineRow, 'attempts' | 'firstSeen' | 'nextTry' | 'end' | 'tried'> & {
-        end?: number;
-        tried?: readonly QuarantineTry[];
-      },
-    ): Promise<QuarantineRow>;
-    /** These kinds of the blocks are had by now: rows end there, or keep the kinds that are left. */
-    settle(network: string, range: BlockRange, kinds: readonly Kind[]): Promise<void>;
-    /** Makes the next try of the rows that touch the range due now. Gives how many blocks of the range they hold. */
-    retry(network: string, range: BlockRange): Promise<number>;
-    /** By network and block; `after` goes on behind a row. */
-    list(
-      network?: string,
-      page?: { cause?: string; after?: { network: string; number: number }; limit?: number },
-    ): Promise<QuarantineRow[]>;
-    /** The rows that touch the range, ascending. */
-    within(network: string, range: BlockRange): Promise<QuarantineRow[]>;
-    /** The rows up to block `finalized` whose next try is due and which are still wanted, oldest first. */
-    due(network: string, at: { now: Date; finalized: number; limit: number }): Promise<QuarantineRow[]>;
-    /** Rows and blocks by cause. */
-    causes(network: string): Promise<{ cause: string; entries: number; blocks: number }[]>;
-  };
-
-  /** Whether nothing new is fetched for a network because the staging area is full. */
-  pressure: {
-    note(network: string, pressure: { stagedBytes: number; limitBytes: number }): Promise<void>;
-    clear(network: string): Promise<void>;
-    get(network: string): Promise<{ since: Date; stagedBytes: number; limitBytes: number } | null>;
-  };
-
-  /** What audits need beside the range index. */
-  audit: {
-    /** The keys of all objects, superseded ones too, of the bundles that start at one of these blocks. */
-    knownKeys(network: string, kind: Kind, starts: readonly number[]): Promise<Set<string>>;
-    /** How many bundles of each kind were superseded; kinds without any are left out. */
-    superseded(network: string): Promise<{ kind: Kind; count: number }[]>;
-    /** Notes that a network was audited by itself. Throws NETWORK_UNKNOWN. */
-    note(run: AuditRun): Promise<void>;
-    /** The audit that was noted last, or null. */
-    last(network: string): Promise<AuditRun | null>;
   };
 
   /** Filters of the JSON-RPC interface, shared by all gateways. Ids are 16 bytes; what has expired is not there. */
@@ -274,4 +141,168 @@ export interface Database {
   tryLock(name: string): Promise<{ release(): Promise<void>; lost: AbortSignal } | null>;
 
   close(): Promise<void>;
+}
+
+/** A part of a list of quarantined blocks. */
+export interface QuarantinePage {
+  /** Error code. */
+  cause?: string | undefined;
+  /** The row that the page begins behind. */
+  after?: { network: string; number: number } | undefined;
+  limit?: number | undefined;
+}
+
+/** What is kept of one network. */
+export interface NetworkDatabase {
+  wanted: {
+    add(range: Omit<WantedRange, 'id' | 'network' | 'createdAt' | 'state'>): Promise<WantedRange>;
+    list(): Promise<WantedRange[]>;
+  };
+
+  head: {
+    set(head: Omit<HeadRow, 'network' | 'observedAt'>): Promise<void>;
+    get(): Promise<HeadRow | null>;
+    /** The highest final block that was noted with its hash: the chain must have it for ever. */
+    anchor(): Promise<{ number: number; hash: string } | null>;
+    /** Notes the anchor in place of the one before; null forgets it. Without a head nothing is noted. */
+    setAnchor(anchor: { number: number; hash: string } | null): Promise<void>;
+  };
+
+  alarms: {
+    /**
+     * Opens an alarm, or renews message and data of the one that is open under this network and name. `isNew` is
+     * true for exactly one of all who raise it. Throws NETWORK_UNKNOWN.
+     */
+    raise(alarm: {
+      name: string;
+      message: string;
+      data?: Record<string, unknown>;
+    }): Promise<{ alarm: AlarmRow; isNew: boolean }>;
+    /** Closes the open alarm of this name; null where none is open. */
+    clear(name: string, by: 'operator' | 'itself'): Promise<AlarmRow | null>;
+    /** Open alarms (with `cleared` the past ones too, 1,000 at most), newest first. Sets the gauge `packhouse_alarm`. */
+    list(options?: { cleared?: boolean }): Promise<AlarmRow[]>;
+  };
+
+  staging: {
+    /**
+     * One transaction under the segment's lock: checks parent links against the staged and published neighbours
+     * (on both sides) and the hashes of blocks staged before, leaves out what is already staged or published of
+     * each kind, writes the rest by binary COPY. Repeating it changes nothing. Throws STAGE_CONFLICT (data:
+     * {number, expected, got, by, published}: `by` is the block that says what is expected, `published` whether a bundle
+     * says so) where hashes do not fit.
+     */
+    stage(request: StageRequest): Promise<{ staged: boolean }>;
+    /** Rows of staged blocks within the range, ascending. */
+    blocks(range: BlockRange): Promise<StagedBlock[]>;
+    /** The highest staged block, or null. */
+    newest(): Promise<StagedBlock | null>;
+    /** Fragments without bodies that overlap the range, ascending. */
+    fragments(kind: Kind, range: BlockRange): Promise<FragmentInfo[]>;
+    /**
+     * The bodies of fragments by their start blocks, in that order; with `crcs` only those that have these checksums,
+     * as another fragment may have come to begin there. Throws STAGE_CONFLICT if one is gone.
+     */
+    bodies(kind: Kind, startBlocks: readonly number[], crcs?: readonly number[]): Promise<Buffer[]>;
+    /** Drops all staged data from `start` up (a reorganisation), remembers their hashes as abandoned. One transaction. */
+    abandon(start: number): Promise<{ abandoned: number }>;
+    /** Whether this block number was abandoned and nothing took its place since. */
+    abandonedAt(number: number): Promise<{ hash: string; at: Date } | null>;
+    /**
+     * Drops the staging partitions of segments in which every fragment of every kind is covered by a published
+     * bundle. Space goes back to the disk. Returns the segments' start blocks.
+     */
+    reclaim(): Promise<number[]>;
+  };
+
+  bundles: {
+    /**
+     * Inserts the index row and, in the same transaction, appends its entry to the manifest; without `sealing` the
+     * entry is left for `manifest.sealPending`. Throws BUNDLE_OVERLAP where another bundle covers one of its
+     * blocks, SIGNING_KEY_CHANGED where the signer's key is not the current one.
+     */
+    publish(bundle: NewBundle, sealing?: Sealing): Promise<void>;
+    /**
+     * Puts a newer version in the place of a bundle, in one transaction: the old row moves to the superseded ones,
+     * the new one gets the next version, the manifest gets an entry that names what it supersedes. Repeating it
+     * changes nothing. The bundle must have the same range and an object key of its own. Throws BUNDLE_CHANGED
+     * where `replaces` (hex SHA-256) is not the current file of this range any more, SIGNING_KEY_CHANGED.
+     */
+    supersede(
+      bundle: NewBundle,
+      options: { replaces: string; reason: string; sealing?: Sealing },
+    ): Promise<BundleRow>;
+    /** The bundle that covers the block, or null. */
+    covering(kind: Kind, number: number): Promise<BundleRow | null>;
+    /** Ranges of the bundles that touch start..end, ascending: the light form for caches. */
+    ranges(kind: Kind, range: BlockRange): Promise<BlockRange[]>;
+    /** Whole rows in ascending order, `limit` at most, beginning at or after `from`. */
+    list(kind: Kind, from: number, limit: number): Promise<BundleRow[]>;
+    /** Totals for status. */
+    totals(kind: Kind): Promise<{ bundles: number; blocks: number; bytes: number; newestAt: Date | null }>;
+  };
+
+  manifest: {
+    /** Entries after `after` (-1: from the first), `limit` at most, in order. */
+    entries(kind: Kind, after: number, limit: number): Promise<SealedEntry[]>;
+    /** Sequence and hash of the newest entry, or null. */
+    tip(kind: Kind): Promise<{ sequence: number; hash: string } | null>;
+    /**
+     * Appends the entries of bundles that were published without one, at most `limit`, in one transaction. Gives
+     * how many it appended; 0: none is left. Throws SIGNING_KEY_CHANGED.
+     */
+    sealPending(kind: Kind, signer: Signer, limit: number): Promise<number>;
+  };
+
+  /** Where one block is, published first. */
+  locate(kind: Kind, number: number): Promise<BlockLocation>;
+
+  /** Coverage within `within` (default: everything). */
+  coverage(kind: Kind, within?: BlockRange): Promise<Coverage>;
+  /** The same for people: what is not published and why, a page at a time. */
+  holes: Holes;
+
+  quarantine: {
+    /**
+     * Adds or renews: attempts + 1 where its next try was due, nextTry by back-off (1 min doubling to 1 day, and up to
+     * a tenth later). `end` is the last block where several fail alike; rows that overlap are taken into the new one.
+     */
+    put(
+      row: Omit<QuarantineRow, 'network' | 'attempts' | 'firstSeen' | 'nextTry' | 'end' | 'tried'> & {
+        end?: number;
+        tried?: readonly QuarantineTry[];
+      },
+    ): Promise<QuarantineRow>;
+    /** These kinds of the blocks are had by now: rows end there, or keep the kinds that are left. */
+    settle(range: BlockRange, kinds: readonly Kind[]): Promise<void>;
+    /** Makes the next try of the rows that touch the range due now. Gives how many blocks of the range they hold. */
+    retry(range: BlockRange): Promise<number>;
+    /** By block. */
+    list(page?: QuarantinePage): Promise<QuarantineRow[]>;
+    /** The rows that touch the range, ascending. */
+    within(range: BlockRange): Promise<QuarantineRow[]>;
+    /** The rows up to block `finalized` whose next try is due and which are still wanted, oldest first. */
+    due(at: { now: Date; finalized: number; limit: number }): Promise<QuarantineRow[]>;
+    /** Rows and blocks by cause. */
+    causes(): Promise<{ cause: string; entries: number; blocks: number }[]>;
+  };
+
+  /** Whether nothing new is fetched for a network because the staging area is full. */
+  pressure: {
+    note(pressure: { stagedBytes: number; limitBytes: number }): Promise<void>;
+    clear(): Promise<void>;
+    get(): Promise<{ since: Date; stagedBytes: number; limitBytes: number } | null>;
+  };
+
+  /** What audits need beside the range index. */
+  audit: {
+    /** The keys of all objects, superseded ones too, of the bundles that start at one of these blocks. */
+    knownKeys(kind: Kind, starts: readonly number[]): Promise<Set<string>>;
+    /** How many bundles of each kind were superseded; kinds without any are left out. */
+    superseded(): Promise<{ kind: Kind; count: number }[]>;
+    /** Notes that a network was audited by itself. Throws NETWORK_UNKNOWN. */
+    note(run: Omit<AuditRun, 'network'>): Promise<void>;
+    /** The audit that was noted last, or null. */
+    last(): Promise<AuditRun | null>;
+  };
 }

@@ -111,7 +111,6 @@ export interface Holes {
    * at least one block. What is read grows with the page, not with what is published.
    */
   page(request: {
-    network: string;
     kinds: readonly Kind[];
     range: BlockRange;
     limit: number;
@@ -119,16 +118,11 @@ export interface Holes {
   }): Promise<HolesPage>;
   /** Blocks of the range by what became of them, a row a kind asked for. */
   count(request: {
-    network: string;
     kinds: readonly Kind[];
     range: BlockRange;
     hints?: QueueHints | undefined;
   }): Promise<HoleCounts[]>;
   /** The nearest ranges of published or staged blocks below and above a block that is neither. */
-  around(
-    network: string,
-    kind: Kind,
-    block: number,
-  ): Promise<{ below: BlockRange | null; above: BlockRange | null }>;
-  standing(network: string): Promise<Standing>;
+  around(kind: Kind, block: number): Promise<{ below: BlockRange | null; above: BlockRange | null }>;
+  standing(): Promise<Standing>;
 }

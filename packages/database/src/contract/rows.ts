@@ -24,7 +24,6 @@ export interface StagedKind {
 
 /** What a job stages in one transaction; all within one segment (see SEGMENT_BLOCKS). */
 export interface StageRequest {
-  network: string;
   /** Consecutive. */
   blocks: readonly StagedBlock[];
   /** Each kind's fragments cover exactly `blocks`. */
@@ -60,7 +59,10 @@ export interface BundleRow {
 }
 
 /** A bundle that is to be published; version and time come with it. */
-export type NewBundle = Omit<BundleRow, 'publishedAt' | 'version'>;
+export type NewBundle = Omit<BundleRow, 'network' | 'publishedAt' | 'version'>;
+
+/** What belongs to a network, with its name. */
+export type Named<T> = T & { network: string };
 
 /** How the manifest entry of a bundle is made, in the transaction that publishes it. */
 export interface Sealing {

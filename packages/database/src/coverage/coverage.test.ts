@@ -28,37 +28,34 @@ function rangesOf(blocks: ReadonlySet<number>): BlockRange[] {
 }
 
 it('ends a range that follows at the head that is known', async () => {
-  await open.database.wanted.add({ network: 'main', kinds: ['logs'], start: 5, end: null, priority: 1 });
-  expect((await open.database.coverage('main', 'logs')).wanted).toEqual([]);
-  await open.database.head.set({ network: 'main', number: 4, hash: hashAt(4), finalized: 2 });
-  expect((await open.database.coverage('main', 'logs')).wanted).toEqual([]);
-  await open.database.head.set({ network: 'main', number: 20, hash: hashAt(20), finalized: 10 });
-  expect((await open.database.coverage('main', 'logs')).wanted).toEqual([{ start: 5, end: 20 }]);
-  expect((await open.database.coverage('main', 'traces')).wanted).toEqual([]);
-  expect((await open.database.coverage('main', 'logs', { start: 7, end: 9 })).wanted).toEqual([
-    { start: 7, end: 9 },
-  ]);
+  await open.main.wanted.add({ kinds: ['logs'], start: 5, end: null, priority: 1 });
+  expect((await open.main.coverage('logs')).wanted).toEqual([]);
+  await open.main.head.set({ number: 4, hash: hashAt(4), finalized: 2 });
+  expect((await open.main.coverage('logs')).wanted).toEqual([]);
+  await open.main.head.set({ number: 20, hash: hashAt(20), finalized: 10 });
+  expect((await open.main.coverage('logs')).wanted).toEqual([{ start: 5, end: 20 }]);
+  expect((await open.main.coverage('traces')).wanted).toEqual([]);
+  expect((await open.main.coverage('logs', { start: 7, end: 9 })).wanted).toEqual([{ start: 7, end: 9 }]);
 });
 
 it('counts active ranges only', async () => {
   const { wanted } = open.database;
-  const range = await wanted.add({
-    network: 'main',
+  const range = await open.main.wanted.add({
     kinds: ['logs', 'blocks'],
     start: 5,
     end: 9,
     priority: 1,
   });
   await wanted.setState(range.id, 'paused');
-  expect((await open.database.coverage('main', 'logs')).wanted).toEqual([]);
+  expect((await open.main.coverage('logs')).wanted).toEqual([]);
   await wanted.setState(range.id, 'active');
-  expect((await open.database.coverage('main', 'blocks')).wanted).toEqual([{ start: 5, end: 9 }]);
+  expect((await open.main.coverage('blocks')).wanted).toEqual([{ start: 5, end: 9 }]);
 });
 
 it('knows nothing of a network that is not there, nor of a reversed range', async () => {
   const nothing = { wanted: [], staged: [], published: [], quarantined: [] };
-  expect(await open.database.coverage('nowhere', 'logs')).toEqual(nothing);
-  expect(await open.database.coverage('main', 'logs', { start: 2, end: 1 })).toEqual(nothing);
+  expect(await open.database.network('nowhere').coverage('logs')).toEqual(nothing);
+  expect(await open.main.coverage('logs', { start: 2, end: 1 })).toEqual(nothing);
 });
 
 it('is what a naive model of sets says, whatever happens in whatever order (invariant 4)', async () => {
@@ -85,12 +82,11 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
       for (const { act, range: at, ...rest } of steps) {
         const blocks = numbers(at);
         if (act === 'want') {
-          await open.database.wanted.add({ network: 'main', kinds: ['logs'], ...at, priority: 1 });
+          await open.main.wanted.add({ kinds: ['logs'], ...at, priority: 1 });
           for (const number of blocks) model.wanted.add(number);
         } else if (act === 'quarantine') {
           const { start: number } = at;
-          await open.database.quarantine.put({
-            network: 'main',
+          await open.main.quarantine.put({
             number,
             kinds: ['logs'],
             cause: 'PROOF_FAILED',
@@ -101,7 +97,7 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
           model.quarantined.add(number);
         } else if (act === 'publish') {
           const free = blocks.every((number) => !model.published.has(number));
-          const published = open.database.bundles.publish(makeBundle('logs', at.start, at.end));
+          const published = open.main.bundles.publish(makeBundle('logs', at.start, at.end));
           if (free) await published;
           else await expect(published).rejects.toMatchObject({ code: 'BUNDLE_OVERLAP' });
           if (free) for (const number of blocks) model.published.add(number);
@@ -116,7 +112,7 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
               kinds: ['logs'],
               blocksAFragment: 'size' in rest ? rest.size : 1,
             });
-            await open.database.staging.stage(run);
+            await open.main.staging.stage(run);
             for (const { startBlock, endBlock } of run.kinds[0]!.fragments) {
               const members = numbers({ start: startBlock, end: endBlock });
               if (members.some((number) => model.staged.has(number) || model.published.has(number))) continue;
@@ -128,11 +124,11 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
       const inside = (set: Set<number>) =>
         rangesOf(new Set([...set].filter((n) => n >= within.start && n <= within.end)));
       for (const part of ['wanted', 'staged', 'published', 'quarantined'] as const) {
-        expect((await open.database.coverage('main', 'logs'))[part]).toEqual(rangesOf(model[part]));
-        expect((await open.database.coverage('main', 'logs', within))[part]).toEqual(inside(model[part]));
+        expect((await open.main.coverage('logs'))[part]).toEqual(rangesOf(model[part]));
+        expect((await open.main.coverage('logs', within))[part]).toEqual(inside(model[part]));
       }
       for (const number of numbers(within)) {
-        const { state } = await open.database.locate('main', 'logs', number);
+        const { state } = await open.main.locate('logs', number);
         expect(state).toBe(
           model.published.has(number) ? 'published' : model.staged.has(number) ? 'staged' : 'absent',
         );
@@ -143,16 +139,16 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
 });
 
 it('says where a block is, published first', async () => {
-  await open.database.staging.stage(makeRun(0, 9, { blocksAFragment: 5 }));
-  expect(await open.database.locate('main', 'logs', 7)).toMatchObject({
+  await open.main.staging.stage(makeRun(0, 9, { blocksAFragment: 5 }));
+  expect(await open.main.locate('logs', 7)).toMatchObject({
     state: 'staged',
     fragment: { startBlock: 5, endBlock: 9 },
   });
-  await open.database.bundles.publish(makeBundle('logs', 5, 9));
-  expect(await open.database.locate('main', 'logs', 7)).toMatchObject({
+  await open.main.bundles.publish(makeBundle('logs', 5, 9));
+  expect(await open.main.locate('logs', 7)).toMatchObject({
     state: 'published',
     bundle: { start: 5 },
   });
-  expect(await open.database.locate('main', 'logs', 10)).toEqual({ state: 'absent' });
-  expect(await open.database.locate('nowhere', 'logs', 7)).toEqual({ state: 'absent' });
+  expect(await open.main.locate('logs', 10)).toEqual({ state: 'absent' });
+  expect(await open.database.network('nowhere').locate('logs', 7)).toEqual({ state: 'absent' });
 });

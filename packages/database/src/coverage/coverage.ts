@@ -1,8 +1,8 @@
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
+import type { NetworkDatabase } from '../contract/database.js';
 import type { Coverage } from '../contract/rows.js';
-import type { NetworkIds } from '../tables/networks.js';
+import type { NetworkRef } from '../tables/networks.js';
 
 /**
  * $1 network id, $2 kind, $3 start, $4 end: the four parts of coverage within start..end as ranges.
@@ -41,10 +41,10 @@ const selectCoverage = statement(
 const EVERYTHING = { start: 0, end: Number.MAX_SAFE_INTEGER - 1 };
 
 /** What is wanted, staged, published and quarantined of one kind, all from one snapshot. */
-export function createCoverage(connections: Connections, ids: NetworkIds): Database['coverage'] {
-  return async (network, kind, within = EVERYTHING) => {
+export function createCoverage(connections: Connections, network: NetworkRef): NetworkDatabase['coverage'] {
+  return async (kind, within = EVERYTHING) => {
     const coverage: Coverage = { wanted: [], staged: [], published: [], quarantined: [] };
-    const id = await ids.find(network);
+    const id = await network.find();
     if (id === undefined || within.end < within.start) return coverage;
     const rows = await connections.query<{ part: keyof Coverage; start: number; end: number }>(
       selectCoverage,

@@ -116,19 +116,18 @@ async function play({ steps, head, full, halted, windows, packing }: Scene): Pro
   };
   if (head !== null) {
     const [number, depth] = head;
-    await database.head.set({ network: 'main', number, hash: hashAt(number), finalized: number - depth });
+    await database.network('main').head.set({ number, hash: hashAt(number), finalized: number - depth });
   }
   if (halted) {
-    await database.alarms.raise({ network: 'main', name: 'REORG_BELOW_FINALITY', message: '', data: {} });
+    await database.network('main').alarms.raise({ name: 'REORG_BELOW_FINALITY', message: '', data: {} });
   }
-  if (full) await database.pressure.note('main', { stagedBytes: 2, limitBytes: 1 });
+  if (full) await database.network('main').pressure.note({ stagedBytes: 2, limitBytes: 1 });
   for (const one of steps) {
     const models = one.kinds.map((kind) => world.kinds.get(kind) as KindModel);
     const blocks = numbersOf(one.range);
     if (one.act === 'want') {
       const end = one.follows ? null : one.range.end;
-      const row = await database.wanted.add({
-        network: 'main',
+      const row = await database.network('main').wanted.add({
         kinds: one.kinds,
         start: one.range.start,
         end,
@@ -138,7 +137,7 @@ async function play({ steps, head, full, halted, windows, packing }: Scene): Pro
       const reach = one.follows ? numbersOf({ start: one.range.start, end: LAST + 50 }) : blocks;
       for (const model of models) for (const number of reach) model.wanted.get(one.state)?.add(number);
     } else if (one.act === 'quarantine') {
-      await database.quarantine.put({
+      await database.network('main').quarantine.put({
         ...{ network: 'main', number: one.range.start, end: one.range.end, kinds: one.kinds },
         ...{ cause: 'PROOF_FAILED', message: '', upstream: null, payloadDigest: null },
       });
@@ -153,7 +152,7 @@ async function play({ steps, head, full, halted, windows, packing }: Scene): Pro
       for (const [at, kind] of one.kinds.entries()) {
         const model = models[at] as KindModel;
         if (blocks.some((number) => model.published.has(number))) continue;
-        await database.bundles.publish(makeBundle(kind, one.range.start, one.range.end));
+        await database.network('main').bundles.publish(makeBundle(kind, one.range.start, one.range.end));
         for (const number of blocks) model.published.add(number);
       }
     } else {
@@ -162,7 +161,7 @@ async function play({ steps, head, full, halted, windows, packing }: Scene): Pro
         [Math.max(one.range.start, 1_024), one.range.end],
       ] as const) {
         if (start > end) continue;
-        await database.staging.stage(makeRun(start, end, { kinds: one.kinds }));
+        await database.network('main').staging.stage(makeRun(start, end, { kinds: one.kinds }));
         for (const model of models) {
           for (const number of numbersOf({ start, end }))
             if (!model.published.has(number)) model.staged.add(number);
@@ -194,7 +193,7 @@ function runsOf(
 async function allPages(range: BlockRange, limit: number, hints: QueueHints) {
   const found = new Map<Kind, (BlockRange & { reason: HoleReason | null; staged: boolean })[]>();
   for (let start: number | null = range.start; start !== null; ) {
-    const page = await open.database.holes.page({
+    const page = await open.main.holes.page({
       ...{ network: 'main', kinds: ASKED, range: { start, end: range.end }, limit, hints },
     });
     expect(page.range.start).toBe(start);
@@ -238,7 +237,7 @@ describe('holes', () => {
         const world = await play(given);
         for (const within of [given.within, { start: 0, end: LAST + 30 }]) {
           const found = await allPages(within, given.limit, world.hints);
-          const counts = await open.database.holes.count({
+          const counts = await open.main.holes.count({
             ...{ network: 'main', kinds: ASKED, range: within, hints: world.hints },
           });
           for (const [at, kind] of ASKED.entries()) {
@@ -261,7 +260,7 @@ describe('holes', () => {
 });
 
 async function standingFits(world: World): Promise<void> {
-  const standing = await open.database.holes.standing('main');
+  const standing = await open.main.holes.standing();
   const everybody = numbersOf({ start: FIRST, end: LAST + 60 });
   const isWanted = (kind: Kind, number: number) => {
     const { wanted } = world.kinds.get(kind) as KindModel;
@@ -283,8 +282,8 @@ async function standingFits(world: World): Promise<void> {
 describe('a page', () => {
   it('names cause, attempts and the earliest next try of quarantined blocks, failing alike as one hole', async () => {
     const { database } = open;
-    await database.head.set({ network: 'main', number: 2_000, hash: hashAt(2_000), finalized: 1_990 });
-    await database.wanted.add({ network: 'main', kinds: ['logs'], start: 1_000, end: null, priority: 1 });
+    await database.network('main').head.set({ number: 2_000, hash: hashAt(2_000), finalized: 1_990 });
+    await database.network('main').wanted.add({ kinds: ['logs'], start: 1_000, end: null, priority: 1 });
     const row = {
       network: 'main',
       kinds: ['logs'] as Kind[],
@@ -292,12 +291,14 @@ describe('a page', () => {
       upstream: 'node',
       payloadDigest: null,
     };
-    await database.quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
-    const second = await database.quarantine.put({ ...row, number: 1_006, cause: 'PROOF_FAILED' });
-    await database.quarantine.retry('main', { start: 1_005, end: 1_005 });
-    await database.quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
-    await database.quarantine.put({ ...row, number: 1_007, cause: 'RECORD_INVALID' });
-    const page = await database.holes.page({
+    await database.network('main').quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
+    const second = await database
+      .network('main')
+      .quarantine.put({ ...row, number: 1_006, cause: 'PROOF_FAILED' });
+    await database.network('main').quarantine.retry({ start: 1_005, end: 1_005 });
+    await database.network('main').quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
+    await database.network('main').quarantine.put({ ...row, number: 1_007, cause: 'RECORD_INVALID' });
+    const page = await database.network('main').holes.page({
       ...{ network: 'main', kinds: ['logs', 'blocks'], range: { start: 1_004, end: 1_008 }, limit: 10 },
     });
     expect(page).toMatchObject({
@@ -324,14 +325,14 @@ describe('a page', () => {
   });
 
   it('of a network that nobody knows is one hole beyond any head', async () => {
-    const page = await open.database.holes.page({
+    const page = await open.main.holes.page({
       ...{ network: 'nowhere', kinds: KINDS, range: SPAN, limit: 5 },
     });
     expect(page).toMatchObject({ head: null, finalized: null, next: null });
     expect(page.kinds.map(({ holes }) => holes)).toEqual(
       KINDS.map(() => [{ ...SPAN, reason: 'beyond-head', staged: false, quarantine: null }]),
     );
-    expect(await open.database.holes.standing('nowhere')).toEqual({
+    expect(await open.database.network('nowhere').holes.standing()).toEqual({
       ...{ head: null, finalized: null, firstWanted: null, lastWanted: null, completeTo: null, kinds: [] },
       oldestQuarantine: null,
     });
@@ -342,7 +343,7 @@ describe('a page', () => {
       `INSERT INTO packhouse.published_run SELECT id, 3, n * 20, n * 20 + 11
        FROM packhouse.network, generate_series(0, 49999) AS n WHERE name = 'main'`,
     );
-    const page = await open.database.holes.page({
+    const page = await open.main.holes.page({
       ...{ network: 'main', kinds: ['logs'], range: { start: 500_000, end: 999_999 }, limit: 3 },
     });
     expect(page.range).toEqual({ start: 500_000, end: 500_071 });
@@ -362,7 +363,7 @@ it('what is published is known as runs, whatever is published and deleted in wha
         await clear();
         for (const [add, at, size] of steps) {
           const [start, end] = [at * 2, at * 2 + size - 1];
-          if (add) await open.database.bundles.publish(makeBundle('logs', start, end)).catch(() => undefined);
+          if (add) await open.main.bundles.publish(makeBundle('logs', start, end)).catch(() => undefined);
           else await open.sql('DELETE FROM packhouse.bundle WHERE start_block = $1', [start]);
           const [runs] = await open.sql<{ same: boolean }>(
             `SELECT coalesce((SELECT range_agg(int8range(start_block, end_block, '[]')) FROM packhouse.published_run), '{}')
@@ -380,15 +381,15 @@ it('what is published is known as runs, whatever is published and deleted in wha
 
 it('the nearest covered ranges around a block, published or staged', async () => {
   const { database } = open;
-  expect(await database.holes.around('main', 'logs', 50)).toEqual({ below: null, above: null });
-  await database.bundles.publish(makeBundle('logs', 10, 19));
-  await database.bundles.publish(makeBundle('logs', 20, 29));
-  await database.staging.stage(makeRun(60, 62));
-  expect(await database.holes.around('main', 'logs', 50)).toEqual({
+  expect(await database.network('main').holes.around('logs', 50)).toEqual({ below: null, above: null });
+  await database.network('main').bundles.publish(makeBundle('logs', 10, 19));
+  await database.network('main').bundles.publish(makeBundle('logs', 20, 29));
+  await database.network('main').staging.stage(makeRun(60, 62));
+  expect(await database.network('main').holes.around('logs', 50)).toEqual({
     below: { start: 10, end: 29 },
     above: { start: 60, end: 60 },
   });
-  expect(await database.holes.around('main', 'logs', 70)).toEqual({
+  expect(await database.network('main').holes.around('logs', 70)).toEqual({
     below: { start: 62, end: 62 },
     above: null,
   });

@@ -2,7 +2,7 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindCode, kindOf, kindsMask } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { HoleCounts, HoleReason, Holes, QueueHints } from '../contract/holes.js';
-import type { NetworkIds } from '../tables/networks.js';
+import type { NetworkRef } from '../tables/networks.js';
 import { WITH_REASONS } from './hole-reasons-sql.js';
 import { cutPage, type HoleRow, selectHoles } from './holes-page.js';
 import { readStanding } from './standing.js';
@@ -57,28 +57,26 @@ const selectAround = statement(
 );
 
 /** The part `holes` of the database. A network that was never registered has one hole: everything. */
-export function createHoles(connections: Connections, ids: NetworkIds): Holes {
-  /** 0 is nobody's id: identities begin at 1. */
-  const idOf = async (network: string): Promise<number> => (await ids.find(network)) ?? 0;
+export function createHoles(connections: Connections, network: NetworkRef): Holes {
   return {
-    page: async ({ network, kinds, range, limit, hints }) => {
+    page: async ({ kinds, range, limit, hints }) => {
       const rows = await connections.query<HoleRow>(selectHoles, [
-        ...[await idOf(network), kinds.map(kindCode), range.start, range.end, limit],
+        ...[await network.find(), kinds.map(kindCode), range.start, range.end, limit],
         ...hintValues(hints),
       ]);
       return cutPage(rows, { kinds, range, limit });
     },
-    count: async ({ network, kinds, range, hints }) => {
+    count: async ({ kinds, range, hints }) => {
       if (range.end < range.start) return kinds.map((kind) => ({ kind, published: 0, missing: {} }));
       const rows = await connections.query<CountRow>(countHoles, [
-        ...[await idOf(network), kinds.map(kindCode), range.start, range.end, 0],
+        ...[await network.find(), kinds.map(kindCode), range.start, range.end, 0],
         ...hintValues(hints),
       ]);
       return kinds.map((kind) => countsOf(kind, rows));
     },
-    around: async (network, kind, block) => {
+    around: async (kind, block) => {
       const rows = await connections.query<BlockRange & { side: 'below' | 'above' }>(selectAround, [
-        await idOf(network),
+        await network.find(),
         kindCode(kind),
         block,
       ]);
@@ -88,7 +86,7 @@ export function createHoles(connections: Connections, ids: NetworkIds): Holes {
         above: nearest(side('above').sort((a, b) => a.start - b.start)),
       };
     },
-    standing: async (network) => readStanding(connections, await idOf(network)),
+    standing: async () => readStanding(connections, await network.find()),
   };
 }
 

@@ -1,9 +1,9 @@
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
+import type { NetworkDatabase } from '../contract/database.js';
 import { type FragmentRow, fragmentInfo } from '../staging/rows.js';
 import { segmentStart } from '../staging/segments.js';
-import type { NetworkIds } from '../tables/networks.js';
+import type { NetworkRef } from '../tables/networks.js';
 
 /** $1 network id, $2 kind, $3 block, $4 first block of its segment: the staged fragment that holds the block. */
 const selectFragmentAt = statement(
@@ -26,16 +26,16 @@ const selectFragmentAt = statement(
  */
 export function createLocate(
   connections: Connections,
-  ids: NetworkIds,
-  { covering }: Pick<Database['bundles'], 'covering'>,
-): Database['locate'] {
-  return async (network, kind, number) => {
-    const bundle = await covering(network, kind, number);
+  network: NetworkRef,
+  { covering }: Pick<NetworkDatabase['bundles'], 'covering'>,
+): NetworkDatabase['locate'] {
+  return async (kind, number) => {
+    const bundle = await covering(kind, number);
     if (bundle !== null) return { state: 'published', bundle };
-    const values = [await ids.find(network), kindCode(kind), number, segmentStart(number)];
+    const values = [await network.find(), kindCode(kind), number, segmentStart(number)];
     const [fragment] = await connections.query<FragmentRow>(selectFragmentAt, values);
     if (fragment !== undefined) return { state: 'staged', fragment: fragmentInfo(fragment) };
-    const late = await covering(network, kind, number);
+    const late = await covering(kind, number);
     return late === null ? { state: 'absent' } : { state: 'published', bundle: late };
   };
 }

@@ -2,7 +2,7 @@ import { encodeFragmentTable } from '@packhouse/bundle';
 import { PackhouseError } from '@packhouse/runtime';
 import { hashBytes, kindCode, proofsMask } from '../connection/codes.js';
 import { statement } from '../connection/connections.js';
-import type { NewBundle } from '../contract/rows.js';
+import type { Named, NewBundle } from '../contract/rows.js';
 
 /**
  * $1 network id, $2 kind, $3 start, $4 end, $5 bytes, $6 raw bytes, $7 proofs (mask), $8 format version,
@@ -26,7 +26,7 @@ export const insertBundle = statement(
 /** The values of `insertBundle`. */
 export function bundleValues(
   networkId: number,
-  bundle: NewBundle,
+  bundle: Named<NewBundle>,
   { version, publishedAt }: { version: number; publishedAt: Date | null },
 ): unknown[] {
   return [
@@ -62,7 +62,7 @@ export const lockKind = statement(
 );
 
 /** Throws BUNDLE_INVALID if the fragments are not those of the range. */
-export function checkCover({ network, kind, start, end, fragments }: NewBundle): void {
+export function checkCover({ network, kind, start, end, fragments }: Named<NewBundle>): void {
   if (fragments[0]?.startBlock === start && fragments.at(-1)?.endBlock === end) return;
   throw new PackhouseError({
     code: 'BUNDLE_INVALID',

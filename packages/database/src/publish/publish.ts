@@ -3,7 +3,8 @@ import { PackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { NewBundle, Sealing } from '../contract/rows.js';
+import type { Named, NewBundle, Sealing } from '../contract/rows.js';
+import { publishedRanges } from '../tables/bundles.js';
 import { type Appended, appendEntry, readTip, sealBehind, type Tip, tipBehind } from './append-entry.js';
 import { bundleValues, checkCover, insertBundle, lockKind } from './insert-bundle.js';
 import type { OriginIds } from './origins.js';
@@ -50,8 +51,6 @@ export interface PublishTools {
   origins: OriginIds;
   /** Where each log ended when this process last appended to it, by network and kind. */
   tips: Map<string, RememberedTip>;
-  /** The published ranges that touch a bundle. */
-  published(bundle: NewBundle): Promise<BlockRange[]>;
 }
 
 interface RememberedTip extends Tip {
@@ -60,11 +59,11 @@ interface RememberedTip extends Tip {
   readAt: number;
 }
 
-/** Inserts the index row of a bundle (see Database.bundles.publish). Throws BUNDLE_OVERLAP, BUNDLE_INVALID. */
+/** Inserts the index row of a bundle (see NetworkDatabase.bundles.publish). Throws BUNDLE_OVERLAP, BUNDLE_INVALID. */
 export async function publish(
   tools: PublishTools,
   networkId: number,
-  bundle: NewBundle,
+  bundle: Named<NewBundle>,
   sealing?: Sealing,
 ): Promise<void> {
   checkCover(bundle);
@@ -76,7 +75,9 @@ export async function publish(
         bundleValues(networkId, bundle, { version: 1, publishedAt: null }),
       );
   } catch (error) {
-    throw isOverlap(error) ? overlapError(error, bundle, await tools.published(bundle)) : error;
+    throw isOverlap(error)
+      ? overlapError(error, bundle, await publishedRanges(tools.connections, networkId, bundle.kind, bundle))
+      : error;
   }
 }
 
@@ -87,7 +88,7 @@ export async function publish(
 async function publishSealed(
   tools: PublishTools,
   networkId: number,
-  bundle: NewBundle,
+  bundle: Named<NewBundle>,
   { signer, clients }: Sealing,
 ): Promise<void> {
   const origin = await tools.origins.get(signer.producer, clients);
@@ -110,7 +111,7 @@ async function publishBehind(
   { connections }: PublishTools,
   tip: RememberedTip,
   append: Append,
-  bundle: NewBundle,
+  bundle: Named<NewBundle>,
 ): Promise<RememberedTip | null> {
   // The database's time, as far as this process's clock can tell: the entry is signed before it is sent.
   const publishedAt = new Date(Math.floor(tip.now.getTime() + performance.now() - tip.readAt));
@@ -134,7 +135,7 @@ async function publishBehind(
 function publishUnderLock(
   { connections }: PublishTools,
   append: Append,
-  bundle: NewBundle,
+  bundle: Named<NewBundle>,
 ): Promise<Tip & { readAt: number }> {
   const kind = kindCode(bundle.kind);
   return connections.transaction(async (session) => {
@@ -160,7 +161,7 @@ function isOverlap(error: unknown): boolean {
 
 function overlapError(
   cause: unknown,
-  { network, kind, start, end }: NewBundle,
+  { network, kind, start, end }: Named<NewBundle>,
   published: readonly BlockRange[],
 ): PackhouseError {
   const names = published.map((range) => `${range.start}-${range.end}`).join(', ');

@@ -44,7 +44,7 @@ type PendingRow = { pending_start: number; pending_version: number; supersedes: 
   | { [column in keyof StoredBundle]: null }
 );
 
-/** Appends entries of bundles that have none (see Database.manifest.sealPending). */
+/** Appends entries of bundles that have none (see NetworkDatabase.manifest.sealPending). */
 export async function sealPending(
   { connections, origins }: PublishTools,
   { networkId, network, kind }: { networkId: number; network: string; kind: Kind },

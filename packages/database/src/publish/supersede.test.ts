@@ -58,22 +58,23 @@ async function superseded(start: number, end: number) {
 }
 
 it('puts a new version in the place of a bundle, keeps the old row and says so in the manifest', async () => {
-  const { bundles, manifest } = open.database;
-  await bundles.publish(old, sealing);
-  await bundles.publish(makeBundle('logs', 20, 29), sealing);
-  const before = await bundles.totals('main', 'logs');
+  const { bundles } = open.database;
+  await open.main.bundles.publish(old, sealing);
+  await open.main.bundles.publish(makeBundle('logs', 20, 29), sealing);
+  const before = await open.main.bundles.totals('logs');
   const count = await bundles.supersededCount();
-  const made = await bundles.supersede(version(2), {
+  const made = await open.main.bundles.supersede(version(2), {
     replaces: old.sha256,
     reason: 'a flipped byte',
     sealing,
   });
-  const now = await bundles.covering('main', 'logs', 15);
-  expect(now).toEqual({ ...version(2), version: 2, publishedAt: expect.any(Date) });
+  const now = await open.main.bundles.covering('logs', 15);
+  expect(now).toEqual({ ...version(2), network: 'main', version: 2, publishedAt: expect.any(Date) });
   expect(made).toEqual(now);
   expect(await superseded(19, 30)).toEqual([
     {
       ...old,
+      network: 'main',
       version: 1,
       publishedAt: expect.any(Date),
       supersededAt: expect.any(Date),
@@ -82,14 +83,14 @@ it('puts a new version in the place of a bundle, keeps the old row and says so i
   ]);
   expect(await superseded(20, 30)).toEqual([]);
   expect(await bundles.supersededCount()).toBe(count + 1);
-  expect(await bundles.totals('main', 'logs')).toMatchObject({
+  expect(await open.main.bundles.totals('logs')).toMatchObject({
     bundles: before.bundles,
     blocks: before.blocks,
     bytes: before.bytes - old.byteLength + 500,
   });
-  expect((await open.database.coverage('main', 'logs')).published).toEqual([{ start: 10, end: 29 }]);
-  const tip = await manifest.tip('main', 'logs');
-  const [entry] = await manifest.entries('main', 'logs', (tip?.sequence ?? 0) - 1, 1);
+  expect((await open.main.coverage('logs')).published).toEqual([{ start: 10, end: 29 }]);
+  const tip = await open.main.manifest.tip('logs');
+  const [entry] = await open.main.manifest.entries('logs', (tip?.sequence ?? 0) - 1, 1);
   expect(entry).toMatchObject({
     start: 10,
     end: 19,
@@ -100,43 +101,48 @@ it('puts a new version in the place of a bundle, keeps the old row and says so i
 });
 
 it('changes nothing when it is repeated, one entry included', async () => {
-  const { bundles, manifest } = open.database;
-  await bundles.publish(old, sealing);
+  await open.main.bundles.publish(old, sealing);
   const options = { replaces: old.sha256, reason: 'damaged', sealing };
-  const first = await bundles.supersede(version(2), options);
-  const tip = await manifest.tip('main', 'logs');
+  const first = await open.main.bundles.supersede(version(2), options);
+  const tip = await open.main.manifest.tip('logs');
   const again = await Promise.all(
-    [open.another(), open.another()].map((database) => database.bundles.supersede(version(2), options)),
+    [open.another(), open.another()].map((database) =>
+      database.network('main').bundles.supersede(version(2), options),
+    ),
   );
   for (const row of again) expect(row).toEqual(first);
-  expect(await manifest.tip('main', 'logs')).toEqual(tip);
+  expect(await open.main.manifest.tip('logs')).toEqual(tip);
   expect(await superseded(0, 100)).toHaveLength(1);
 });
 
 it('replaces bytes with the same bytes under another key: the object was damaged, not its row', async () => {
-  const { bundles } = open.database;
-  await bundles.publish(old, sealing);
+  await open.main.bundles.publish(old, sealing);
   const healed = version(2, { sha256: old.sha256, byteLength: old.byteLength });
-  await bundles.supersede(healed, { replaces: old.sha256, reason: 'damaged', sealing });
+  await open.main.bundles.supersede(healed, { replaces: old.sha256, reason: 'damaged', sealing });
   const next = { ...healed, objectKey: 'main/logs/10-19.v3.json.gz' };
-  expect(await bundles.supersede(next, { replaces: old.sha256, reason: 'again', sealing })).toMatchObject({
+  expect(
+    await open.main.bundles.supersede(next, { replaces: old.sha256, reason: 'again', sealing }),
+  ).toMatchObject({
     version: 3,
   });
   expect((await superseded(10, 10)).map((row) => row.version)).toEqual([1, 2]);
   await expect(
-    bundles.supersede(healed, { replaces: old.sha256, reason: 'late', sealing }),
+    open.main.bundles.supersede(healed, { replaces: old.sha256, reason: 'late', sealing }),
   ).rejects.toMatchObject({ code: 'BUNDLE_CHANGED' });
 });
 
 it('lets one of many win that replace the same bundle differently', async () => {
-  await open.database.bundles.publish(old, sealing);
+  await open.main.bundles.publish(old, sealing);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 8 }, (_, at) =>
-      open.another().bundles.supersede(version(2, { sha256: `a${at}`.repeat(32) }), {
-        replaces: old.sha256,
-        reason: 'race',
-        sealing,
-      }),
+      open
+        .another()
+        .network('main')
+        .bundles.supersede(version(2, { sha256: `a${at}`.repeat(32) }), {
+          replaces: old.sha256,
+          reason: 'race',
+          sealing,
+        }),
     ),
   );
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -146,10 +152,11 @@ it('lets one of many win that replace the same bundle differently', async () => 
 });
 
 it('refuses to replace what is not there, has another range or has changed, and leaves everything as it was', async () => {
-  const { bundles } = open.database;
   const options = { replaces: old.sha256, reason: 'x', sealing };
-  await expect(bundles.supersede(version(2), options)).rejects.toMatchObject({ code: 'BUNDLE_CHANGED' });
-  await bundles.publish(old, sealing);
+  await expect(open.main.bundles.supersede(version(2), options)).rejects.toMatchObject({
+    code: 'BUNDLE_CHANGED',
+  });
+  await open.main.bundles.publish(old, sealing);
   const wrong = [
     [version(2), { ...options, replaces: 'ff'.repeat(32) }],
     [makeBundle('logs', 10, 18), options],
@@ -158,11 +165,11 @@ it('refuses to replace what is not there, has another range or has changed, and 
     [old, options],
   ] as const;
   for (const [bundle, how] of wrong) {
-    await expect(bundles.supersede(bundle, how)).rejects.toMatchObject({ code: 'BUNDLE_CHANGED' });
+    await expect(open.main.bundles.supersede(bundle, how)).rejects.toMatchObject({ code: 'BUNDLE_CHANGED' });
   }
-  await expect(bundles.supersede({ ...old, fragments: [] }, options)).rejects.toMatchObject({
+  await expect(open.main.bundles.supersede({ ...old, fragments: [] }, options)).rejects.toMatchObject({
     code: 'BUNDLE_INVALID',
   });
-  expect(await bundles.covering('main', 'logs', 10)).toMatchObject({ version: 1, sha256: old.sha256 });
+  expect(await open.main.bundles.covering('logs', 10)).toMatchObject({ version: 1, sha256: old.sha256 });
   expect(await superseded(0, 99)).toEqual([]);
 });

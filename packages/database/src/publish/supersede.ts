@@ -2,7 +2,7 @@ import { objectKey } from '@packhouse/bundle';
 import { PackhouseError } from '@packhouse/runtime';
 import { kindCode } from '../connection/codes.js';
 import { type Session, statement } from '../connection/connections.js';
-import type { BundleRow, NewBundle, Sealing } from '../contract/rows.js';
+import type { BundleRow, Named, NewBundle, Sealing } from '../contract/rows.js';
 import { BUNDLE_COLUMNS, bundleOf, type StoredBundle } from '../tables/bundles.js';
 import { appendEntry, readTip } from './append-entry.js';
 import { bundleValues, checkCover, insertBundle, lockKind } from './insert-bundle.js';
@@ -44,7 +44,7 @@ const selectClock = statement(
 );
 
 /**
- * Puts a newer version in the place of a bundle (see Database.bundles.supersede).
+ * Puts a newer version in the place of a bundle (see NetworkDatabase.bundles.supersede).
  *
  * ```
  * lock the kind → current row = `replaces`? ─no─▶ BUNDLE_CHANGED (or it is this one already: done)
@@ -56,7 +56,7 @@ const selectClock = statement(
 export async function supersede(
   { connections, origins }: PublishTools,
   networkId: number,
-  bundle: NewBundle,
+  bundle: Named<NewBundle>,
   { sealing, replaces, reason }: { replaces: string; reason: string; sealing?: Sealing },
 ): Promise<BundleRow> {
   checkCover(bundle);
@@ -93,13 +93,17 @@ async function readClock(session: Session): Promise<Date> {
   return (row as { now: Date }).now;
 }
 
-async function bundleAt(session: Session, networkId: number, bundle: NewBundle): Promise<BundleRow | null> {
+async function bundleAt(
+  session: Session,
+  networkId: number,
+  bundle: Named<NewBundle>,
+): Promise<BundleRow | null> {
   const values = [networkId, kindCode(bundle.kind), bundle.start];
   const [row] = await session.query<StoredBundle>(selectBundleAt, values);
   return row === undefined ? null : bundleOf(bundle.network, row);
 }
 
-function isSame(current: BundleRow, bundle: NewBundle): boolean {
+function isSame(current: BundleRow, bundle: Named<NewBundle>): boolean {
   return (
     current.end === bundle.end &&
     current.objectKey === bundle.objectKey &&
@@ -110,7 +114,7 @@ function isSame(current: BundleRow, bundle: NewBundle): boolean {
 
 function checkReplaces(
   current: BundleRow | null,
-  bundle: NewBundle,
+  bundle: Named<NewBundle>,
   replaces: string,
 ): asserts current is BundleRow {
   const { network, kind, start, end } = bundle;

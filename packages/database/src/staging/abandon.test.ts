@@ -15,28 +15,26 @@ beforeEach(async () => {
 });
 
 it('drops everything from a block up, in every segment, and remembers the hashes', async () => {
-  const { staging } = open.database;
-  await staging.stage(makeRun(SEGMENT_BLOCKS - 4, SEGMENT_BLOCKS - 1));
-  await staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS + 3));
-  expect(await staging.abandon('main', SEGMENT_BLOCKS - 2)).toEqual({ abandoned: 6 });
-  expect((await staging.newest('main'))?.number).toBe(SEGMENT_BLOCKS - 3);
-  expect(await open.database.coverage('main', 'logs')).toMatchObject({
+  await open.main.staging.stage(makeRun(SEGMENT_BLOCKS - 4, SEGMENT_BLOCKS - 1));
+  await open.main.staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS + 3));
+  expect(await open.main.staging.abandon(SEGMENT_BLOCKS - 2)).toEqual({ abandoned: 6 });
+  expect((await open.main.staging.newest())?.number).toBe(SEGMENT_BLOCKS - 3);
+  expect(await open.main.coverage('logs')).toMatchObject({
     staged: [{ start: SEGMENT_BLOCKS - 4, end: SEGMENT_BLOCKS - 3 }],
   });
-  expect(await staging.abandonedAt('main', SEGMENT_BLOCKS + 3)).toEqual({
+  expect(await open.main.staging.abandonedAt(SEGMENT_BLOCKS + 3)).toEqual({
     hash: hashAt(SEGMENT_BLOCKS + 3),
     at: expect.any(Date),
   });
-  expect(await staging.abandonedAt('main', SEGMENT_BLOCKS - 3)).toBeNull();
+  expect(await open.main.staging.abandonedAt(SEGMENT_BLOCKS - 3)).toBeNull();
 });
 
 it('lets the other branch take the place, and then does not call the block abandoned any more', async () => {
-  const { staging } = open.database;
-  await staging.stage(makeRun(0, 5));
-  await staging.abandon('main', 3);
-  await staging.stage({ ...makeRun(3, 4, { branch: 'b' }), blocks: linked(3, 4) });
-  expect(await staging.abandonedAt('main', 4)).toBeNull();
-  expect(await staging.abandonedAt('main', 5)).toMatchObject({ hash: hashAt(5) });
+  await open.main.staging.stage(makeRun(0, 5));
+  await open.main.staging.abandon(3);
+  await open.main.staging.stage({ ...makeRun(3, 4, { branch: 'b' }), blocks: linked(3, 4) });
+  expect(await open.main.staging.abandonedAt(4)).toBeNull();
+  expect(await open.main.staging.abandonedAt(5)).toMatchObject({ hash: hashAt(5) });
 });
 
 /** Blocks of branch b on top of branch a. */
@@ -47,29 +45,28 @@ function linked(start: number, end: number) {
 }
 
 it('drops a fragment that reaches over the border whole, so that what is left is a hole and not half a fragment', async () => {
-  await open.database.staging.stage(makeRun(0, 7, { kinds: ['logs'], blocksAFragment: 4 }));
-  expect(await open.database.staging.abandon('main', 6)).toEqual({ abandoned: 2 });
-  expect(await open.database.coverage('main', 'logs')).toMatchObject({ staged: [{ start: 0, end: 3 }] });
-  expect(await open.database.staging.stage(makeRun(4, 5, { kinds: ['logs'] }))).toEqual({ staged: true });
+  await open.main.staging.stage(makeRun(0, 7, { kinds: ['logs'], blocksAFragment: 4 }));
+  expect(await open.main.staging.abandon(6)).toEqual({ abandoned: 2 });
+  expect(await open.main.coverage('logs')).toMatchObject({ staged: [{ start: 0, end: 3 }] });
+  expect(await open.main.staging.stage(makeRun(4, 5, { kinds: ['logs'] }))).toEqual({ staged: true });
 });
 
 it('refuses to touch what is published', async () => {
-  await open.database.staging.stage(makeRun(0, 9));
-  await open.database.bundles.publish(makeBundle('logs', 0, 5));
-  await expect(open.database.staging.abandon('main', 5)).rejects.toMatchObject({ code: 'STAGE_CONFLICT' });
-  expect(await open.database.staging.blocks('main', { start: 0, end: 9 })).toHaveLength(10);
-  expect(await open.database.staging.abandon('main', 6)).toEqual({ abandoned: 4 });
+  await open.main.staging.stage(makeRun(0, 9));
+  await open.main.bundles.publish(makeBundle('logs', 0, 5));
+  await expect(open.main.staging.abandon(5)).rejects.toMatchObject({ code: 'STAGE_CONFLICT' });
+  expect(await open.main.staging.blocks({ start: 0, end: 9 })).toHaveLength(10);
+  expect(await open.main.staging.abandon(6)).toEqual({ abandoned: 4 });
 });
 
 it('forgets hashes after 24 hours', async () => {
-  const { staging } = open.database;
-  await staging.stage(makeRun(0, 3));
-  await staging.abandon('main', 2);
+  await open.main.staging.stage(makeRun(0, 3));
+  await open.main.staging.abandon(2);
   await open.sql(
     "UPDATE packhouse.abandoned_block SET abandoned_at = now() - interval '25 hours' WHERE block = 3",
   );
-  expect(await staging.abandonedAt('main', 3)).toBeNull();
-  expect(await staging.abandonedAt('main', 2)).not.toBeNull();
-  await staging.reclaim('main');
+  expect(await open.main.staging.abandonedAt(3)).toBeNull();
+  expect(await open.main.staging.abandonedAt(2)).not.toBeNull();
+  await open.main.staging.reclaim();
   expect(await open.sql('SELECT block::int4 FROM packhouse.abandoned_block')).toEqual([{ block: 2 }]);
 });

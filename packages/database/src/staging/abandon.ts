@@ -33,7 +33,7 @@ const deleteBlocks = statement(
 );
 
 /**
- * Drops what is staged from `start` up (see Database.staging.abandon), while nobody stages in the network.
+ * Drops what is staged from `start` up (see NetworkDatabase.staging.abandon), while nobody stages in the network.
  *
  * Throws STAGE_CONFLICT where a bundle holds `start` or a later block: what is published is final.
  */

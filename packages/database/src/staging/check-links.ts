@@ -1,7 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { hashText } from '../connection/codes.js';
 import { statement } from '../connection/connections.js';
-import type { StagedBlock, StageRequest } from '../contract/rows.js';
+import type { Named, StagedBlock, StageRequest } from '../contract/rows.js';
 import type { StagedBlockRow } from './rows.js';
 
 /**
@@ -43,7 +43,7 @@ export interface BundleEndsRow {
  * of bundles that touch it. Throws STAGE_CONFLICT.
  */
 export function checkLinks(
-  request: StageRequest,
+  request: Named<StageRequest>,
   staged: readonly StagedBlockRow[],
   bundles: readonly BundleEndsRow[],
 ): void {

@@ -23,19 +23,17 @@ function runBy(start: number, clients: readonly (string | null | undefined)[]) {
 }
 
 it('keeps what the node that gave a block calls itself, and nothing where that is not known', async () => {
-  const { staging } = open.database;
-  await staging.stage(runBy(100, ['reth/v1.1.0', null, undefined, 'Geth/v1.13.5', 'reth/v1.1.0']));
-  const clients = (await open.another().staging.blocks('main', { start: 100, end: 104 })).map(
+  await open.main.staging.stage(runBy(100, ['reth/v1.1.0', null, undefined, 'Geth/v1.13.5', 'reth/v1.1.0']));
+  const clients = (await open.another().network('main').staging.blocks({ start: 100, end: 104 })).map(
     (block) => block.client,
   );
   expect(clients).toEqual(['reth/v1.1.0', undefined, undefined, 'Geth/v1.13.5', 'reth/v1.1.0']);
-  expect(await staging.newest('main')).toMatchObject({ number: 104, client: 'reth/v1.1.0' });
+  expect(await open.main.staging.newest()).toMatchObject({ number: 104, client: 'reth/v1.1.0' });
   expect(await open.sql('SELECT count(*)::int AS names FROM packhouse.node_client')).toEqual([{ names: 2 }]);
 });
 
 it('takes the rows of an older program, which knows nothing of the column', async () => {
-  const { staging } = open.database;
-  await staging.stage(runBy(1_100, ['reth/v1.1.0']));
+  await open.main.staging.stage(runBy(1_100, ['reth/v1.1.0']));
   const [partition] = await open.sql<{ name: string }>(
     `SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
      WHERE inhparent = 'packhouse.staged_block'::regclass ORDER BY child.oid DESC LIMIT 1`,
@@ -60,7 +58,7 @@ it('takes the rows of an older program, which knows nothing of the column', asyn
     encoder.finish(),
   );
   await client.end();
-  const blocks = await staging.blocks('main', { start: 1_100, end: 1_101 });
+  const blocks = await open.main.staging.blocks({ start: 1_100, end: 1_101 });
   expect(blocks.map(({ number, client: name }) => [number, name])).toEqual([
     [1_100, 'reth/v1.1.0'],
     [1_101, undefined],
@@ -68,13 +66,14 @@ it('takes the rows of an older program, which knows nothing of the column', asyn
 });
 
 it('makes printable text of bounded length of whatever a node says, and a bounded number of names', async () => {
-  const { staging } = open.database;
-  await staging.stage(runBy(2_100, [`a\n\u0000é${'x'.repeat(500)}`]));
-  expect((await staging.blocks('main', { start: 2_100, end: 2_100 }))[0]?.client).toBe(`a?${'x'.repeat(98)}`);
+  await open.main.staging.stage(runBy(2_100, [`a\n\u0000é${'x'.repeat(500)}`]));
+  expect((await open.main.staging.blocks({ start: 2_100, end: 2_100 }))[0]?.client).toBe(
+    `a?${'x'.repeat(98)}`,
+  );
   await open.sql(
     `INSERT INTO packhouse.node_client (name) SELECT 'n' || i FROM generate_series(1, 10000) AS i`,
   );
-  await staging.stage(runBy(3_100, ['one too many', 'n7']));
-  const clients = (await staging.blocks('main', { start: 3_100, end: 3_101 })).map((block) => block.client);
+  await open.main.staging.stage(runBy(3_100, ['one too many', 'n7']));
+  const clients = (await open.main.staging.blocks({ start: 3_100, end: 3_101 })).map((block) => block.client);
   expect(clients).toEqual([undefined, 'n7']);
 });

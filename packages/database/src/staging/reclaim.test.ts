@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => open.close());
 
 const publishAll = async (start: number, end: number) => {
-  for (const kind of KINDS) await open.database.bundles.publish(makeBundle(kind, start, end));
+  for (const kind of KINDS) await open.main.bundles.publish(makeBundle(kind, start, end));
 };
 const tables = async () =>
   (
@@ -23,17 +23,16 @@ const tables = async () =>
   ).map(({ name }) => name);
 
 it('drops a segment as soon as every fragment of every kind is published, not before (invariant 7)', async () => {
-  const { staging, bundles } = open.database;
-  await staging.stage(makeRun(0, 9));
-  await staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS + 3));
-  for (const kind of KINDS.slice(1)) await bundles.publish(makeBundle(kind, 0, 9));
-  expect(await staging.reclaim('main')).toEqual([]);
-  await bundles.publish(makeBundle('blocks', 0, 8));
-  expect(await staging.reclaim('main')).toEqual([]);
-  await bundles.publish(makeBundle('blocks', 9, 9));
-  expect(await staging.reclaim('main')).toEqual([0]);
-  expect(await staging.blocks('main', { start: 0, end: 9 })).toEqual([]);
-  expect(await staging.blocks('main', { start: SEGMENT_BLOCKS, end: SEGMENT_BLOCKS + 3 })).toHaveLength(4);
+  await open.main.staging.stage(makeRun(0, 9));
+  await open.main.staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS + 3));
+  for (const kind of KINDS.slice(1)) await open.main.bundles.publish(makeBundle(kind, 0, 9));
+  expect(await open.main.staging.reclaim()).toEqual([]);
+  await open.main.bundles.publish(makeBundle('blocks', 0, 8));
+  expect(await open.main.staging.reclaim()).toEqual([]);
+  await open.main.bundles.publish(makeBundle('blocks', 9, 9));
+  expect(await open.main.staging.reclaim()).toEqual([0]);
+  expect(await open.main.staging.blocks({ start: 0, end: 9 })).toEqual([]);
+  expect(await open.main.staging.blocks({ start: SEGMENT_BLOCKS, end: SEGMENT_BLOCKS + 3 })).toHaveLength(4);
   expect(await tables()).toEqual(['fragment_1_1', 'staged_block_1_1']);
 });
 
@@ -45,40 +44,40 @@ it('gives all space back to the disk', async () => {
     const start = segment * SEGMENT_BLOCKS;
     const run = makeRun(start, start + 9);
     for (const { fragments } of run.kinds) for (const fragment of fragments) fragment.body = body;
-    await staging.stage(run);
+    await open.main.staging.stage(run);
     await publishAll(start, start + 9);
   }
   expect(await staging.diskBytes()).toBeGreaterThan(4 * 10 * 5 * body.length);
-  expect(await staging.reclaim('main')).toEqual([0, 1, 2, 3].map((segment) => segment * SEGMENT_BLOCKS));
+  expect(await open.main.staging.reclaim()).toEqual([0, 1, 2, 3].map((segment) => segment * SEGMENT_BLOCKS));
   expect(await staging.diskBytes()).toBe(empty);
   expect(empty).toBe(0);
   expect(await tables()).toEqual([]);
 });
 
 it('can be repeated, and its segment can be staged anew for another kind', async () => {
-  const { staging } = open.database;
-  await staging.stage(makeRun(0, 3, { kinds: ['blocks'] }));
-  await open.database.bundles.publish(makeBundle('blocks', 0, 3));
-  expect(await staging.reclaim('main')).toEqual([0]);
-  expect(await staging.reclaim('main')).toEqual([]);
-  expect(await staging.stage(makeRun(0, 3, { kinds: ['blocks', 'logs'] }))).toEqual({ staged: true });
-  expect(await staging.fragments('main', 'logs', { start: 0, end: 3 })).toHaveLength(4);
+  await open.main.staging.stage(makeRun(0, 3, { kinds: ['blocks'] }));
+  await open.main.bundles.publish(makeBundle('blocks', 0, 3));
+  expect(await open.main.staging.reclaim()).toEqual([0]);
+  expect(await open.main.staging.reclaim()).toEqual([]);
+  expect(await open.main.staging.stage(makeRun(0, 3, { kinds: ['blocks', 'logs'] }))).toEqual({
+    staged: true,
+  });
+  expect(await open.main.staging.fragments('logs', { start: 0, end: 3 })).toHaveLength(4);
 });
 
 it('waits for nobody: a segment that is being read is left for the next time', async () => {
-  const { staging } = open.database;
-  await staging.stage(makeRun(0, 3));
+  await open.main.staging.stage(makeRun(0, 3));
   await publishAll(0, 3);
   const reader = new pg.Client({ connectionString: open.url });
   await reader.connect();
   await reader.query('BEGIN');
   await reader.query('SELECT count(*) FROM packhouse.fragment');
-  expect(await staging.reclaim('main')).toEqual([]);
+  expect(await open.main.staging.reclaim()).toEqual([]);
   // Others go on: the parent is not locked, and a new segment can be made.
-  expect(await staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS))).toEqual({ staged: true });
+  expect(await open.main.staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS))).toEqual({ staged: true });
   await reader.query('COMMIT');
   await reader.end();
-  expect(await staging.reclaim('main')).toEqual([0]);
+  expect(await open.main.staging.reclaim()).toEqual([0]);
   expect(await tables()).toEqual(['fragment_1_1', 'staged_block_1_1']);
 });
 
@@ -93,62 +92,63 @@ it.each([
   ],
 ])('finishes a drop that was killed %s, by reclaiming or by staging there', async (_, killed) => {
   for (const next of ['reclaim', 'stage'] as const) {
-    await open.database.staging.stage(makeRun(0, 3, { kinds: ['blocks'] }));
-    if (next === 'reclaim') await open.database.bundles.publish(makeBundle('blocks', 0, 3));
+    await open.main.staging.stage(makeRun(0, 3, { kinds: ['blocks'] }));
+    if (next === 'reclaim') await open.main.bundles.publish(makeBundle('blocks', 0, 3));
     for (const text of killed) await open.sql(text);
     if (next === 'reclaim') {
-      expect(await open.database.staging.reclaim('main')).toEqual([0]);
+      expect(await open.main.staging.reclaim()).toEqual([0]);
       await open.sql('TRUNCATE packhouse.bundle');
     } else {
-      await open.database.staging.stage(makeRun(0, 3, { kinds: ['logs'] }));
+      await open.main.staging.stage(makeRun(0, 3, { kinds: ['logs'] }));
       expect(await tables()).toEqual(['fragment_1_0', 'staged_block_1_0']);
-      expect(await open.database.staging.fragments('main', 'logs', { start: 0, end: 3 })).toHaveLength(4);
+      expect(await open.main.staging.fragments('logs', { start: 0, end: 3 })).toHaveLength(4);
     }
   }
 });
 
 it('finishes a detach that timed out half-way, also when somebody stages there first', async () => {
-  const { staging } = open.database;
-  await staging.stage(makeRun(0, 3, { kinds: ['blocks'] }));
-  await open.database.bundles.publish(makeBundle('blocks', 0, 3));
+  await open.main.staging.stage(makeRun(0, 3, { kinds: ['blocks'] }));
+  await open.main.bundles.publish(makeBundle('blocks', 0, 3));
   const reader = new pg.Client({ connectionString: open.url });
   await reader.connect();
   await reader.query('BEGIN');
   await reader.query('SELECT count(*) FROM packhouse.fragment');
-  expect(await staging.reclaim('main')).toEqual([]);
+  expect(await open.main.staging.reclaim()).toEqual([]);
   const pending = 'SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhdetachpending';
   expect(await open.sql(pending)).toEqual([{ name: 'packhouse.fragment_1_0' }]);
   await reader.query('COMMIT');
   await reader.end();
-  expect(await staging.stage(makeRun(0, 3, { kinds: ['blocks', 'logs'] }))).toEqual({ staged: true });
-  expect(await staging.fragments('main', 'logs', { start: 0, end: 3 })).toHaveLength(4);
+  expect(await open.main.staging.stage(makeRun(0, 3, { kinds: ['blocks', 'logs'] }))).toEqual({
+    staged: true,
+  });
+  expect(await open.main.staging.fragments('logs', { start: 0, end: 3 })).toHaveLength(4);
   expect(await open.sql(pending)).toEqual([]);
 });
 
 it('loses nothing that is staged while it works', async () => {
-  const { staging } = open.database;
   const runs = Array.from({ length: 20 }, (_, index) =>
     makeRun(index * 5, index * 5 + 4, { kinds: ['logs'] }),
   );
   let reclaiming = true;
   const reclaimer = (async () => {
-    while (reclaiming) await staging.reclaim('main');
+    while (reclaiming) await open.main.staging.reclaim();
   })();
   try {
     for (const run of runs) {
-      await staging.stage(run);
+      await open.main.staging.stage(run);
       expect(
-        await staging.fragments('main', 'logs', { start: run.blocks[0]!.number, end: run.blocks[0]!.number }),
+        await open.main.staging.fragments('logs', {
+          start: run.blocks[0]!.number,
+          end: run.blocks[0]!.number,
+        }),
       ).toHaveLength(1);
-      await open.database.bundles.publish(
-        makeBundle('logs', run.blocks[0]!.number, run.blocks.at(-1)!.number),
-      );
+      await open.main.bundles.publish(makeBundle('logs', run.blocks[0]!.number, run.blocks.at(-1)!.number));
     }
   } finally {
     reclaiming = false;
     await reclaimer;
   }
-  expect(await open.database.coverage('main', 'logs')).toMatchObject({ published: [{ start: 0, end: 99 }] });
-  await staging.reclaim('main');
+  expect(await open.main.coverage('logs')).toMatchObject({ published: [{ start: 0, end: 99 }] });
+  await open.main.staging.reclaim();
   expect(await tables()).toEqual([]);
 });

@@ -38,7 +38,7 @@ export const deleteOldAbandoned = statement(
   "DELETE FROM packhouse.abandoned_block WHERE abandoned_at < now() - interval '24 hours'",
 );
 
-/** Drops the segments of a network of which everything is published (see Database.staging.reclaim). */
+/** Drops the segments of a network of which everything is published (see NetworkDatabase.staging.reclaim). */
 export async function reclaim(connections: Connections, networkId: number): Promise<number[]> {
   const partitions = await connections.query<{ segment: number }>(listPartitions, [networkId]);
   const reclaimed: number[] = [];

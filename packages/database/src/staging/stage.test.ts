@@ -36,17 +36,16 @@ const conflict = async (work: Promise<unknown>) => {
 };
 
 it('gives back the blocks, fragments and bodies that were staged', async () => {
-  const { staging } = open.database;
   const run = makeRun(10, 15, { blocksAFragment: 4 });
-  expect(await staging.stage(run)).toEqual({ staged: true });
-  expect(await staging.blocks('main', { start: 0, end: 100 })).toEqual(run.blocks);
-  expect(await staging.blocks('main', { start: 12, end: 13 })).toEqual(run.blocks.slice(2, 4));
-  expect(await staging.newest('main')).toEqual(run.blocks.at(-1));
+  expect(await open.main.staging.stage(run)).toEqual({ staged: true });
+  expect(await open.main.staging.blocks({ start: 0, end: 100 })).toEqual(run.blocks);
+  expect(await open.main.staging.blocks({ start: 12, end: 13 })).toEqual(run.blocks.slice(2, 4));
+  expect(await open.main.staging.newest()).toEqual(run.blocks.at(-1));
   const { fragments } = run.kinds[3]!;
   const infos = fragments.map(({ body: _, ...info }) => info);
-  expect(await staging.fragments('main', 'logs', { start: 13, end: 14 })).toEqual(infos);
-  expect(await staging.fragments('main', 'logs', { start: 14, end: 200 })).toEqual(infos.slice(1));
-  const bodies = await staging.bodies('main', 'logs', [14, 10]);
+  expect(await open.main.staging.fragments('logs', { start: 13, end: 14 })).toEqual(infos);
+  expect(await open.main.staging.fragments('logs', { start: 14, end: 200 })).toEqual(infos.slice(1));
+  const bodies = await open.main.staging.bodies('logs', [14, 10]);
   expect(bodies).toEqual([fragments[1]!.body, fragments[0]!.body]);
 });
 
@@ -58,9 +57,8 @@ it('passes on bodies of every size unharmed, empty and larger than any buffer', 
     body: Buffer.alloc(size, Buffer.from([number, 0xff, 0x80, 0xc3])),
     byteLength: size,
   }));
-  await open.database.staging.stage({ ...run, kinds: [{ kind: 'traces', fragments }] });
-  const bodies = await open.database.staging.bodies(
-    'main',
+  await open.main.staging.stage({ ...run, kinds: [{ kind: 'traces', fragments }] });
+  const bodies = await open.main.staging.bodies(
     'traces',
     sizes.map((_, number) => number),
   );
@@ -69,34 +67,35 @@ it('passes on bodies of every size unharmed, empty and larger than any buffer', 
 });
 
 it('names the fragment that is gone when its body is asked for', async () => {
-  await open.database.staging.stage(makeRun(0, 3));
-  expect(await conflict(open.database.staging.bodies('main', 'blocks', [2, 7]))).toMatchObject({ number: 7 });
+  await open.main.staging.stage(makeRun(0, 3));
+  expect(await conflict(open.main.staging.bodies('blocks', [2, 7]))).toMatchObject({ number: 7 });
 });
 
 it('changes nothing when it is repeated', async () => {
   const run = makeRun(0, 9);
-  await open.database.staging.stage(run);
+  await open.main.staging.stage(run);
   const before = await open.sql('SELECT *, xmin::text FROM packhouse.fragment ORDER BY kind, block');
-  expect(await open.database.staging.stage(run)).toEqual({ staged: false });
+  expect(await open.main.staging.stage(run)).toEqual({ staged: false });
   expect(await open.sql('SELECT *, xmin::text FROM packhouse.fragment ORDER BY kind, block')).toEqual(before);
 });
 
 it('stages a run once though ten processes stage it at the same time', async () => {
   const run = makeRun(2_048, 2_057);
   const processes = Array.from({ length: 10 }, () => open.another());
-  const outcomes = await Promise.all(processes.map((database) => database.staging.stage(run)));
+  const outcomes = await Promise.all(
+    processes.map((database) => database.network('main').staging.stage(run)),
+  );
   expect(outcomes.filter(({ staged }) => staged)).toHaveLength(1);
   expect(await counts()).toEqual({ blocks: 10, fragments: 50 });
 });
 
 it('adds kinds to blocks that were staged without them, and what was proved of them', async () => {
-  const { staging } = open.database;
-  await staging.stage(makeRun(0, 3, { kinds: ['blocks'] }));
+  await open.main.staging.stage(makeRun(0, 3, { kinds: ['blocks'] }));
   const more = makeRun(0, 3, { kinds: ['blocks', 'traces'] });
   const blocks = more.blocks.map((block) => ({ ...block, proofs: ['traces'] as const }));
-  expect(await staging.stage({ ...more, blocks })).toEqual({ staged: true });
+  expect(await open.main.staging.stage({ ...more, blocks })).toEqual({ staged: true });
   expect(await counts()).toEqual({ blocks: 4, fragments: 8 });
-  expect((await staging.blocks('main', { start: 0, end: 0 }))[0]!.proofs).toEqual([
+  expect((await open.main.staging.blocks({ start: 0, end: 0 }))[0]!.proofs).toEqual([
     'headerHash',
     'parentLink',
     'traces',
@@ -104,19 +103,19 @@ it('adds kinds to blocks that were staged without them, and what was proved of t
 });
 
 it('leaves out what is published of each kind and writes the rest', async () => {
-  await open.database.bundles.publish(makeBundle('blocks', 0, 9));
-  expect(await open.database.staging.stage(makeRun(0, 9, { kinds: ['blocks'] }))).toEqual({ staged: false });
-  expect(await open.database.staging.stage(makeRun(0, 9, { kinds: ['blocks', 'logs'] }))).toEqual({
+  await open.main.bundles.publish(makeBundle('blocks', 0, 9));
+  expect(await open.main.staging.stage(makeRun(0, 9, { kinds: ['blocks'] }))).toEqual({ staged: false });
+  expect(await open.main.staging.stage(makeRun(0, 9, { kinds: ['blocks', 'logs'] }))).toEqual({
     staged: true,
   });
   expect(await counts()).toEqual({ blocks: 10, fragments: 10 });
 });
 
 it('leaves out a fragment that overlaps one that is there, so that no block is there twice', async () => {
-  await open.database.staging.stage(makeRun(4, 7, { kinds: ['logs'], blocksAFragment: 4 }));
+  await open.main.staging.stage(makeRun(4, 7, { kinds: ['logs'], blocksAFragment: 4 }));
   const wide = makeRun(2, 11, { kinds: ['logs'], blocksAFragment: 4 });
-  expect(await open.database.staging.stage(wide)).toEqual({ staged: true });
-  const { staged } = await open.database.coverage('main', 'logs');
+  expect(await open.main.staging.stage(wide)).toEqual({ staged: true });
+  const { staged } = await open.main.coverage('logs');
   expect(staged).toEqual([
     { start: 4, end: 7 },
     { start: 10, end: 11 },
@@ -125,11 +124,9 @@ it('leaves out a fragment that overlaps one that is there, so that no block is t
 
 describe('refuses hashes that do not fit', () => {
   it('the staged block before, on the same segment and across its border', async () => {
-    await open.database.staging.stage(makeRun(SEGMENT_BLOCKS - 4, SEGMENT_BLOCKS - 1));
+    await open.main.staging.stage(makeRun(SEGMENT_BLOCKS - 4, SEGMENT_BLOCKS - 1));
     expect(
-      await conflict(
-        open.database.staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS + 2, { branch: 'b' })),
-      ),
+      await conflict(open.main.staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS + 2, { branch: 'b' }))),
     ).toEqual({
       network: 'main',
       number: SEGMENT_BLOCKS - 1,
@@ -138,41 +135,41 @@ describe('refuses hashes that do not fit', () => {
       by: SEGMENT_BLOCKS - 1,
       published: false,
     });
-    await open.database.staging.stage(makeRun(10, 11));
-    expect(await conflict(open.database.staging.stage(makeRun(12, 12, { branch: 'b' })))).toMatchObject({
+    await open.main.staging.stage(makeRun(10, 11));
+    expect(await conflict(open.main.staging.stage(makeRun(12, 12, { branch: 'b' })))).toMatchObject({
       number: 11,
     });
     expect(await counts()).toEqual({ blocks: 6, fragments: 30 });
   });
 
   it('the staged block behind', async () => {
-    await open.database.staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS + 1));
+    await open.main.staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS + 1));
     const before = makeRun(SEGMENT_BLOCKS - 2, SEGMENT_BLOCKS - 1, { branch: 'b' });
-    expect(await conflict(open.database.staging.stage(before))).toMatchObject({
+    expect(await conflict(open.main.staging.stage(before))).toMatchObject({
       number: SEGMENT_BLOCKS - 1,
       expected: hashAt(SEGMENT_BLOCKS - 1),
     });
   });
 
   it('the same block staged before', async () => {
-    await open.database.staging.stage(makeRun(5, 5));
-    expect(await conflict(open.database.staging.stage(makeRun(5, 5, { branch: 'b' })))).toMatchObject({
+    await open.main.staging.stage(makeRun(5, 5));
+    expect(await conflict(open.main.staging.stage(makeRun(5, 5, { branch: 'b' })))).toMatchObject({
       got: expect.stringMatching(/^0x/),
     });
   });
 
   it('the ends of bundles on both sides', async () => {
-    await open.database.bundles.publish(makeBundle('receipts', 0, 9));
-    await open.database.bundles.publish(makeBundle('traces', 20, 29));
-    expect(await conflict(open.database.staging.stage(makeRun(10, 12, { branch: 'b' })))).toMatchObject({
+    await open.main.bundles.publish(makeBundle('receipts', 0, 9));
+    await open.main.bundles.publish(makeBundle('traces', 20, 29));
+    expect(await conflict(open.main.staging.stage(makeRun(10, 12, { branch: 'b' })))).toMatchObject({
       number: 9,
       expected: hashAt(9),
     });
-    expect(await conflict(open.database.staging.stage(makeRun(18, 19, { branch: 'b' })))).toMatchObject({
+    expect(await conflict(open.main.staging.stage(makeRun(18, 19, { branch: 'b' })))).toMatchObject({
       number: 19,
       expected: hashAt(19),
     });
-    expect(await open.database.staging.stage(makeRun(10, 19))).toEqual({ staged: true });
+    expect(await open.main.staging.stage(makeRun(10, 19))).toEqual({ staged: true });
   });
 
   it('a block inside a run whose parent is not the one before', async () => {
@@ -180,15 +177,15 @@ describe('refuses hashes that do not fit', () => {
     const blocks = run.blocks.map((block) =>
       block.number === 2 ? { ...block, parentHash: hashAt(9) } : block,
     );
-    expect(await conflict(open.database.staging.stage({ ...run, blocks }))).toMatchObject({ number: 1 });
+    expect(await conflict(open.main.staging.stage({ ...run, blocks }))).toMatchObject({ number: 1 });
     expect(await counts()).toEqual({ blocks: 0, fragments: 0 });
   });
 
   it('one of two runs of different branches that meet at a border, staged at the same moment', async () => {
     for (let border = 3 * SEGMENT_BLOCKS; border < 13 * SEGMENT_BLOCKS; border += SEGMENT_BLOCKS) {
       const outcomes = await Promise.allSettled([
-        open.database.staging.stage(makeRun(border - 2, border - 1)),
-        open.database.staging.stage(makeRun(border, border + 1, { branch: 'b' })),
+        open.main.staging.stage(makeRun(border - 2, border - 1)),
+        open.main.staging.stage(makeRun(border, border + 1, { branch: 'b' })),
       ]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     }
@@ -196,7 +193,6 @@ describe('refuses hashes that do not fit', () => {
 });
 
 it('refuses runs with gaps, across a border, or whose fragments do not cover them', async () => {
-  const { staging } = open.database;
   const run = makeRun(0, 3);
   const bad = [
     { ...run, blocks: [] },
@@ -205,14 +201,15 @@ it('refuses runs with gaps, across a border, or whose fragments do not cover the
     { ...run, kinds: [{ kind: 'logs' as const, fragments: run.kinds[0]!.fragments.slice(1) }] },
     { ...run, kinds: [{ kind: 'logs' as const, fragments: run.kinds[0]!.fragments.slice(0, 3) }] },
   ];
-  for (const request of bad) await expect(staging.stage(request)).rejects.toMatchObject({ code: 'INTERNAL' });
-  await expect(staging.stage({ ...run, network: 'nowhere' })).rejects.toMatchObject({
+  for (const request of bad)
+    await expect(open.main.staging.stage(request)).rejects.toMatchObject({ code: 'INTERNAL' });
+  await expect(open.database.network('nowhere').staging.stage({ ...run })).rejects.toMatchObject({
     code: 'NETWORK_UNKNOWN',
   });
 });
 
 it('leaves nothing behind when the backend is killed in the middle (invariant 5)', async () => {
-  await open.database.staging.stage(makeRun(100, 100));
+  await open.main.staging.stage(makeRun(100, 100));
   // Whoever stages stops at the first COPY until this lock is released, which is the middle of its transaction.
   await open.sql(`CREATE FUNCTION packhouse.halt() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_advisory_xact_lock(77, 77); RETURN NEW; END $$`);
@@ -222,7 +219,7 @@ it('leaves nothing behind when the backend is killed in the middle (invariant 5)
   await holder.connect();
   await holder.query('SELECT pg_advisory_lock(77, 77)');
   try {
-    const failed = open.database.staging.stage(makeRun(0, 5)).then(
+    const failed = open.main.staging.stage(makeRun(0, 5)).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -237,6 +234,6 @@ it('leaves nothing behind when the backend is killed in the middle (invariant 5)
     await open.sql('DROP TRIGGER halt ON packhouse.fragment_1_0');
     await open.sql('DROP FUNCTION packhouse.halt');
   }
-  expect(await open.database.staging.stage(makeRun(0, 5))).toEqual({ staged: true });
-  expect(await open.database.staging.fragments('main', KINDS[0], { start: 0, end: 9 })).toHaveLength(6);
+  expect(await open.main.staging.stage(makeRun(0, 5))).toEqual({ staged: true });
+  expect(await open.main.staging.fragments(KINDS[0], { start: 0, end: 9 })).toHaveLength(6);
 });

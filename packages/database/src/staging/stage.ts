@@ -3,7 +3,7 @@ import { PackhouseError } from '@packhouse/runtime';
 import { hashBytes, kindCode, proofsMask } from '../connection/codes.js';
 import { type Connections, type Session, statement } from '../connection/connections.js';
 import { copyIn, createCopyEncoder } from '../connection/copy.js';
-import { SEGMENT_BLOCKS, type StagedKind, type StageRequest } from '../contract/rows.js';
+import { type Named, SEGMENT_BLOCKS, type StagedKind, type StageRequest } from '../contract/rows.js';
 import { type BundleEndsRow, checkLinks, selectBundleEnds } from './check-links.js';
 import type { ClientNames } from './client-names.js';
 import { type StagedBlockRow, selectBlocks } from './rows.js';
@@ -55,7 +55,7 @@ interface KindRange {
 }
 
 /**
- * Stages a run of blocks (see Database.staging.stage).
+ * Stages a run of blocks (see NetworkDatabase.staging.stage).
  *
  * ```
  * lock segment(s) → partition there? ─no─▶ make it, begin again
@@ -72,7 +72,7 @@ export async function stage(
   connections: Connections,
   clients: ClientNames,
   networkId: number,
-  request: StageRequest,
+  request: Named<StageRequest>,
 ): Promise<{ staged: boolean }> {
   const range = checkRequest(request);
   const segment = segmentOf(networkId, range.start);
@@ -98,7 +98,7 @@ async function lock(session: Session, segment: Segment, range: BlockRange): Prom
 async function write(
   session: Session,
   segment: Segment,
-  request: StageRequest & { clientIds: ReadonlyMap<string, number | null> },
+  request: Named<StageRequest> & { clientIds: ReadonlyMap<string, number | null> },
   { start, end }: BlockRange,
 ): Promise<{ staged: boolean }> {
   const { networkId } = segment;
@@ -140,7 +140,7 @@ async function writeBlocks(
   session: Session,
   networkId: number,
   partition: string,
-  request: StageRequest & { clientIds: ReadonlyMap<string, number | null> },
+  request: Named<StageRequest> & { clientIds: ReadonlyMap<string, number | null> },
   staged: readonly StagedBlockRow[],
 ): Promise<boolean> {
   const before = new Map(staged.map((row) => [row.block, row.proofs]));
@@ -208,7 +208,7 @@ async function writeFragments(
 }
 
 /** Refuses what no caller may ask for: gaps, borders crossed, fragments that do not cover the blocks. */
-function checkRequest(request: StageRequest): BlockRange {
+function checkRequest(request: Named<StageRequest>): BlockRange {
   const first = request.blocks[0];
   const last = request.blocks.at(-1);
   if (first === undefined || last === undefined) throw fault(request, 'it has no blocks');
@@ -234,7 +234,7 @@ function checkRequest(request: StageRequest): BlockRange {
   return { start, end };
 }
 
-function fault(request: StageRequest, what: string): PackhouseError {
+function fault(request: Named<StageRequest>, what: string): PackhouseError {
   return new PackhouseError({
     code: 'INTERNAL',
     message: `A run of ${request.network} cannot be staged: ${what}.`,

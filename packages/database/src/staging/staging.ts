@@ -1,10 +1,10 @@
 import { hashText, kindCode, proofsOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
+import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { StagedBlock } from '../contract/rows.js';
-import type { NetworkIds } from '../tables/networks.js';
+import type { NetworkRef } from '../tables/networks.js';
 import { abandon } from './abandon.js';
-import { type ClientNames, createClientNames } from './client-names.js';
+import type { ClientNames } from './client-names.js';
 import { readBodies } from './read-bodies.js';
 import { listPartitions, reclaim } from './reclaim.js';
 import { type FragmentRow, fragmentInfo, type StagedBlockRow, selectBlocks } from './rows.js';
@@ -50,38 +50,48 @@ const selectAbandoned = statement(
 );
 
 /** Blocks and fragments on their way into bundles. */
-export function createStaging(connections: Connections, ids: NetworkIds): Database['staging'] {
-  const clients = createClientNames(connections);
+export function createStaging(
+  connections: Connections,
+  network: NetworkRef,
+  clients: ClientNames,
+): NetworkDatabase['staging'] {
   return {
-    stage: async (request) => stage(connections, clients, await ids.get(request.network), request),
-    blocks: async (network, { start, end }) => {
-      const values = [await ids.find(network), start, end];
+    stage: async (request) =>
+      stage(connections, clients, await network.get(), { ...request, network: network.name }),
+    blocks: async ({ start, end }) => {
+      const values = [await network.find(), start, end];
       return blocksOf(clients, await connections.query<StagedBlockRow>(selectBlocks, values));
     },
-    newest: async (network) => {
-      const rows = await connections.query<StagedBlockRow>(selectNewest, [await ids.find(network)]);
+    newest: async () => {
+      const rows = await connections.query<StagedBlockRow>(selectNewest, [await network.find()]);
       return (await blocksOf(clients, rows))[0] ?? null;
     },
-    fragments: async (network, kind, { start, end }) => {
-      const values = [await ids.find(network), kindCode(kind), start, end, segmentStart(start)];
+    fragments: async (kind, { start, end }) => {
+      const values = [await network.find(), kindCode(kind), start, end, segmentStart(start)];
       return (await connections.query<FragmentRow>(selectFragments, values)).map(fragmentInfo);
     },
-    bodies: async (network, kind, startBlocks, crcs) =>
+    bodies: async (kind, startBlocks, crcs) =>
       readBodies(connections, {
-        network,
-        networkId: await ids.get(network),
+        network: network.name,
+        networkId: await network.get(),
         kind: kindCode(kind),
         startBlocks,
         crcs,
       }),
-    abandon: async (network, start) =>
-      abandon(connections, { network, networkId: await ids.get(network), start }),
-    abandonedAt: async (network, number) => {
-      const values = [await ids.find(network), number];
+    abandon: async (start) =>
+      abandon(connections, { network: network.name, networkId: await network.get(), start }),
+    abandonedAt: async (number) => {
+      const values = [await network.find(), number];
       const [row] = await connections.query<{ hash: Buffer; abandoned_at: Date }>(selectAbandoned, values);
       return row === undefined ? null : { hash: hashText(row.hash), at: row.abandoned_at };
     },
-    reclaim: async (network) => reclaim(connections, await ids.find(network)),
+    reclaim: async () => reclaim(connections, await network.find()),
+  };
+}
+
+/** The staging area of all networks. */
+export function createAllStaging(connections: Connections): Database['staging'] {
+  return {
     diskBytes: async () => {
       const partitions = await connections.query<{ bytes: number }>(listPartitions, [null]);
       return partitions.reduce((sum, partition) => sum + partition.bytes, 0);

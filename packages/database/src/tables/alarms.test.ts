@@ -9,7 +9,6 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 const alarm = {
-  network: 'main',
   name: 'REORG_BELOW_FINALITY',
   message: 'Block 7 differs.',
   data: { number: 7 },
@@ -18,32 +17,32 @@ const alarm = {
 it('is raised once however many raise it at once, and says what it was told last', async () => {
   const each = [open.database, open.another(), open.another(), open.another()];
   const raised = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => each[i % each.length]!.alarms.raise(alarm)),
+    Array.from({ length: 20 }, (_, i) => each[i % each.length]!.network('main').alarms.raise(alarm)),
   );
   expect(raised.filter(({ isNew }) => isNew)).toHaveLength(1);
   expect(new Set(raised.map((one) => one.alarm.id)).size).toBe(1);
-  const again = await open.database.alarms.raise({
+  const again = await open.main.alarms.raise({
     ...alarm,
     message: 'Block 8 differs.',
     data: { number: 8 },
   });
   expect(again).toMatchObject({ isNew: false, alarm: { message: 'Block 8 differs.', data: { number: 8 } } });
   expect(again.alarm.raisedAt).toEqual(raised[0]!.alarm.raisedAt);
-  expect(await open.database.alarms.list({ network: 'main' })).toEqual([again.alarm]);
+  expect(await open.main.alarms.list()).toEqual([again.alarm]);
 });
 
 it('is cleared once, is kept, and may be raised anew', async () => {
-  await open.database.alarms.raise(alarm);
-  expect(await open.database.alarms.clear('main', alarm.name, 'operator')).toMatchObject({
+  await open.main.alarms.raise(alarm);
+  expect(await open.main.alarms.clear(alarm.name, 'operator')).toMatchObject({
     clearedBy: 'operator',
     clearedAt: expect.any(Date),
   });
-  expect(await open.database.alarms.clear('main', alarm.name, 'operator')).toBeNull();
-  expect(await open.database.alarms.clear('nowhere', alarm.name, 'operator')).toBeNull();
+  expect(await open.main.alarms.clear(alarm.name, 'operator')).toBeNull();
+  expect(await open.database.network('nowhere').alarms.clear(alarm.name, 'operator')).toBeNull();
   expect(await open.database.alarms.list()).toEqual([]);
-  const { isNew, alarm: second } = await open.database.alarms.raise(alarm);
+  const { isNew, alarm: second } = await open.main.alarms.raise(alarm);
   expect(isNew).toBe(true);
-  const all = await open.database.alarms.list({ network: 'main', cleared: true });
+  const all = await open.main.alarms.list({ cleared: true });
   expect(all[0]).toEqual(second);
   expect(all[1]).toMatchObject({ clearedBy: 'operator' });
 });
@@ -55,15 +54,15 @@ it('shows in the metrics of every process that looks, until it is cleared', asyn
   const gauge = async (): Promise<string | undefined> =>
     (await context.metrics.render()).split('\n').find((line) => line.startsWith('packhouse_alarm{'));
   try {
-    await watcher.alarms.list({ network: 'second' });
+    await watcher.network('second').alarms.list();
     expect(await gauge()).toBeUndefined();
-    await open.database.alarms.raise({ ...alarm, network: 'second' });
-    await watcher.alarms.list({ network: 'second' });
+    await open.database.network('second').alarms.raise({ ...alarm });
+    await watcher.network('second').alarms.list();
     expect(await gauge()).toBe('packhouse_alarm{network="second",name="REORG_BELOW_FINALITY"} 1');
-    await open.database.alarms.clear('second', alarm.name, 'itself');
-    await watcher.alarms.list({ network: 'main' });
+    await open.database.network('second').alarms.clear(alarm.name, 'itself');
+    await watcher.network('main').alarms.list();
     expect(await gauge()).toMatch(/ 1$/);
-    await watcher.alarms.list({ network: 'second' });
+    await watcher.network('second').alarms.list();
     expect(await gauge()).toMatch(/ 0$/);
   } finally {
     await watcher.close();
@@ -71,7 +70,7 @@ it('shows in the metrics of every process that looks, until it is cleared', asyn
 });
 
 it('is refused for a network that nobody knows', async () => {
-  await expect(open.database.alarms.raise({ ...alarm, network: 'nowhere' })).rejects.toMatchObject({
+  await expect(open.database.network('nowhere').alarms.raise({ ...alarm })).rejects.toMatchObject({
     code: 'NETWORK_UNKNOWN',
   });
 });

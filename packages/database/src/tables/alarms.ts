@@ -1,8 +1,8 @@
 import type { Metrics } from '@packhouse/runtime';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
+import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { AlarmRow } from '../contract/rows.js';
-import type { NetworkIds } from './networks.js';
+import type { NetworkRef } from './networks.js';
 
 /**
  * $1 network id, $2 name, $3 message, $4 data (JSON).
@@ -60,9 +60,8 @@ interface Row {
 /** The table of alarms; the gauge `packhouse_alarm` shows those that this process has raised, cleared or listed. */
 export function createAlarms(
   connections: Connections,
-  ids: NetworkIds,
   metrics: Metrics,
-): Database['alarms'] {
+): { all: Database['alarms']; of(network: NetworkRef): NetworkDatabase['alarms'] } {
   const gauge = metrics.gauge('packhouse_alarm', 'Open alarms: 1 while one is open, 0 once it is cleared.', [
     'network',
     'name',
@@ -74,36 +73,41 @@ export function createAlarms(
     if (shown.has(key)) gauge.set({ network, name }, open ? 1 : 0);
   };
 
+  const list = async (network: string | null, cleared = false): Promise<AlarmRow[]> => {
+    const values = [network, cleared, MAX_LISTED];
+    const rows = await connections.query<Row & { network: string }>(selectAlarms, values);
+    const alarms = rows.map((row) => alarmOf(row.network, row));
+    const open = new Set(
+      alarms.filter(({ clearedAt }) => clearedAt === null).map((row) => `${row.network} ${row.name}`),
+    );
+    for (const each of alarms) if (each.clearedAt === null) show(each.network, each.name, true);
+    for (const [key, each] of shown) {
+      if ((network === null || network === each.network) && !open.has(key))
+        show(each.network, each.name, false);
+    }
+    return alarms;
+  };
+
   return {
-    raise: async ({ network, name, message, data }) => {
-      const values = [await ids.get(network), name, message, JSON.stringify(data ?? {})];
-      // Another session may insert or clear between the two halves of the statement, which then returns no row.
-      for (;;) {
-        const [row] = await connections.query<Row & { is_new: boolean }>(upsertAlarm, values);
-        if (row === undefined) continue;
-        show(network, name, true);
-        return { alarm: alarmOf(network, row), isNew: row.is_new };
-      }
-    },
-    clear: async (network, name, by) => {
-      const [row] = await connections.query<Row>(clearAlarm, [await ids.find(network), name, by]);
-      show(network, name, false);
-      return row === undefined ? null : alarmOf(network, row);
-    },
-    list: async ({ network, cleared = false } = {}) => {
-      const values = [network ?? null, cleared, MAX_LISTED];
-      const rows = await connections.query<Row & { network: string }>(selectAlarms, values);
-      const alarms = rows.map((row) => alarmOf(row.network, row));
-      const open = new Set(
-        alarms.filter(({ clearedAt }) => clearedAt === null).map((row) => `${row.network} ${row.name}`),
-      );
-      for (const each of alarms) if (each.clearedAt === null) show(each.network, each.name, true);
-      for (const [key, each] of shown) {
-        if ((network === undefined || network === each.network) && !open.has(key))
-          show(each.network, each.name, false);
-      }
-      return alarms;
-    },
+    all: { list: ({ cleared } = {}) => list(null, cleared) },
+    of: (network) => ({
+      raise: async ({ name, message, data }) => {
+        const values = [await network.get(), name, message, JSON.stringify(data ?? {})];
+        // Another session may insert or clear between the two halves of the statement, which then returns no row.
+        for (;;) {
+          const [row] = await connections.query<Row & { is_new: boolean }>(upsertAlarm, values);
+          if (row === undefined) continue;
+          show(network.name, name, true);
+          return { alarm: alarmOf(network.name, row), isNew: row.is_new };
+        }
+      },
+      clear: async (name, by) => {
+        const [row] = await connections.query<Row>(clearAlarm, [await network.find(), name, by]);
+        show(network.name, name, false);
+        return row === undefined ? null : alarmOf(network.name, row);
+      },
+      list: ({ cleared } = {}) => list(network.name, cleared),
+    }),
   };
 }
 

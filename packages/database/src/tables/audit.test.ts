@@ -9,26 +9,24 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 it('knows the objects of bundles and of those that were superseded', async () => {
-  const { audit, bundles } = open.database;
   const first = makeBundle('logs', 0, 9);
   const second = makeBundle('logs', 10, 19);
-  await bundles.publish(first);
-  await bundles.publish(second);
+  await open.main.bundles.publish(first);
+  await open.main.bundles.publish(second);
   const repaired = { ...first, sha256: 'ab'.repeat(32), objectKey: 'main/logs/0-9.v2.json.gz' };
-  await bundles.supersede(repaired, { replaces: first.sha256, reason: 'a test' });
-  expect(await audit.knownKeys('main', 'logs', [0, 5, 10, 20])).toEqual(
+  await open.main.bundles.supersede(repaired, { replaces: first.sha256, reason: 'a test' });
+  expect(await open.main.audit.knownKeys('logs', [0, 5, 10, 20])).toEqual(
     new Set([first.objectKey, repaired.objectKey, second.objectKey]),
   );
-  expect(await audit.knownKeys('main', 'logs', [10])).toEqual(new Set([second.objectKey]));
-  expect(await audit.knownKeys('main', 'traces', [0])).toEqual(new Set());
-  expect(await audit.knownKeys('nowhere', 'logs', [0])).toEqual(new Set());
-  expect(await audit.superseded('main')).toEqual([{ kind: 'logs', count: 1 }]);
-  expect(await audit.superseded('nowhere')).toEqual([]);
+  expect(await open.main.audit.knownKeys('logs', [10])).toEqual(new Set([second.objectKey]));
+  expect(await open.main.audit.knownKeys('traces', [0])).toEqual(new Set());
+  expect(await open.database.network('nowhere').audit.knownKeys('logs', [0])).toEqual(new Set());
+  expect(await open.main.audit.superseded()).toEqual([{ kind: 'logs', count: 1 }]);
+  expect(await open.database.network('nowhere').audit.superseded()).toEqual([]);
 });
 
 it('remembers the last audit of a network, and of no other', async () => {
-  const { audit } = open.database;
-  expect(await audit.last('main')).toBeNull();
+  expect(await open.main.audit.last()).toBeNull();
   const run = {
     network: 'main',
     finishedAt: new Date(1_000),
@@ -36,10 +34,12 @@ it('remembers the last audit of a network, and of no other', async () => {
     bytesRead: 6_000_000_000,
     findings: 0,
   };
-  await audit.note(run);
-  expect(await audit.last('main')).toEqual(run);
-  await audit.note({ ...run, finishedAt: new Date(2_000), findings: 1 });
-  expect(await audit.last('main')).toEqual({ ...run, finishedAt: new Date(2_000), findings: 1 });
-  expect(await audit.last('nowhere')).toBeNull();
-  await expect(audit.note({ ...run, network: 'nowhere' })).rejects.toMatchObject({ code: 'NETWORK_UNKNOWN' });
+  await open.main.audit.note(run);
+  expect(await open.main.audit.last()).toEqual(run);
+  await open.main.audit.note({ ...run, finishedAt: new Date(2_000), findings: 1 });
+  expect(await open.main.audit.last()).toEqual({ ...run, finishedAt: new Date(2_000), findings: 1 });
+  expect(await open.database.network('nowhere').audit.last()).toBeNull();
+  await expect(open.database.network('nowhere').audit.note({ ...run })).rejects.toMatchObject({
+    code: 'NETWORK_UNKNOWN',
+  });
 });

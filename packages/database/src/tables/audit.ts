@@ -1,8 +1,8 @@
 import { kindCode, kindOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
+import type { NetworkDatabase } from '../contract/database.js';
 import type { AuditRun } from '../contract/rows.js';
-import type { NetworkIds } from './networks.js';
+import type { NetworkRef } from './networks.js';
 
 /**
  * $1 network id, $2 kind, $3 start blocks: the object keys of all versions, current and superseded, of the bundles
@@ -49,26 +49,26 @@ const selectRun = statement(
 );
 
 /** What audits need beside the range index, and what the last one found. */
-export function createAudit(connections: Connections, ids: NetworkIds): Database['audit'] {
+export function createAudit(connections: Connections, network: NetworkRef): NetworkDatabase['audit'] {
   return {
-    knownKeys: async (network, kind, starts) => {
-      const values = [await ids.find(network), kindCode(kind), starts];
+    knownKeys: async (kind, starts) => {
+      const values = [await network.find(), kindCode(kind), starts];
       const rows = await connections.query<{ key: string }>(selectKnownKeys, values);
       return new Set(rows.map(({ key }) => key));
     },
-    superseded: async (network) => {
-      const values = [await ids.find(network)];
+    superseded: async () => {
+      const values = [await network.find()];
       const rows = await connections.query<{ kind: number; count: number }>(selectSupersededByKind, values);
       return rows.map(({ kind, count }) => ({ kind: kindOf(kind), count }));
     },
-    note: async ({ network, finishedAt, bundles, bytesRead, findings }) => {
-      const id = await ids.get(network);
+    note: async ({ finishedAt, bundles, bytesRead, findings }) => {
+      const id = await network.get();
       await connections.query(upsertRun, [id, finishedAt, bundles, bytesRead, findings]);
     },
-    last: async (network) => {
-      const values = [await ids.find(network)];
+    last: async () => {
+      const values = [await network.find()];
       const [row] = await connections.query<Omit<AuditRun, 'network'>>(selectRun, values);
-      return row === undefined ? null : { network, ...row };
+      return row === undefined ? null : { network: network.name, ...row };
     },
   };
 }

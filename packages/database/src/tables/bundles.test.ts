@@ -12,62 +12,63 @@ beforeEach(async () => {
 });
 
 it('gives back what was published, by any of its blocks', async () => {
-  const { bundles } = open.database;
   const bundle = { ...makeBundle('receipts', 100, 149), byteLength: 5_000_000_000, rawLength: 6_000_000_000 };
-  await bundles.publish(bundle);
+  await open.main.bundles.publish(bundle);
   for (const number of [100, 120, 149]) {
-    expect(await bundles.covering('main', 'receipts', number)).toEqual({
+    expect(await open.main.bundles.covering('receipts', number)).toEqual({
       ...bundle,
+      network: 'main',
       version: 1,
       publishedAt: expect.any(Date),
     });
   }
-  expect(await bundles.covering('main', 'receipts', 99)).toBeNull();
-  expect(await bundles.covering('main', 'receipts', 150)).toBeNull();
-  expect(await bundles.covering('main', 'logs', 120)).toBeNull();
-  expect(await bundles.covering('nowhere', 'receipts', 120)).toBeNull();
+  expect(await open.main.bundles.covering('receipts', 99)).toBeNull();
+  expect(await open.main.bundles.covering('receipts', 150)).toBeNull();
+  expect(await open.main.bundles.covering('logs', 120)).toBeNull();
+  expect(await open.database.network('nowhere').bundles.covering('receipts', 120)).toBeNull();
 });
 
 it('lists ranges that touch a range, and whole rows from a block on', async () => {
-  const { bundles } = open.database;
   for (const [start, end] of [
     [0, 9],
     [10, 10],
     [20, 29],
     [30, 39],
   ] as const) {
-    await bundles.publish(makeBundle('logs', start, end));
+    await open.main.bundles.publish(makeBundle('logs', start, end));
   }
-  expect(await bundles.ranges('main', 'logs', { start: 5, end: 25 })).toEqual([
+  expect(await open.main.bundles.ranges('logs', { start: 5, end: 25 })).toEqual([
     { start: 0, end: 9 },
     { start: 10, end: 10 },
     { start: 20, end: 29 },
   ]);
-  expect(await bundles.ranges('main', 'logs', { start: 11, end: 19 })).toEqual([]);
-  expect(await bundles.ranges('main', 'logs', { start: 39, end: 1_000 })).toEqual([{ start: 30, end: 39 }]);
-  expect(await bundles.ranges('main', 'logs', { start: 0, end: Number.MAX_SAFE_INTEGER })).toHaveLength(4);
-  expect((await bundles.list('main', 'logs', 5, 2)).map(({ start }) => start)).toEqual([10, 20]);
+  expect(await open.main.bundles.ranges('logs', { start: 11, end: 19 })).toEqual([]);
+  expect(await open.main.bundles.ranges('logs', { start: 39, end: 1_000 })).toEqual([{ start: 30, end: 39 }]);
+  expect(await open.main.bundles.ranges('logs', { start: 0, end: Number.MAX_SAFE_INTEGER })).toHaveLength(4);
+  expect((await open.main.bundles.list('logs', 5, 2)).map(({ start }) => start)).toEqual([10, 20]);
 });
 
 it('publishes one of ten overlapping bundles that come at the same time (invariant 2)', async () => {
   const processes = Array.from({ length: 10 }, () => open.another());
   const outcomes = await Promise.allSettled(
-    processes.map((database, index) => database.bundles.publish(makeBundle('blocks', index, 20 - index))),
+    processes.map((database, index) =>
+      database.network('main').bundles.publish(makeBundle('blocks', index, 20 - index)),
+    ),
   );
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
   expect(refused).toHaveLength(9);
   for (const { reason } of refused) expect(reason).toMatchObject({ code: 'BUNDLE_OVERLAP' });
-  expect(await open.database.bundles.totals('main', 'blocks')).toMatchObject({ bundles: 1 });
+  expect(await open.main.bundles.totals('blocks')).toMatchObject({ bundles: 1 });
 });
 
 it('publishes all of ten bundles that do not overlap and come at the same time', async () => {
   const processes = Array.from({ length: 10 }, () => open.another());
   await Promise.all(
     processes.map((database, index) =>
-      database.bundles.publish(makeBundle('blocks', index * 10, index * 10 + 9)),
+      database.network('main').bundles.publish(makeBundle('blocks', index * 10, index * 10 + 9)),
     ),
   );
-  expect(await open.database.coverage('main', 'blocks')).toMatchObject({
+  expect(await open.main.coverage('blocks')).toMatchObject({
     published: [{ start: 0, end: 99 }],
   });
 });
@@ -90,8 +91,8 @@ it('lets no statement make an overlap, whoever sends it, and keeps other kinds a
 });
 
 it('says what is in the way of an overlapping bundle', async () => {
-  await open.database.bundles.publish(makeBundle('traces', 0, 9));
-  await expect(open.database.bundles.publish(makeBundle('traces', 5, 15))).rejects.toMatchObject({
+  await open.main.bundles.publish(makeBundle('traces', 0, 9));
+  await expect(open.main.bundles.publish(makeBundle('traces', 5, 15))).rejects.toMatchObject({
     code: 'BUNDLE_OVERLAP',
     message: expect.stringContaining('0-9'),
     data: { published: [{ start: 0, end: 9 }] },
@@ -99,37 +100,36 @@ it('says what is in the way of an overlapping bundle', async () => {
 });
 
 it('never changes a bundle once it is published (invariant 3)', async () => {
-  await open.database.bundles.publish(makeBundle('traces', 0, 9));
+  await open.main.bundles.publish(makeBundle('traces', 0, 9));
   await expect(open.sql('UPDATE packhouse.bundle SET byte_length = 1')).rejects.toThrow('never changes');
 });
 
 it('refuses fragments that do not cover the bundle', async () => {
   const bundle = makeBundle('logs', 0, 9);
   for (const fragments of [[], bundle.fragments.slice(1), bundle.fragments.slice(0, 9)]) {
-    await expect(open.database.bundles.publish({ ...bundle, fragments })).rejects.toMatchObject({
+    await expect(open.main.bundles.publish({ ...bundle, fragments })).rejects.toMatchObject({
       code: 'BUNDLE_INVALID',
     });
   }
 });
 
 it('keeps totals and coverage in step with rows that are inserted, deleted and truncated in bulk', async () => {
-  const { bundles } = open.database;
-  expect(await bundles.totals('main', 'logs')).toEqual({ bundles: 0, blocks: 0, bytes: 0, newestAt: null });
+  expect(await open.main.bundles.totals('logs')).toEqual({ bundles: 0, blocks: 0, bytes: 0, newestAt: null });
   await open.sql(`INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length,
       proofs, format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments)
     SELECT 1, kind, n * 10, n * 10 + 9, 7, 1, 0, 1, '', '', '', '', '', '' FROM generate_series(0, 99) n, generate_series(2, 3) kind`);
-  expect(await bundles.totals('main', 'logs')).toEqual({
+  expect(await open.main.bundles.totals('logs')).toEqual({
     bundles: 100,
     blocks: 1_000,
     bytes: 700,
     newestAt: expect.any(Date),
   });
   await open.sql('DELETE FROM packhouse.bundle WHERE start_block BETWEEN 100 AND 190');
-  expect(await bundles.totals('main', 'logs')).toMatchObject({ bundles: 90, blocks: 900, bytes: 630 });
-  expect((await open.database.coverage('main', 'logs')).published).toEqual([
+  expect(await open.main.bundles.totals('logs')).toMatchObject({ bundles: 90, blocks: 900, bytes: 630 });
+  expect((await open.main.coverage('logs')).published).toEqual([
     { start: 0, end: 99 },
     { start: 200, end: 999 },
   ]);
   await open.sql('TRUNCATE packhouse.bundle');
-  expect((await open.database.coverage('main', 'receipts')).published).toEqual([]);
+  expect((await open.main.coverage('receipts')).published).toEqual([]);
 });

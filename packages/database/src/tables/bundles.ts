@@ -1,9 +1,10 @@
 import { decodeFragmentTable } from '@packhouse/bundle';
+import type { BlockRange, Kind } from '@packhouse/chain';
 import { hashText, kindCode, kindOf, proofsOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
+import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { BundleRow } from '../contract/rows.js';
-import type { NetworkIds } from './networks.js';
+import type { NetworkRef } from './networks.js';
 
 /** A row of the range index as it is stored. */
 export interface StoredBundle {
@@ -94,29 +95,44 @@ const selectSupersededCount = statement(
   'SELECT coalesce(sum(superseded), 0)::int8 AS count FROM packhouse.published',
 );
 
-/** The range index, read; `publish/` writes it. */
+/** The range index of a network, read; `publish/` writes it. */
 export function createBundles(
   connections: Connections,
-  ids: NetworkIds,
-): Omit<Database['bundles'], 'publish' | 'supersede'> {
+  network: NetworkRef,
+): Omit<NetworkDatabase['bundles'], 'publish' | 'supersede'> {
   return {
-    covering: async (network, kind, number) => {
-      const values = [await ids.find(network), kindCode(kind), number];
+    covering: async (kind, number) => {
+      const values = [await network.find(), kindCode(kind), number];
       const [row] = await connections.query<StoredBundle>(selectCovering, values);
-      return row === undefined ? null : bundleOf(network, row);
+      return row === undefined ? null : bundleOf(network.name, row);
     },
-    ranges: async (network, kind, { start, end }) =>
-      connections.query(selectRanges, [await ids.find(network), kindCode(kind), start, end]),
-    list: async (network, kind, from, limit) => {
-      const values = [await ids.find(network), kindCode(kind), from, limit];
+    ranges: async (kind, range) => publishedRanges(connections, await network.find(), kind, range),
+    list: async (kind, from, limit) => {
+      const values = [await network.find(), kindCode(kind), from, limit];
       const rows = await connections.query<StoredBundle>(listBundles, values);
-      return rows.map((row) => bundleOf(network, row));
+      return rows.map((row) => bundleOf(network.name, row));
     },
-    totals: async (network, kind) => {
-      const values = [await ids.find(network), kindCode(kind)];
+    totals: async (kind) => {
+      const values = [await network.find(), kindCode(kind)];
       const [row] = await connections.query<Totals>(selectTotals, values);
       return row ?? { bundles: 0, blocks: 0, bytes: 0, newestAt: null };
     },
+  };
+}
+
+/** Ranges of the bundles that touch a range, ascending. */
+export function publishedRanges(
+  connections: Connections,
+  networkId: number,
+  kind: Kind,
+  { start, end }: BlockRange,
+): Promise<BlockRange[]> {
+  return connections.query(selectRanges, [networkId, kindCode(kind), start, end]);
+}
+
+/** The range index of all networks. */
+export function createAllBundles(connections: Connections): Database['bundles'] {
+  return {
     supersededCount: async () => {
       const [row] = await connections.query<{ count: number }>(selectSupersededCount, []);
       return row?.count ?? 0;
@@ -124,7 +140,7 @@ export function createBundles(
   };
 }
 
-type Totals = Awaited<ReturnType<Database['bundles']['totals']>>;
+type Totals = Awaited<ReturnType<NetworkDatabase['bundles']['totals']>>;
 
 /** The row as it is handed out. */
 export function bundleOf(network: string, row: StoredBundle): BundleRow {

@@ -9,16 +9,15 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 it('keeps the head of each network', async () => {
-  const { head } = open.database;
-  expect(await head.get('main')).toBeNull();
+  expect(await open.main.head.get()).toBeNull();
   await expect(
-    head.set({ network: 'nowhere', number: 1, hash: hashAt(1), finalized: -1 }),
+    open.database.network('nowhere').head.set({ number: 1, hash: hashAt(1), finalized: -1 }),
   ).rejects.toMatchObject({
     code: 'NETWORK_UNKNOWN',
   });
-  await head.set({ network: 'main', number: 9, hash: hashAt(9), finalized: -1 });
-  await head.set({ network: 'main', number: 8, hash: hashAt(8, 'b'), finalized: 2 });
-  expect(await head.get('main')).toEqual({
+  await open.main.head.set({ number: 9, hash: hashAt(9), finalized: -1 });
+  await open.main.head.set({ number: 8, hash: hashAt(8, 'b'), finalized: 2 });
+  expect(await open.main.head.get()).toEqual({
     network: 'main',
     number: 8,
     hash: hashAt(8, 'b'),

@@ -1,7 +1,7 @@
 import { hashBytes, hashText } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
-import type { NetworkIds } from './networks.js';
+import type { NetworkDatabase } from '../contract/database.js';
+import type { NetworkRef } from './networks.js';
 
 /** $1 network id, $2 number, $3 hash, $4 finalized number. The row is small and updated in place (HOT). */
 const upsertHead = statement(
@@ -36,24 +36,24 @@ const updateAnchor = statement(
 );
 
 /** The newest block of a network, and the final block that its chain must keep. */
-export function createHead(connections: Connections, ids: NetworkIds): Database['head'] {
+export function createHead(connections: Connections, network: NetworkRef): NetworkDatabase['head'] {
   return {
-    set: async ({ network, number, hash, finalized }) => {
-      await connections.query(upsertHead, [await ids.get(network), number, hashBytes(hash), finalized]);
+    set: async ({ number, hash, finalized }) => {
+      await connections.query(upsertHead, [await network.get(), number, hashBytes(hash), finalized]);
     },
-    get: async (network) => {
-      const [row] = await connections.query<StoredHead>(selectHead, [network]);
+    get: async () => {
+      const [row] = await connections.query<StoredHead>(selectHead, [network.name]);
       if (row === undefined) return null;
       const { block: number, hash, finalized, observed_at: observedAt } = row;
-      return { network, number, hash: hashText(hash), finalized, observedAt };
+      return { network: network.name, number, hash: hashText(hash), finalized, observedAt };
     },
-    anchor: async (network) => {
-      const [row] = await connections.query<Pick<StoredHead, 'block' | 'hash'>>(selectAnchor, [network]);
+    anchor: async () => {
+      const [row] = await connections.query<Pick<StoredHead, 'block' | 'hash'>>(selectAnchor, [network.name]);
       return row === undefined ? null : { number: row.block, hash: hashText(row.hash) };
     },
-    setAnchor: async (network, anchor) => {
+    setAnchor: async (anchor) => {
       const hash = anchor === null ? null : hashBytes(anchor.hash);
-      await connections.query(updateAnchor, [await ids.get(network), anchor?.number ?? null, hash]);
+      await connections.query(updateAnchor, [await network.get(), anchor?.number ?? null, hash]);
     },
   };
 }

@@ -31,13 +31,12 @@ function fresh(): { start: number; end: number } {
 }
 
 it('appends an entry with each bundle that is published, and gives the very line that was signed', async () => {
-  const { bundles, manifest } = open.database;
-  const before = await manifest.tip('main', 'blocks');
+  const before = await open.main.manifest.tip('blocks');
   const { start, end } = fresh();
   const clients = ['reth/v1.1.0', 'Geth/v1.13.5', 'reth/v1.1.0'];
-  await bundles.publish(makeBundle('blocks', start, end), { ...sealing, clients });
-  const [entry] = await manifest.entries('main', 'blocks', before?.sequence ?? -1, 10);
-  const bundle = await bundles.covering('main', 'blocks', start);
+  await open.main.bundles.publish(makeBundle('blocks', start, end), { ...sealing, clients });
+  const [entry] = await open.main.manifest.entries('blocks', before?.sequence ?? -1, 10);
+  const bundle = await open.main.bundles.covering('blocks', start);
   expect(entry).toMatchObject({
     ...{ network: 'main', chainId: 1, kind: 'blocks', start, end, version: 1, supersedes: null },
     sequence: (before?.sequence ?? -1) + 1,
@@ -56,7 +55,7 @@ it('appends an entry with each bundle that is published, and gives the very line
   });
   if (entry === undefined) return;
   expect(entryLine(sealing.signer.seal(entry))).toBe(entryLine(entry));
-  expect(await manifest.tip('main', 'blocks')).toEqual({ sequence: entry.sequence, hash: entry.hash });
+  expect(await open.main.manifest.tip('blocks')).toEqual({ sequence: entry.sequence, hash: entry.hash });
 });
 
 it('counts without a gap and chains without a fork though ten publish at once', async () => {
@@ -66,41 +65,40 @@ it('counts without a gap and chains without a fork though ten publish at once', 
       [0, 1, 2].flatMap((round) =>
         (['receipts', 'logs'] as const).map((kind) => {
           const start = (index * 3 + round) * 10;
-          return database.bundles.publish(makeBundle(kind, start, start + 9), sealing);
+          return database.network('main').bundles.publish(makeBundle(kind, start, start + 9), sealing);
         }),
       ),
     ),
   );
   for (const kind of ['receipts', 'logs'] as const) {
-    const entries = await open.database.manifest.entries('main', kind, -1, 1_000);
+    const entries = await open.main.manifest.entries(kind, -1, 1_000);
     expect(entries.map((entry) => entry.sequence)).toEqual(Array.from({ length: 30 }, (_, at) => at));
     expect(entries.map((entry) => entry.previous)).toEqual([
       NO_ENTRY,
       ...entries.slice(0, -1).map((entry) => entry.hash),
     ]);
     for (const entry of entries) expect(sealing.signer.seal(entry)).toEqual(entry);
-    expect(await open.database.manifest.entries('main', kind, 12, 5)).toEqual(entries.slice(13, 18));
+    expect(await open.main.manifest.entries(kind, 12, 5)).toEqual(entries.slice(13, 18));
   }
 });
 
 it('goes on behind whatever was appended meanwhile, with the times of the database', async () => {
-  const { manifest } = open.database;
   const [one, two] = [open.another(), open.another()];
-  const before = (await manifest.tip('main', 'blocks'))?.sequence ?? -1;
+  const before = (await open.main.manifest.tip('blocks'))?.sequence ?? -1;
   for (let round = 0; round < 5; round += 1) {
     // The first remembers where the log ended; the second moves it on.
     for (const database of [one, one, two]) {
       const { start, end } = fresh();
-      await database.bundles.publish(makeBundle('blocks', start, end), sealing);
+      await database.network('main').bundles.publish(makeBundle('blocks', start, end), sealing);
     }
   }
-  const entries = await manifest.entries('main', 'blocks', before, 100);
+  const entries = await open.main.manifest.entries('blocks', before, 100);
   expect(entries).toHaveLength(15);
   for (const [i, entry] of entries.entries()) {
     expect(entry.sequence).toBe(before + 1 + i);
     if (i > 0) expect(entry.previous).toBe(entries[i - 1]?.hash);
     expect(sealing.signer.seal(entry)).toEqual(entry);
-    const bundle = await open.database.bundles.covering('main', 'blocks', entry.start);
+    const bundle = await open.main.bundles.covering('blocks', entry.start);
     expect(bundle?.publishedAt.toISOString()).toBe(entry.publishedAt);
   }
   const [clock] = await open.sql<{ now: Date }>('SELECT clock_timestamp() AS now');
@@ -109,15 +107,18 @@ it('goes on behind whatever was appended meanwhile, with the times of the databa
 });
 
 it('leaves no entry and no bundle of a publication that fails', async () => {
-  const { bundles, manifest } = open.database;
   const { start, end } = fresh();
-  await bundles.publish(makeBundle('traces', start, end), sealing);
-  const tip = await manifest.tip('main', 'traces');
-  await expect(bundles.publish(makeBundle('traces', start + 5, end + 5), sealing)).rejects.toMatchObject({
+  await open.main.bundles.publish(makeBundle('traces', start, end), sealing);
+  const tip = await open.main.manifest.tip('traces');
+  await expect(
+    open.main.bundles.publish(makeBundle('traces', start + 5, end + 5), sealing),
+  ).rejects.toMatchObject({
     code: 'BUNDLE_OVERLAP',
   });
   const stranger = { ...sealing, signer: newSigner() };
-  await expect(bundles.publish(makeBundle('traces', end + 1, end + 5), stranger)).rejects.toMatchObject({
+  await expect(
+    open.main.bundles.publish(makeBundle('traces', end + 1, end + 5), stranger),
+  ).rejects.toMatchObject({
     code: 'SIGNING_KEY_CHANGED',
   });
   const broken: Signer = {
@@ -127,35 +128,35 @@ it('leaves no entry and no bundle of a publication that fails', async () => {
     },
   };
   await expect(
-    bundles.publish(makeBundle('traces', end + 1, end + 5), { ...sealing, signer: broken }),
+    open.main.bundles.publish(makeBundle('traces', end + 1, end + 5), { ...sealing, signer: broken }),
   ).rejects.toThrow('killed here');
-  expect(await manifest.tip('main', 'traces')).toEqual(tip);
-  expect(await bundles.covering('main', 'traces', end + 1)).toBeNull();
+  expect(await open.main.manifest.tip('traces')).toEqual(tip);
+  expect(await open.main.bundles.covering('traces', end + 1)).toBeNull();
 });
 
 it('appends later what was published without an entry, old versions and new ones, once', async () => {
-  const { bundles, manifest } = open.database;
   const ranges = [fresh(), fresh(), fresh()];
-  for (const { start, end } of ranges) await bundles.publish(makeBundle('transactions', start, end));
+  for (const { start, end } of ranges)
+    await open.main.bundles.publish(makeBundle('transactions', start, end));
   const [{ start, end }] = ranges as [{ start: number; end: number }];
   const old = makeBundle('transactions', start, end);
-  await bundles.supersede(
+  await open.main.bundles.supersede(
     { ...old, sha256: '77'.repeat(32), objectKey: `main/transactions/${start}-${end}.v2.json.gz` },
     { replaces: old.sha256, reason: 'test' },
   );
-  expect(await manifest.tip('main', 'transactions')).toBeNull();
+  expect(await open.main.manifest.tip('transactions')).toBeNull();
   const others = [open.another(), open.another(), open.another()];
   const appended = await Promise.all(
     others.map(async (database) => {
       let count = 0;
       for (let more = 1; more > 0; count += more) {
-        more = await database.manifest.sealPending('main', 'transactions', sealing.signer, 2);
+        more = await database.network('main').manifest.sealPending('transactions', sealing.signer, 2);
       }
       return count;
     }),
   );
   expect(appended.reduce((sum, count) => sum + count, 0)).toBe(4);
-  const entries = await manifest.entries('main', 'transactions', -1, 10);
+  const entries = await open.main.manifest.entries('transactions', -1, 10);
   expect(entries.map((entry) => [entry.sequence, entry.start, entry.version, entry.supersedes])).toEqual([
     [0, start, 1, null],
     [1, start, 2, old.sha256],
@@ -185,8 +186,10 @@ it('has one current key, whoever registers, and keeps the old ones when it is ro
     expect(new Set(registered.map((row) => row.keyId)).size).toBe(1);
     const first = signers.find((signer) => signer.keyId === registered[0]?.keyId) as Signer;
     const second = signers.find((signer) => signer !== first) as Signer;
-    const { bundles, manifest } = other.database;
-    await bundles.publish(makeBundle('blocks', 0, 9), { signer: first, clients: [] });
+    const { manifest } = other.database;
+    await other.database
+      .network('main')
+      .bundles.publish(makeBundle('blocks', 0, 9), { signer: first, clients: [] });
     for (let repeated = 0; repeated < 2; repeated += 1) {
       expect(await manifest.rotateKey(second.publicKey)).toMatchObject({
         keyId: second.keyId,
@@ -194,12 +197,16 @@ it('has one current key, whoever registers, and keeps the old ones when it is ro
       });
     }
     await expect(
-      bundles.publish(makeBundle('blocks', 10, 19), { signer: first, clients: [] }),
+      other.database
+        .network('main')
+        .bundles.publish(makeBundle('blocks', 10, 19), { signer: first, clients: [] }),
     ).rejects.toMatchObject({
       code: 'SIGNING_KEY_CHANGED',
       message: expect.stringContaining(second.keyId),
     });
-    await bundles.publish(makeBundle('blocks', 10, 19), { signer: second, clients: [] });
+    await other.database
+      .network('main')
+      .bundles.publish(makeBundle('blocks', 10, 19), { signer: second, clients: [] });
     expect(await manifest.keys()).toEqual([
       {
         keyId: first.keyId,
@@ -209,7 +216,7 @@ it('has one current key, whoever registers, and keeps the old ones when it is ro
       },
       { keyId: second.keyId, publicKey: second.publicKey, createdAt: expect.any(Date), retiredAt: null },
     ]);
-    const entries = await manifest.entries('main', 'blocks', -1, 10);
+    const entries = await other.database.network('main').manifest.entries('blocks', -1, 10);
     expect(entries.map((entry) => entry.keyId)).toEqual([first.keyId, second.keyId]);
     await expect(manifest.rotateKey(first.publicKey)).rejects.toMatchObject({ code: 'SIGNING_KEY_CHANGED' });
   } finally {
@@ -220,10 +227,12 @@ it('has one current key, whoever registers, and keeps the old ones when it is ro
 it('needs some 350 bytes an entry, index included', async () => {
   const other = await openDatabase();
   try {
-    const { bundles, manifest } = other.database;
+    const { manifest } = other.database;
     const signer = newSigner();
     await manifest.registerKey(signer.publicKey);
-    await bundles.publish(makeBundle('blocks', 0, 9), { signer, clients: ['reth/v1.1.0'] });
+    await other.database
+      .network('main')
+      .bundles.publish(makeBundle('blocks', 0, 9), { signer, clients: ['reth/v1.1.0'] });
     const count = 50_000;
     await other.sql(
       `INSERT INTO packhouse.manifest
@@ -242,9 +251,8 @@ it('needs some 350 bytes an entry, index included', async () => {
 });
 
 it('knows nothing of networks and kinds that were never published', async () => {
-  const { manifest } = open.database;
-  expect(await manifest.entries('nowhere', 'blocks', -1, 10)).toEqual([]);
-  expect(await manifest.tip('nowhere', 'blocks')).toBeNull();
-  expect(await manifest.sealPending('nowhere', 'blocks', sealing.signer, 10)).toBe(0);
-  for (const kind of KINDS) expect(await manifest.sealPending('main', kind, sealing.signer, 10)).toBe(0);
+  expect(await open.database.network('nowhere').manifest.entries('blocks', -1, 10)).toEqual([]);
+  expect(await open.database.network('nowhere').manifest.tip('blocks')).toBeNull();
+  expect(await open.database.network('nowhere').manifest.sealPending('blocks', sealing.signer, 10)).toBe(0);
+  for (const kind of KINDS) expect(await open.main.manifest.sealPending(kind, sealing.signer, 10)).toBe(0);
 });

@@ -2,9 +2,9 @@ import { keyIdOf, NO_ENTRY, type SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
 import { hashText, kindCode, kindOf, proofsOf } from '../connection/codes.js';
 import { type Connections, type Session, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
+import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { SigningKeyRow } from '../contract/rows.js';
-import type { NetworkIds } from './networks.js';
+import type { NetworkRef } from './networks.js';
 
 /** $1 network id, $2 kind, $3 first sequence, $4 last sequence: a walk along the primary key. */
 const selectEntries = statement(
@@ -59,15 +59,15 @@ const retireKeys = statement(
   'UPDATE packhouse.signing_key SET retired_at = clock_timestamp() WHERE retired_at IS NULL AND key_id <> $1',
 );
 
-/** The signed log and the keys that sign it, read; `publish/` appends the entries. */
+/** The signed log of a network, read; `publish/` appends the entries. */
 export function createManifest(
   connections: Connections,
-  ids: NetworkIds,
-): Omit<Database['manifest'], 'sealPending'> {
+  network: NetworkRef,
+): Omit<NetworkDatabase['manifest'], 'sealPending'> {
   return {
-    entries: async (network, kind, after, limit) => {
+    entries: async (kind, after, limit) => {
       // One row before the page, for the hash that its first entry refers to.
-      const values = [await ids.find(network), kindCode(kind), after, after + limit];
+      const values = [await network.find(), kindCode(kind), after, after + limit];
       const rows = await connections.query<EntryRow>(selectEntries, values);
       let previous = NO_ENTRY;
       return rows.flatMap((row) => {
@@ -76,11 +76,17 @@ export function createManifest(
         return entry;
       });
     },
-    tip: async (network, kind) => {
-      const values = [await ids.find(network), kindCode(kind)];
+    tip: async (kind) => {
+      const values = [await network.find(), kindCode(kind)];
       const [row] = await connections.query<{ sequence: number; hash: Buffer }>(selectLast, values);
       return row === undefined ? null : { sequence: row.sequence, hash: row.hash.toString('hex') };
     },
+  };
+}
+
+/** The keys that sign the manifests of all networks. */
+export function createSigningKeys(connections: Connections): Database['manifest'] {
+  return {
     keys: () => connections.query<SigningKeyRow>(selectKeys, []),
     registerKey: (publicKey) => changeKey(connections, publicKey, { retire: false }),
     rotateKey: (publicKey) => changeKey(connections, publicKey, { retire: true }),

@@ -48,27 +48,27 @@ export function createNetworks(connections: Connections): Database['networks'] {
   };
 }
 
-/** The stored ids of networks. An id never changes, so each is read once. */
-export interface NetworkIds {
-  /** 0, which is no network's id, if the network was never registered: queries then find nothing. */
-  find(name: string): Promise<number>;
-  /** Throws NETWORK_UNKNOWN. */
-  get(name: string): Promise<number>;
+/** One network as the other tables see it. */
+export interface NetworkRef {
+  name: string;
+  /** Its stored id; 0, which is no network's, if it was never registered: queries then find nothing. */
+  find(): Promise<number>;
+  /** Its stored id. Throws NETWORK_UNKNOWN. */
+  get(): Promise<number>;
 }
 
-/** Makes the cache of ids. */
-export function createNetworkIds(connections: Connections): NetworkIds {
-  const known = new Map<string, number>();
-  const find = async (name: string): Promise<number> => {
-    const id = known.get(name) ?? (await connections.query<{ id: number }>(selectNetwork, [name]))[0]?.id;
-    if (id === undefined) return 0;
-    known.set(name, id);
-    return id;
+/** Refers to a network by name. Its id never changes, so it is read once. */
+export function networkRef(connections: Connections, name: string): NetworkRef {
+  let known = 0;
+  const find = async (): Promise<number> => {
+    if (known === 0) known = (await connections.query<{ id: number }>(selectNetwork, [name]))[0]?.id ?? 0;
+    return known;
   };
   return {
+    name,
     find,
-    get: async (name) => {
-      const id = await find(name);
+    get: async () => {
+      const id = await find();
       if (id !== 0) return id;
       throw new PackhouseError({
         code: 'NETWORK_UNKNOWN',

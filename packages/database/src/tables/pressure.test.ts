@@ -8,15 +8,14 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 it('remembers since when staging is full, and forgets it', async () => {
-  const { pressure } = open.database;
-  expect(await pressure.get('main')).toBeNull();
-  expect(await pressure.get('nowhere')).toBeNull();
-  await pressure.note('main', { stagedBytes: 200, limitBytes: 100 });
-  const first = await pressure.get('main');
+  expect(await open.main.pressure.get()).toBeNull();
+  expect(await open.database.network('nowhere').pressure.get()).toBeNull();
+  await open.main.pressure.note({ stagedBytes: 200, limitBytes: 100 });
+  const first = await open.main.pressure.get();
   expect(first).toMatchObject({ stagedBytes: 200, limitBytes: 100 });
-  await pressure.note('main', { stagedBytes: 300, limitBytes: 100 });
-  expect(await pressure.get('main')).toEqual({ since: first?.since, stagedBytes: 300, limitBytes: 100 });
-  await pressure.clear('main');
-  await pressure.clear('nowhere');
-  expect(await pressure.get('main')).toBeNull();
+  await open.main.pressure.note({ stagedBytes: 300, limitBytes: 100 });
+  expect(await open.main.pressure.get()).toEqual({ since: first?.since, stagedBytes: 300, limitBytes: 100 });
+  await open.main.pressure.clear();
+  await open.database.network('nowhere').pressure.clear();
+  expect(await open.main.pressure.get()).toBeNull();
 });

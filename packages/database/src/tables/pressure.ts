@@ -1,6 +1,6 @@
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
-import type { NetworkIds } from './networks.js';
+import type { NetworkDatabase } from '../contract/database.js';
+import type { NetworkRef } from './networks.js';
 
 /** $1 network id, $2 staged bytes, $3 limit in bytes. It counts from when it was noted first. */
 const upsertPressure = statement(
@@ -23,20 +23,20 @@ const selectPressure = statement(
 );
 
 /** Whether fetching for a network is stopped because the staging area is full. */
-export function createPressure(connections: Connections, ids: NetworkIds): Database['pressure'] {
+export function createPressure(connections: Connections, network: NetworkRef): NetworkDatabase['pressure'] {
   return {
-    note: async (network, { stagedBytes, limitBytes }) => {
-      await connections.query(upsertPressure, [await ids.get(network), stagedBytes, limitBytes]);
+    note: async ({ stagedBytes, limitBytes }) => {
+      await connections.query(upsertPressure, [await network.get(), stagedBytes, limitBytes]);
     },
-    clear: async (network) => {
-      await connections.query(deletePressure, [await ids.find(network)]);
+    clear: async () => {
+      await connections.query(deletePressure, [await network.find()]);
     },
-    get: async (network) => {
-      const values = [await ids.find(network)];
+    get: async () => {
+      const values = [await network.find()];
       const [row] = await connections.query<Pressure>(selectPressure, values);
       return row ?? null;
     },
   };
 }
 
-type Pressure = NonNullable<Awaited<ReturnType<Database['pressure']['get']>>>;
+type Pressure = NonNullable<Awaited<ReturnType<NetworkDatabase['pressure']['get']>>>;

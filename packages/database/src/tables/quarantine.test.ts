@@ -9,10 +9,8 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 it('tries again after 1, 2, 4 … minutes, and every day in the end', async () => {
-  const { quarantine } = open.database;
   const put = () =>
-    quarantine.put({
-      network: 'main',
+    open.main.quarantine.put({
       number: 7,
       kinds: ['traces'],
       cause: 'PROOF_FAILED',
@@ -24,7 +22,7 @@ it('tries again after 1, 2, 4 … minutes, and every day in the end', async () =
   const asked = async () => (await open.sql<{ at: Date }>('SELECT clock_timestamp() AS at'))[0]!.at.getTime();
   let attempts = 0;
   for (const _ of Array.from({ length: 14 })) {
-    await quarantine.retry('main', { start: 7, end: 7 });
+    await open.main.quarantine.retry({ start: 7, end: 7 });
     const before = await asked();
     const row = await put();
     attempts += 1;
@@ -43,39 +41,39 @@ it('lists by network, remembers all kinds that failed, forgets on removal', asyn
   const { quarantine, networks } = open.database;
   await networks.register({ id: 'second', chainId: 2 });
   const row = { number: 9, cause: 'RECORD_INVALID', message: 'x', upstream: null, payloadDigest: null };
-  await quarantine.put({ ...row, network: 'second', kinds: ['logs'] });
-  await quarantine.put({ ...row, network: 'second', kinds: ['blocks'] });
-  expect(await quarantine.list('second')).toMatchObject([
+  await open.database.network('second').quarantine.put({ ...row, kinds: ['logs'] });
+  await open.database.network('second').quarantine.put({ ...row, kinds: ['blocks'] });
+  expect(await open.database.network('second').quarantine.list()).toMatchObject([
     { network: 'second', number: 9, kinds: ['blocks', 'logs'] },
   ]);
   expect((await quarantine.list()).map(({ network }) => network)).toContain('second');
-  await quarantine.settle('second', { start: 9, end: 9 }, KINDS);
-  await quarantine.settle('nowhere', { start: 9, end: 9 }, KINDS);
-  expect(await quarantine.list('second')).toEqual([]);
+  await open.database.network('second').quarantine.settle({ start: 9, end: 9 }, KINDS);
+  await open.database.network('nowhere').quarantine.settle({ start: 9, end: 9 }, KINDS);
+  expect(await open.database.network('second').quarantine.list()).toEqual([]);
 });
 
 it('tries the blocks of a range at once when it is told to, and counts those tries like any other', async () => {
-  const { quarantine, networks } = open.database;
+  const { networks } = open.database;
   await networks.register({ id: 'third', chainId: 3 });
   const row = { cause: 'PROOF_FAILED', message: 'x', upstream: null, payloadDigest: null };
   for (const number of [10, 11, 12])
-    await quarantine.put({ ...row, network: 'third', number, kinds: ['logs'] });
-  expect(await quarantine.retry('third', { start: 11, end: 99 })).toBe(2);
-  expect(await quarantine.retry('nowhere', { start: 0, end: 99 })).toBe(0);
+    await open.database.network('third').quarantine.put({ ...row, number, kinds: ['logs'] });
+  expect(await open.database.network('third').quarantine.retry({ start: 11, end: 99 })).toBe(2);
+  expect(await open.database.network('nowhere').quarantine.retry({ start: 0, end: 99 })).toBe(0);
   const now = (await open.sql<{ at: Date }>('SELECT clock_timestamp() AS at'))[0]!.at;
-  const due = (await quarantine.list('third')).filter((each) => each.nextTry <= now);
+  const due = (await open.database.network('third').quarantine.list()).filter((each) => each.nextTry <= now);
   expect(due.map(({ number, attempts }) => [number, attempts])).toEqual([
     [11, 1],
     [12, 1],
   ]);
-  const again = await quarantine.put({ ...row, network: 'third', number: 11, kinds: ['logs'] });
+  const again = await open.database.network('third').quarantine.put({ ...row, number: 11, kinds: ['logs'] });
   expect(again.attempts).toBe(2);
   expect(again.nextTry.getTime()).toBeGreaterThan(now.getTime());
 });
 
 const unavailable = { cause: 'BLOCKS_UNAVAILABLE', message: 'x', upstream: null, payloadDigest: null };
 const ranges = async (network: string) =>
-  (await open.database.quarantine.list(network)).map(({ number, end, kinds, attempts }) => [
+  (await open.database.network(network).quarantine.list()).map(({ number, end, kinds, attempts }) => [
     number,
     end,
     kinds.join(),
@@ -83,29 +81,33 @@ const ranges = async (network: string) =>
   ]);
 
 it('holds a range as one row, splits it where a part is had or fails once more, and joins what fails alike', async () => {
-  const { quarantine, networks, coverage } = open.database;
+  const { networks } = open.database;
   await networks.register({ id: 'ranges', chainId: 4 });
   const put = (number: number, end: number) =>
-    quarantine.put({ ...unavailable, network: 'ranges', number, end, kinds: ['logs', 'traces'] });
+    open.database
+      .network('ranges')
+      .quarantine.put({ ...unavailable, number, end, kinds: ['logs', 'traces'] });
   await put(100, 199);
   await put(200, 299);
   expect(await ranges('ranges')).toEqual([[100, 299, 'logs,traces', 1]]);
-  expect((await coverage('ranges', 'logs', { start: 250, end: 400 })).quarantined).toEqual([
-    { start: 250, end: 299 },
-  ]);
+  expect(
+    (await open.database.network('ranges').coverage('logs', { start: 250, end: 400 })).quarantined,
+  ).toEqual([{ start: 250, end: 299 }]);
 
-  await quarantine.settle('ranges', { start: 150, end: 159 }, ['logs']);
+  await open.database.network('ranges').quarantine.settle({ start: 150, end: 159 }, ['logs']);
   expect(await ranges('ranges')).toEqual([
     [100, 149, 'logs,traces', 1],
     [150, 159, 'traces', 1],
     [160, 299, 'logs,traces', 1],
   ]);
-  await quarantine.settle('ranges', { start: 0, end: 199 }, ['blocks', 'logs', 'traces']);
+  await open.database
+    .network('ranges')
+    .quarantine.settle({ start: 0, end: 199 }, ['blocks', 'logs', 'traces']);
   expect(await ranges('ranges')).toEqual([[200, 299, 'logs,traces', 1]]);
 
   await put(200, 231);
   expect(await ranges('ranges')).toEqual([[200, 299, 'logs,traces', 1]]);
-  await quarantine.retry('ranges', { start: 200, end: 299 });
+  await open.database.network('ranges').quarantine.retry({ start: 200, end: 299 });
   await put(200, 231);
   expect(await ranges('ranges')).toEqual([
     [200, 231, 'logs,traces', 2],
@@ -116,19 +118,18 @@ it('holds a range as one row, splits it where a part is had or fails once more, 
 });
 
 it('keeps what each upstream did, and the times of what a change only splits', async () => {
-  const { quarantine, networks } = open.database;
+  const { networks } = open.database;
   await networks.register({ id: 'split', chainId: 5 });
   const tried = [{ upstream: 'a', cause: 'PROOF_FAILED', message: 'lies', payloadDigest: 'cd'.repeat(32) }];
-  const whole = await quarantine.put({
+  const whole = await open.database.network('split').quarantine.put({
     ...unavailable,
-    network: 'split',
     number: 0,
     end: 9,
     kinds: ['logs'],
     tried,
   });
-  await quarantine.settle('split', { start: 5, end: 5 }, ['logs']);
-  const rows = await quarantine.list('split');
+  await open.database.network('split').quarantine.settle({ start: 5, end: 5 }, ['logs']);
+  const rows = await open.database.network('split').quarantine.list();
   expect(rows.map(({ number, end }) => [number, end])).toEqual([
     [0, 4],
     [6, 9],
@@ -139,18 +140,22 @@ it('keeps what each upstream did, and the times of what a change only splits', a
 });
 
 it('gives what is due and still wanted, bounded, oldest first', async () => {
-  const { quarantine, networks, wanted } = open.database;
+  const { networks, wanted } = open.database;
   await networks.register({ id: 'due', chainId: 6 });
-  const range = await wanted.add({ network: 'due', kinds: ['logs'], start: 0, end: 50, priority: 1 });
+  const range = await open.database
+    .network('due')
+    .wanted.add({ kinds: ['logs'], start: 0, end: 50, priority: 1 });
   for (const number of [10, 20, 30, 60])
-    await quarantine.put({ ...unavailable, network: 'due', number, kinds: ['logs'] });
-  await quarantine.put({ ...unavailable, network: 'due', number: 40, kinds: ['traces'] });
+    await open.database.network('due').quarantine.put({ ...unavailable, number, kinds: ['logs'] });
+  await open.database.network('due').quarantine.put({ ...unavailable, number: 40, kinds: ['traces'] });
   const due = async (now: Date, finalized = 100, limit = 10) =>
-    (await quarantine.due('due', { now, finalized, limit })).map(({ number }) => number);
+    (await open.database.network('due').quarantine.due({ now, finalized, limit })).map(
+      ({ number }) => number,
+    );
   expect(await due(new Date(0))).toEqual([]);
   const later = new Date(Date.now() + 86_400_000);
   expect((await due(later)).sort()).toEqual([10, 20, 30]);
-  await quarantine.retry('due', { start: 20, end: 25 });
+  await open.database.network('due').quarantine.retry({ start: 20, end: 25 });
   expect(await due(later, 100, 1)).toEqual([20]);
   expect(await due(later, 15)).toEqual([10]);
   await wanted.setState(range.id, 'paused');
@@ -158,48 +163,52 @@ it('gives what is due and still wanted, bounded, oldest first', async () => {
 });
 
 it('lists by cause and page by page, counts by cause, and counts the blocks of a retry', async () => {
-  const { quarantine, networks } = open.database;
+  const { networks } = open.database;
   await networks.register({ id: 'pages', chainId: 7 });
   for (const number of [1, 2, 3])
-    await quarantine.put({
+    await open.database.network('pages').quarantine.put({
       ...unavailable,
       cause: 'PROOF_FAILED',
-      network: 'pages',
       number,
       kinds: ['logs'],
     });
-  await quarantine.put({ ...unavailable, network: 'pages', number: 100, end: 199, kinds: ['logs'] });
-  const first = await quarantine.list('pages', { limit: 2 });
+  await open.database
+    .network('pages')
+    .quarantine.put({ ...unavailable, number: 100, end: 199, kinds: ['logs'] });
+  const first = await open.database.network('pages').quarantine.list({ limit: 2 });
   expect(first.map(({ number }) => number)).toEqual([1, 2]);
-  const second = await quarantine.list('pages', { after: { network: 'pages', number: 2 } });
+  const second = await open.database
+    .network('pages')
+    .quarantine.list({ after: { network: 'pages', number: 2 } });
   expect(second.map(({ number }) => number)).toEqual([3, 100]);
-  expect(await quarantine.list('pages', { cause: 'BLOCKS_UNAVAILABLE' })).toHaveLength(1);
-  expect(await quarantine.causes('pages')).toEqual([
+  expect(await open.database.network('pages').quarantine.list({ cause: 'BLOCKS_UNAVAILABLE' })).toHaveLength(
+    1,
+  );
+  expect(await open.database.network('pages').quarantine.causes()).toEqual([
     { cause: 'BLOCKS_UNAVAILABLE', entries: 1, blocks: 100 },
     { cause: 'PROOF_FAILED', entries: 3, blocks: 3 },
   ]);
-  expect(await quarantine.retry('pages', { start: 2, end: 109 })).toBe(12);
-  expect(await quarantine.within('pages', { start: 150, end: 150 })).toMatchObject([
+  expect(await open.database.network('pages').quarantine.retry({ start: 2, end: 109 })).toBe(12);
+  expect(await open.database.network('pages').quarantine.within({ start: 150, end: 150 })).toMatchObject([
     { number: 100, end: 199 },
   ]);
 });
 
 it('stays free of overlaps when many change the same part of it at once', async () => {
-  const { quarantine, networks } = open.database;
+  const { networks } = open.database;
   await networks.register({ id: 'race', chainId: 8 });
   await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
       i % 5 === 4
-        ? quarantine.settle('race', { start: i * 3, end: i * 3 + 4 }, ['logs'])
-        : quarantine.put({
+        ? open.database.network('race').quarantine.settle({ start: i * 3, end: i * 3 + 4 }, ['logs'])
+        : open.database.network('race').quarantine.put({
             ...unavailable,
-            network: 'race',
             number: (i % 7) * 5,
             end: (i % 7) * 5 + i,
             kinds: ['logs'],
           }),
     ),
   );
-  const rows = await quarantine.list('race');
+  const rows = await open.database.network('race').quarantine.list();
   for (const [i, row] of rows.entries()) expect(row.number).toBeGreaterThan(rows[i - 1]?.end ?? -1);
 });

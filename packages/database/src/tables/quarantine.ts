@@ -1,9 +1,9 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import { kindsMask, kindsOf } from '../connection/codes.js';
 import { type Connections, type Session, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
+import type { NetworkDatabase, QuarantinePage } from '../contract/database.js';
 import type { QuarantineRow, QuarantineTry } from '../contract/rows.js';
-import type { NetworkIds } from './networks.js';
+import type { NetworkRef } from './networks.js';
 
 const COLUMNS =
   'block, blocks, kinds, cause, message, upstream, payload_digest, attempts, first_seen, next_try, tried';
@@ -94,41 +94,48 @@ const deleteQuarantine = statement(
 );
 
 /** Blocks that could not be fetched or did not pass, and when they are tried again. */
-export function createQuarantine(connections: Connections, ids: NetworkIds): Database['quarantine'] {
+export function createQuarantine(
+  connections: Connections,
+  network: NetworkRef,
+): NetworkDatabase['quarantine'] {
   return {
-    put: async (row) => {
-      const { network } = row;
-      return put(connections, { network, networkId: await ids.get(network) }, row);
-    },
-    settle: async (network, range, kinds) =>
-      settle(connections, { network, networkId: await ids.find(network) }, range, kinds),
-    retry: async (network, { start, end }) => {
-      const values = [await ids.find(network), start, lastBlock(end)];
+    put: async (row) => put(connections, { network: network.name, networkId: await network.get() }, row),
+    settle: async (range, kinds) =>
+      settle(connections, { network: network.name, networkId: await network.find() }, range, kinds),
+    retry: async ({ start, end }) => {
+      const values = [await network.find(), start, lastBlock(end)];
       const rows = await connections.query<{ blocks: number }>(updateNextTry, values);
       return rows.reduce((sum, row) => sum + row.blocks, 0);
     },
-    list: async (network, { cause, after, limit } = {}) => {
-      const rows = await connections.query<StoredQuarantine & { network: string }>(selectQuarantine, [
-        network ?? null,
-        cause ?? null,
-        after?.network ?? null,
-        after?.number ?? null,
-        limit ?? null,
-      ]);
-      return rows.map((row) => quarantineOf(row.network, row));
-    },
-    within: async (network, { start, end }) => {
-      const values = [await ids.find(network), start, lastBlock(end)];
+    list: (page) => listQuarantine(connections, network.name, page),
+    within: async ({ start, end }) => {
+      const values = [await network.find(), start, lastBlock(end)];
       const rows = await connections.query<StoredQuarantine>(selectOverlapping, values);
-      return rows.map((row) => quarantineOf(network, row));
+      return rows.map((row) => quarantineOf(network.name, row));
     },
-    due: async (network, { now, finalized, limit }) => {
-      const values = [await ids.find(network), now, finalized, limit];
+    due: async ({ now, finalized, limit }) => {
+      const values = [await network.find(), now, finalized, limit];
       const rows = await connections.query<StoredQuarantine>(selectDue, values);
-      return rows.map((row) => quarantineOf(network, row));
+      return rows.map((row) => quarantineOf(network.name, row));
     },
-    causes: async (network) => connections.query(selectCauses, [await ids.find(network)]),
+    causes: async () => connections.query(selectCauses, [await network.find()]),
   };
+}
+
+/** Rows of one network, or of all. */
+export async function listQuarantine(
+  connections: Connections,
+  network: string | null,
+  { cause, after, limit }: QuarantinePage = {},
+): Promise<QuarantineRow[]> {
+  const rows = await connections.query<StoredQuarantine & { network: string }>(selectQuarantine, [
+    network,
+    cause ?? null,
+    after?.network ?? null,
+    after?.number ?? null,
+    limit ?? null,
+  ]);
+  return rows.map((row) => quarantineOf(row.network, row));
 }
 
 /** A range may end beyond the highest number that Postgres adds one to. */
@@ -143,7 +150,7 @@ interface Place {
 }
 
 /**
- * Adds or renews a row (see Database.quarantine.put).
+ * Adds or renews a row (see NetworkDatabase.quarantine.put).
  *
  * Rows within the new one are merged into it, rows that reach beyond it keep the rest. Long rows that touch and
  * fail alike become one: a part of the chain that no node keeps is one row, however many jobs asked for it.
@@ -151,7 +158,7 @@ interface Place {
 function put(
   connections: Connections,
   place: Place,
-  request: Parameters<Database['quarantine']['put']>[0],
+  request: Parameters<NetworkDatabase['quarantine']['put']>[0],
 ): Promise<QuarantineRow> {
   const { number: start, kinds } = request;
   const end = request.end ?? start;
@@ -193,7 +200,7 @@ function put(
   });
 }
 
-/** Takes kinds of a range out of the quarantine (see Database.quarantine.settle). */
+/** Takes kinds of a range out of the quarantine (see NetworkDatabase.quarantine.settle). */
 async function settle(
   connections: Connections,
   place: Place,

@@ -1,8 +1,8 @@
 import { kindsMask, kindsOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database } from '../contract/database.js';
+import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { WantedRange } from '../contract/rows.js';
-import type { NetworkIds } from './networks.js';
+import type { NetworkRef } from './networks.js';
 
 /** $1 network id, $2 kinds (mask), $3 start, $4 end or null, $5 priority. */
 const insertWanted = statement(
@@ -45,15 +45,21 @@ interface Row {
   created_at: Date;
 }
 
-/** The ranges that operators asked for. */
-export function createWanted(connections: Connections, ids: NetworkIds): Database['wanted'] {
+/** The ranges of a network that operators asked for. */
+export function createWanted(connections: Connections, network: NetworkRef): NetworkDatabase['wanted'] {
   return {
-    add: async ({ network, kinds, start, end, priority }) => {
-      const id = await ids.get(network);
-      const values = [id, kindsMask(kinds), start, end, priority];
+    add: async ({ kinds, start, end, priority }) => {
+      const values = [await network.get(), kindsMask(kinds), start, end, priority];
       return rangeOf((await connections.query<Row>(insertWanted, values))[0]!);
     },
-    list: async (network) => (await connections.query<Row>(selectWanted, [network ?? null])).map(rangeOf),
+    list: async () => (await connections.query<Row>(selectWanted, [network.name])).map(rangeOf),
+  };
+}
+
+/** The ranges of all networks. */
+export function createAllWanted(connections: Connections): Database['wanted'] {
+  return {
+    list: async () => (await connections.query<Row>(selectWanted, [null])).map(rangeOf),
     setState: async (id, state) =>
       (await connections.query<Row>(updateWantedState, [id, state])).map(rangeOf)[0] ?? null,
   };

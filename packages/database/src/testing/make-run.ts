@@ -32,13 +32,12 @@ export function makeFragment(kind: Kind, startBlock: number, endBlock: number, b
 export function makeRun(
   start: number,
   end: number,
-  options: { kinds?: readonly Kind[]; blocksAFragment?: number; branch?: string; network?: string } = {},
+  options: { kinds?: readonly Kind[]; blocksAFragment?: number; branch?: string } = {},
 ): StageRequest {
-  const { kinds = KINDS, blocksAFragment = 1, branch = 'a', network = 'main' } = options;
+  const { kinds = KINDS, blocksAFragment = 1, branch = 'a' } = options;
   const blocks: StagedBlock[] = [];
   for (let number = start; number <= end; number += 1) blocks.push(makeBlock(number, branch));
   return {
-    network,
     blocks,
     kinds: kinds.map((kind) => {
       const fragments: Fragment[] = [];
@@ -57,7 +56,6 @@ export function makeBundle(kind: Kind, start: number, end: number, branch = 'a')
     fragments.push({ startBlock: number, endBlock: number, byteLength: 10, rawLength: 20, crc32: number });
   }
   return {
-    network: 'main',
     kind,
     start,
     end,

@@ -2,7 +2,7 @@ import { freshDatabase } from '@packhouse/local';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import pg from 'pg';
 import { inject } from 'vitest';
-import type { Database } from '../contract/database.js';
+import type { Database, NetworkDatabase } from '../contract/database.js';
 import { createDatabase } from '../create-database.js';
 
 /** A context that says nothing. */
@@ -18,6 +18,8 @@ export function silentContext(): Context {
 /** A migrated database of a test's own, with a second way in for looking behind the port. */
 export interface OpenDatabase {
   database: Database;
+  /** Its network `main`. */
+  main: NetworkDatabase;
   url: string;
   /** Runs one statement on a connection of its own. */
   sql<R extends object>(text: string, values?: unknown[]): Promise<R[]>;
@@ -46,6 +48,7 @@ export async function openDatabase(poolSize = 10): Promise<OpenDatabase> {
   await database.networks.register({ id: 'main', chainId: 1 });
   return {
     database,
+    main: database.network('main'),
     url: fresh.url,
     another,
     sql: async <R extends object>(text: string, values: unknown[] = []) =>

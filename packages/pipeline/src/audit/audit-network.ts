@@ -160,7 +160,7 @@ async function publishedSide(
   const reader = createSideReader(parts, network, signal);
   const published = new Map<Kind, BlockRange[]>();
   for (const kind of ['blocks', 'receipts'] as const) {
-    published.set(kind, unionRanges((await parts.database.coverage(network, kind)).published));
+    published.set(kind, unionRanges((await parts.database.network(network).coverage(kind)).published));
   }
   return {
     at: async (kind, number, until) =>

@@ -23,7 +23,7 @@ test('what was published audits clean in all kinds, every object read once', asy
   let bytes = 0;
   let bundles = 0;
   for (const kind of KINDS) {
-    const totals = await world.database.bundles.totals('main', kind);
+    const totals = await world.database.network('main').bundles.totals(kind);
     bytes += totals.bytes;
     bundles += totals.bundles;
   }

@@ -113,7 +113,7 @@ function inSample(options: {
 async function refuseEmpty(database: Database, { networks, kinds, range }: AuditRequest): Promise<void> {
   for (const network of networks) {
     for (const kind of kinds) {
-      const { published } = await database.coverage(network, kind, range);
+      const { published } = await database.network(network).coverage(kind, range);
       if (intersectRanges(unionRanges(published), [range]).length > 0) return;
     }
   }

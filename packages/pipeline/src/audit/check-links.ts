@@ -56,13 +56,16 @@ export function checkLinks(
 
 /** Checks the hashes in a row against those of the rows right before and after it. */
 export async function checkNeighbours(
-  { database, report }: { database: Pick<Database, 'bundles'>; report: AuditReport },
+  { database, report }: { database: Pick<Database, 'network'>; report: AuditReport },
   row: BundleRow,
   known: BundleRow | null,
 ): Promise<void> {
   const { network, kind, start, end } = row;
   const find = (number: number): Promise<BundleRow | null> =>
-    database.bundles.covering(network, kind, number).catch(() => null);
+    database
+      .network(network)
+      .bundles.covering(kind, number)
+      .catch(() => null);
   const before = known?.end === start - 1 ? known : start === 0 ? null : await find(start - 1);
   if (before !== null) linkRows(report, before, row);
   const after = await find(end + 1);

@@ -222,7 +222,7 @@ describe('hashes that do not fit', () => {
     expect(outcome.repairs[0]?.message).toMatch(
       /is not repaired: the nodes give 0x.* Nothing was changed\.$/,
     );
-    expect((await world.database.bundles.covering('main', 'receipts', HURT))?.firstHash).toBe(wrong);
+    expect((await world.database.network('main').bundles.covering('receipts', HURT))?.firstHash).toBe(wrong);
   });
 
   test('a parent link that is broken between two bundles', async () => {

@@ -60,10 +60,10 @@ interface AlarmedBundle {
 
 /** What the open alarm of a network lists as damaged. */
 export async function alarmedBundles(
-  database: Pick<Database, 'alarms'>,
+  database: Pick<Database, 'network'>,
   network: string,
 ): Promise<{ open: boolean; bundles: AlarmedBundle[]; more: number }> {
-  const alarm = (await database.alarms.list({ network })).find(({ name }) => name === BUNDLE_DAMAGED);
+  const alarm = (await database.network(network).alarms.list()).find(({ name }) => name === BUNDLE_DAMAGED);
   return { open: alarm !== undefined, ...contentOf(alarm) };
 }
 
@@ -72,7 +72,7 @@ export async function alarmedBundles(
  * found no damage. The count of bundles beyond the list is only reset by an audit of `everything`.
  */
 export async function settleAlarm(
-  database: Pick<Database, 'alarms'>,
+  database: Pick<Database, 'network'>,
   network: string,
   audit: {
     damaged: readonly DamagedBundle[];
@@ -88,7 +88,7 @@ export async function settleAlarm(
   const all: AlarmedBundle[] = [...found, ...kept];
   const left = (audit.everything ? 0 : more) + audit.others + Math.max(0, all.length - NAMED);
   if (all.length + left === 0) {
-    if (open) await database.alarms.clear(network, BUNDLE_DAMAGED, 'itself');
+    if (open) await database.network(network).alarms.clear(BUNDLE_DAMAGED, 'itself');
     return;
   }
   const bundles = all.slice(0, NAMED);
@@ -97,8 +97,7 @@ export async function settleAlarm(
     .slice(0, SHOWN)
     .map(({ kind, start, end, causes }) => `${kind} ${start}-${end} (${causes.join(', ')})`);
   const rest = count - names.length;
-  await database.alarms.raise({
-    network,
+  await database.network(network).alarms.raise({
     name: BUNDLE_DAMAGED,
     message: `${count} published ${count === 1 ? 'bundle' : 'bundles'} of ${network} ${count === 1 ? 'is' : 'are'} damaged: ${names.join('; ')}${
       rest > 0 ? `${names.length > 0 ? ' and ' : ''}${rest} more` : ''

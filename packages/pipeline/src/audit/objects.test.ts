@@ -110,12 +110,12 @@ test('a sample is the same for the same seed, and everything is in some sample',
 });
 
 test('one kind alone is checked against the headers in blocks, of which only what is needed is read', async () => {
-  const totals = await world.database.bundles.totals('main', 'receipts');
+  const totals = await world.database.network('main').bundles.totals('receipts');
   const { summary, findings } = await auditWorld(world, { kinds: ['receipts'], objects: false });
   expect(findings).toEqual([]);
   expect(summary.unchecked).toEqual([]);
   expect(summary.bundles).toBe(totals.bundles);
-  const blocks = await world.database.bundles.totals('main', 'blocks');
+  const blocks = await world.database.network('main').bundles.totals('blocks');
   expect(summary.bytesRead).toBeGreaterThan(totals.bytes);
   expect(summary.bytesRead).toBeLessThan(totals.bytes + blocks.bytes);
 });

@@ -65,7 +65,7 @@ async function unnamed(
 ): Promise<NamedObject[]> {
   if (page.length === 0) return [];
   const starts = [...new Set(page.map(({ start }) => start))];
-  const known = await database.audit.knownKeys(network, kind, starts);
+  const known = await database.network(network).audit.knownKeys(kind, starts);
   return page.filter(({ key }) => !known.has(key));
 }
 
@@ -153,7 +153,7 @@ export async function deleteOrphans(
         const object = await objectStore.head(key, { signal });
         const written = object?.modifiedAt?.getTime();
         if (written === undefined || context.clock.now() - written < SETTLED_MS) continue;
-        if ((await database.audit.knownKeys(network, kind, [start])).has(key)) continue;
+        if ((await database.network(network).audit.knownKeys(kind, [start])).has(key)) continue;
         await objectStore.delete(key);
         deleted.push(key);
       }

@@ -26,7 +26,7 @@ export async function* selectBundles(
   for await (const bundle of bundleRanges(database, request)) {
     if (!request.chosen(bundle)) continue;
     try {
-      const row = await database.bundles.covering(network, kind, bundle.start);
+      const row = await database.network(network).bundles.covering(kind, bundle.start);
       if (row !== null) yield row;
     } catch (error) {
       if (!isPackhouseError(error, 'BUNDLE_INVALID')) throw error;
@@ -40,12 +40,12 @@ async function* bundleRanges(
   database: Database,
   { network, kind, range }: { network: string; kind: Kind; range: BlockRange },
 ): AsyncGenerator<BlockRange, void, undefined> {
-  const { published } = await database.coverage(network, kind, range);
+  const { published } = await database.network(network).coverage(kind, range);
   let seen = -1;
   for (const span of intersectRanges(unionRanges(published), [range])) {
     for (let start = span.start; start <= span.end; start += WINDOW_BLOCKS) {
       const window = { start, end: Math.min(span.end, start + WINDOW_BLOCKS - 1) };
-      for (const bundle of await database.bundles.ranges(network, kind, window)) {
+      for (const bundle of await database.network(network).bundles.ranges(kind, window)) {
         // A bundle that reaches into the next window is in both.
         if (bundle.start <= seen) continue;
         seen = bundle.start;

@@ -17,8 +17,7 @@ async function auditOf(
     for (const { number } of blocks.filter(({ number }, i) => blocks[i - 1]?.number !== number - 1)) {
       let end = number;
       while (blocks.some((block) => block.number === end + 1)) end++;
-      await world.database.wanted.add({
-        network: 'main',
+      await world.database.network('main').wanted.add({
         kinds: [...kinds],
         start: number,
         end,
@@ -27,7 +26,7 @@ async function auditOf(
     }
     await world.noteHead();
     await world.settle();
-    expect(await world.database.quarantine.list('main')).toEqual([]);
+    expect(await world.database.network('main').quarantine.list()).toEqual([]);
     return await auditWorld(world);
   } finally {
     await world.close();

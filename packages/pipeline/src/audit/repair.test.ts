@@ -54,7 +54,9 @@ async function open(name: string): Promise<Stage> {
 }
 
 async function allRows(world: World): Promise<BundleRow[]> {
-  const rows = await Promise.all(KINDS.map((kind) => world.database.bundles.list('main', kind, 0, 100)));
+  const rows = await Promise.all(
+    KINDS.map((kind) => world.database.network('main').bundles.list(kind, 0, 100)),
+  );
   return rows.flat();
 }
 

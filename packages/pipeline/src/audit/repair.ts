@@ -104,10 +104,8 @@ async function blameLink(
   { network, kind, start, end }: DamagedBundle,
   signal: AbortSignal,
 ): Promise<void> {
-  const [before, row] = await Promise.all([
-    database.bundles.covering(network, kind, start - 1),
-    database.bundles.covering(network, kind, start),
-  ]);
+  const { bundles } = database.network(network);
+  const [before, row] = await Promise.all([bundles.covering(kind, start - 1), bundles.covering(kind, start)]);
   if (before === null || row === null || row.firstParentHash === before.lastHash) return;
   const [theirs, ours] = [await source.blockHash(start - 1, signal), await source.blockHash(start, signal)];
   const wrong =
@@ -168,12 +166,13 @@ async function repairBundle(
 ): Promise<BundleRow> {
   const { database, objectStore, signers } = parts;
   const { network, kind, start } = damaged;
+  const { bundles } = database.network(network);
   const lock = await database.tryLock(`repair:${network}:${kind}`);
   if (lock === null) throw busy(damaged);
   const scope = openScope(signal, lock.lost);
   const stop = scope.signal;
   try {
-    const row = await database.bundles.covering(network, kind, start);
+    const row = await bundles.covering(kind, start);
     if (row === null || row.start !== start) throw gone(damaged);
     // Another process repaired it meanwhile.
     if (row.version !== damaged.version) return row;
@@ -183,7 +182,7 @@ async function repairBundle(
     await putVerified(objectStore, bundle, body, stop);
     const clients = run.blocks.flatMap(({ client }) => client ?? []);
     return await withSigner(signers, (signer) =>
-      database.bundles.supersede(bundle, {
+      bundles.supersede(bundle, {
         replaces: row.sha256,
         reason: damaged.message,
         ...(signer === undefined ? {} : { sealing: { signer, clients } }),

@@ -19,7 +19,7 @@ const scheduled = (share: number, seed: string): ReturnType<typeof scheduledAudi
 
 test('of nothing there is nothing to note', async () => {
   expect(await scheduled(0.001, 'a')).toBeNull();
-  expect(await world.database.audit.last('main')).toBeNull();
+  expect(await world.database.network('main').audit.last()).toBeNull();
   await world.want(FIRST, FIRST + 19);
   await world.noteHead();
   await world.settle();
@@ -28,7 +28,7 @@ test('of nothing there is nothing to note', async () => {
 test('of few bundles one is audited, another one the next time, and the run is noted', async () => {
   const run = await scheduled(0.000001, 'a');
   expect(run).toMatchObject({ network: 'main', bundles: 1, findings: 0 });
-  expect(await world.database.audit.last('main')).toEqual(run);
+  expect(await world.database.network('main').audit.last()).toEqual(run);
   const sizes = new Set<number>();
   for (let seed = 0; seed < 30; seed++) sizes.add((await scheduled(0.000001, String(seed)))?.bytesRead ?? 0);
   expect(sizes.size).toBeGreaterThan(3);
@@ -42,7 +42,7 @@ test('damage raises an alarm by name; it stays until the bundle is seen sound, a
   await putRaw(world.objectStore, row.objectKey, damaged);
 
   expect(await scheduled(1, 'a')).toMatchObject({ findings: 1 });
-  const [alarm] = await world.database.alarms.list({ network: 'main' });
+  const [alarm] = await world.database.network('main').alarms.list();
   expect(alarm).toMatchObject({
     name: 'BUNDLE_DAMAGED',
     message: `1 published bundle of main is damaged: receipts ${row.start}-${row.end} (sha256). Run \`packhouse audit --network main --repair\`.`,
@@ -62,7 +62,7 @@ test('damage raises an alarm by name; it stays until the bundle is seen sound, a
   expect((await alarmedBundles(world.database, 'main')).bundles).toHaveLength(1);
 
   await scheduled(0.000001, 'b');
-  expect(await world.database.alarms.list({ network: 'main' })).toEqual([]);
+  expect(await world.database.network('main').alarms.list()).toEqual([]);
   expect(await world.context.metrics.render()).toMatch(
     /packhouse_audit_findings_total\{network="main",cause="sha256"\} 1/,
   );
@@ -86,7 +86,7 @@ test('a repair ends the alarm; nodes that cannot serve leave everything, and the
   node?.faults.clear();
   const after = await auditAndRepair(world, { objects: false });
   expect(after.outcome).toMatchObject({ standing: 0, repairs: [{ state: 'repaired', version: 2 }] });
-  expect(await world.database.alarms.list({ network: 'main' })).toEqual([]);
+  expect(await world.database.network('main').alarms.list()).toEqual([]);
   expect((await auditWorld(world)).findings).toEqual([]);
 });
 

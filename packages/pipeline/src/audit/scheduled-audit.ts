@@ -48,7 +48,7 @@ export async function scheduledAudit(
     );
     const { bundles, bytesRead, findings } = summary;
     const run = { network, finishedAt: new Date(context.clock.now()), bundles, bytesRead, findings };
-    await database.audit.note(run);
+    await database.network(network).audit.note(run);
     return run;
   } catch (error) {
     if (isPackhouseError(error, 'AUDIT_EMPTY')) return null;
@@ -69,11 +69,11 @@ async function oneBundle(
   const digest = createHash('sha256').update(`${seed}\n${network}`).digest();
   for (let turn = 0; turn < KINDS.length; turn++) {
     const kind = KINDS[(digest.readUInt8(6) + turn) % KINDS.length] as Kind;
-    const published = unionRanges((await database.coverage(network, kind)).published);
+    const published = unionRanges((await database.network(network).coverage(kind)).published);
     const blocks = countBlocks(published);
     if (blocks === 0) continue;
     const number = blockAt(published, Math.floor((digest.readUIntBE(0, 6) / 2 ** 48) * blocks));
-    const [bundle] = await database.bundles.ranges(network, kind, { start: number, end: number });
+    const [bundle] = await database.network(network).bundles.ranges(kind, { start: number, end: number });
     if (bundle !== undefined) return { kind, start: bundle.start };
   }
   return null;

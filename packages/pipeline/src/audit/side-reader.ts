@@ -66,7 +66,7 @@ export function createSideReader(
       let slice: Slice | null | undefined = slices.get(kind);
       if (slice === undefined || number < slice.row.start || number > slice.row.end) {
         slices.delete(kind);
-        const row = await database.bundles.covering(network, kind, number).catch(noBadRow);
+        const row = await database.network(network).bundles.covering(kind, number).catch(noBadRow);
         if (row === null || report.isDamaged(row) || isGiant(row)) return null;
         slice = { row, fragments: [], bodies: [], open: null };
       }

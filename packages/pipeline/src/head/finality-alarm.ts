@@ -1,4 +1,4 @@
-import type { AlarmRow, Database } from '@packhouse/database';
+import type { AlarmRow, NetworkDatabase } from '@packhouse/database';
 import type { BlockAnchor } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
 
@@ -7,13 +7,15 @@ export const FINALITY_ALARM = 'REORG_BELOW_FINALITY';
 
 interface FinalityParts {
   context: Context;
-  database: Database;
+  database: NetworkDatabase;
   network: string;
 }
 
 /** The open alarm of this network, if there is one. */
-export async function openFinalityAlarm({ database, network }: FinalityParts): Promise<AlarmRow | null> {
-  const open = await database.alarms.list({ network });
+export async function openFinalityAlarm({
+  database,
+}: Pick<FinalityParts, 'database'>): Promise<AlarmRow | null> {
+  const open = await database.alarms.list();
   return open.find((alarm) => alarm.name === FINALITY_ALARM) ?? null;
 }
 
@@ -23,7 +25,6 @@ export async function raiseFinalityAlarm(
   error: PackhouseError,
 ): Promise<AlarmRow> {
   const { alarm, isNew } = await database.alarms.raise({
-    network,
     name: FINALITY_ALARM,
     message: error.message,
     data: { ...error.data },
@@ -57,11 +58,8 @@ export function alarmError(alarm: AlarmRow): PackhouseError {
  * Whether an operator cleared the alarm about this same difference, which means: accept what the chain has now. Only
  * the newest past alarm counts, and not if it ended by itself.
  */
-export async function isAccepted(
-  { database, network }: FinalityParts,
-  error: PackhouseError,
-): Promise<boolean> {
-  const past = await database.alarms.list({ network, cleared: true });
+export async function isAccepted({ database }: FinalityParts, error: PackhouseError): Promise<boolean> {
+  const past = await database.alarms.list({ cleared: true });
   const last = past.find((alarm) => alarm.name === FINALITY_ALARM);
   return (
     last?.clearedBy === 'operator' &&

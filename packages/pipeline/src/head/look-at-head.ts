@@ -43,13 +43,13 @@ export async function lookAtHead(parts: ReorganiseParts, signal: AbortSignal): P
   const alarm = await openFinalityAlarm(parts);
   if (alarm !== null) {
     if (!(await agreesAgain(parts, alarmAnchor(alarm), signal))) return { halted: alarmError(alarm) };
-    await database.alarms.clear(network, FINALITY_ALARM, 'itself');
+    await database.alarms.clear(FINALITY_ALARM, 'itself');
     context.logger.warn(
       { network, alarm: FINALITY_ALARM },
       'the chain has again what is final; the alarm is cleared',
     );
   }
-  const anchor = (await database.head.anchor(network)) ?? (await publishedAnchor(parts, null));
+  const anchor = (await database.head.anchor()) ?? (await publishedAnchor(parts, null));
   try {
     const head = await source.head(signal, anchor);
     if (anchor !== null && head.number < anchor.number) {
@@ -88,10 +88,10 @@ async function agreesAgain(
 
 /** The highest published or staged block at or below `number` of which the hash is known. */
 async function lowerAnchor(parts: ReorganiseParts, number: number): Promise<BlockAnchor | null> {
-  const { database, network } = parts;
-  const finalized = (await database.head.get(network))?.finalized ?? -1;
+  const { database } = parts;
+  const finalized = (await database.head.get())?.finalized ?? -1;
   const range = { start: Math.max(0, number - LOOK_DOWN_BLOCKS), end: Math.min(number, finalized) };
-  const staged = range.end < range.start ? undefined : (await database.staging.blocks(network, range)).at(-1);
+  const staged = range.end < range.start ? undefined : (await database.staging.blocks(range)).at(-1);
   const published = await publishedAnchor(parts, number);
   if (staged === undefined || (published !== null && published.number >= staged.number)) return published;
   return { number: staged.number, hash: staged.hash };
@@ -99,17 +99,17 @@ async function lowerAnchor(parts: ReorganiseParts, number: number): Promise<Bloc
 
 /** The highest end of a bundle at or below `limit` (null: of all) near the end of what is published. */
 async function publishedAnchor(
-  { database, network }: ReorganiseParts,
+  { database }: ReorganiseParts,
   limit: number | null,
 ): Promise<BlockAnchor | null> {
   let highest: BlockAnchor | null = null;
-  const kinds = new Set((await database.wanted.list(network)).flatMap((range) => range.kinds));
+  const kinds = new Set((await database.wanted.list()).flatMap((range) => range.kinds));
   for (const kind of kinds) {
     const within = limit === null ? undefined : { start: 0, end: limit };
-    const { published } = await database.coverage(network, kind, within);
+    const { published } = await database.coverage(kind, within);
     const end = published.at(-1)?.end;
     if (end === undefined) continue;
-    const row = await database.bundles.covering(network, kind, limit === null ? end : Math.min(end, limit));
+    const row = await database.bundles.covering(kind, limit === null ? end : Math.min(end, limit));
     if (row === null) continue;
     const known =
       limit === null || row.end <= limit

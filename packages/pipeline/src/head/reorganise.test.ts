@@ -21,7 +21,7 @@ async function look(): ReturnType<typeof follow> {
 
 /** Staged hashes by number. */
 async function staged(): Promise<Map<number, string>> {
-  const blocks = await world.database.staging.blocks('main', { start: 0, end: FIRST + 10_000 });
+  const blocks = await world.database.network('main').staging.blocks({ start: 0, end: FIRST + 10_000 });
   return new Map(blocks.map((block) => [block.number, block.hash]));
 }
 
@@ -44,13 +44,15 @@ test('from one branch to another and back again, all is staged as the chain has 
   await look();
   expect(await staged()).toEqual(hashesOf(b, FIRST + 10));
   const gone = a[25] as RecordedBlock;
-  expect(await world.database.staging.abandonedAt('main', gone.number)).toBeNull();
+  expect(await world.database.network('main').staging.abandonedAt(gone.number)).toBeNull();
 
   world.nodes[0]?.setBlocks(a);
   await look();
   // The chain is two blocks shorter than what was staged: that alone is no reorganisation, the other hashes are.
   expect(await staged()).toEqual(hashesOf(a, FIRST + 10));
-  expect((await world.database.staging.abandonedAt('main', FIRST + 31))?.hash).toBe(b[31]?.block.hash);
+  expect((await world.database.network('main').staging.abandonedAt(FIRST + 31))?.hash).toBe(
+    b[31]?.block.hash,
+  );
 });
 
 test('a branch that is a hundred blocks deep is left in a few round trips and one transaction', async () => {
@@ -64,7 +66,7 @@ test('a branch that is a hundred blocks deep is left in a few round trips and on
   world.nodes[0]?.setBlocks(b);
   const before = world.nodes[0]?.stats().requests ?? 0;
   let sizes: number[] = [];
-  const { database } = world;
+  const { database } = world.parts;
   const report = await follow(
     {
       ...world.parts,
@@ -73,8 +75,8 @@ test('a branch that is a hundred blocks deep is left in a few round trips and on
         ...database,
         staging: {
           ...database.staging,
-          abandon: async (network, start) => {
-            const done = await database.staging.abandon(network, start);
+          abandon: async (start) => {
+            const done = await database.staging.abandon(start);
             sizes = [...sizes, done.abandoned];
             return done;
           },
@@ -121,7 +123,7 @@ test('answers of several nodes behind one address never abandon anything', async
   expect(asked).toBeGreaterThan(20);
   flap = false;
   expect(await staged()).toEqual(before);
-  expect((await world.database.head.get('main'))?.finalized).toBeLessThanOrEqual(FIRST + 9);
+  expect((await world.database.network('main').head.get())?.finalized).toBeLessThanOrEqual(FIRST + 9);
 });
 
 test('a node that calls less final than before is behind, and takes nothing back', async () => {
@@ -131,11 +133,14 @@ test('a node that calls less final than before is behind, and takes nothing back
   world.nodes[0]?.setFinalized(FIRST + 5);
   world.nodes[0]?.setHead(FIRST + 25);
   expect((await look()).halted).toBeNull();
-  expect(await world.database.head.get('main')).toMatchObject({ finalized: FIRST + 20, number: FIRST + 25 });
+  expect(await world.database.network('main').head.get()).toMatchObject({
+    finalized: FIRST + 20,
+    number: FIRST + 25,
+  });
   world.nodes[0]?.setHead(FIRST + 15);
   expect((await look()).halted).toBeNull();
-  expect((await world.database.head.get('main'))?.finalized).toBe(FIRST + 20);
-  expect(await world.database.head.anchor('main')).toMatchObject({ number: FIRST + 20 });
+  expect((await world.database.network('main').head.get())?.finalized).toBe(FIRST + 20);
+  expect(await world.database.network('main').head.anchor()).toMatchObject({ number: FIRST + 20 });
 });
 
 test('several upstreams, one of them on a branch that died: nothing of that branch is staged', async () => {
@@ -153,7 +158,7 @@ test('several upstreams, one of them on a branch that died: nothing of that bran
   expect((await look()).halted).toBeNull();
   expect((await look()).head?.number).toBe(FIRST + 39);
   await world.settle();
-  const rows = await world.database.bundles.list('main', 'blocks', 0, 100);
+  const rows = await world.database.network('main').bundles.list('blocks', 0, 100);
   const hashes = hashesOf(a, FIRST);
   expect(rows.map((row) => row.lastHash)).toEqual(rows.map((row) => hashes.get(row.end)));
   for (const [number, hash] of await staged()) expect(hash).toBe(hashes.get(number));
@@ -169,7 +174,7 @@ async function publishedWorld() {
   await world.want(FIRST, null);
   await look();
   await world.settle();
-  expect((await world.database.bundles.list('main', 'traces', 0, 100)).at(-1)?.end).toBe(FIRST + 19);
+  expect((await world.database.network('main').bundles.list('traces', 0, 100)).at(-1)?.end).toBe(FIRST + 19);
   return { chain, other: branchOf(chain, 10, 60) };
 }
 
@@ -178,8 +183,10 @@ async function holdings() {
   const { database } = world;
   return {
     staged: await staged(),
-    head: { ...(await database.head.get('main')), observedAt: null },
-    bundles: (await Promise.all(KINDS.map((kind) => database.bundles.list('main', kind, 0, 1_000)))).flat(),
+    head: { ...(await database.network('main').head.get()), observedAt: null },
+    bundles: (
+      await Promise.all(KINDS.map((kind) => database.network('main').bundles.list(kind, 0, 1_000)))
+    ).flat(),
   };
 }
 
@@ -225,7 +232,7 @@ test('an operator who clears the alarm says: go on with what the chain has now; 
   world.nodes[0]?.setBlocks(other, FIRST + 40);
   world.nodes[0]?.setFinalized(FIRST + 30);
   expect((await look()).halted).not.toBeNull();
-  await world.database.alarms.clear('main', 'REORG_BELOW_FINALITY', 'operator');
+  await world.database.network('main').alarms.clear('REORG_BELOW_FINALITY', 'operator');
   expect((await look()).halted).toBeNull();
   expect((await look()).halted).toBeNull();
   expect((await holdings()).bundles).toEqual(before.bundles);

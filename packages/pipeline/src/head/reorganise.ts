@@ -1,11 +1,11 @@
 import type { BlockRange } from '@packhouse/chain';
-import type { Database, StagedBlock } from '@packhouse/database';
+import type { NetworkDatabase, StagedBlock } from '@packhouse/database';
 import type { BlockAnchor, BlockHeader, BlockSource, ChainHead } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
 
 export interface ReorganiseParts {
   context: Context;
-  database: Database;
+  database: NetworkDatabase;
   source: BlockSource;
   network: string;
 }
@@ -38,7 +38,7 @@ export async function compareStaged(
 ): Promise<Comparison> {
   const range = { start: Math.max(0, floor), end: head.number };
   if (range.end < range.start) return { is: 'same' };
-  const runs = linkedRuns(await parts.database.staging.blocks(parts.network, range));
+  const runs = linkedRuns(await parts.database.staging.blocks(range));
   const tops = runs.map((run) => run.at(-1) as StagedBlock).filter((top) => !follows(top, head));
   const [lowest] = tops;
   if (lowest === undefined) return { is: 'same' };
@@ -66,7 +66,7 @@ const DEPTHS = [1, 2, 3, 5, 8, 16, 32, 64, 128] as const;
 /** Drops what is staged from a block up, in one transaction, and records it as abandoned. */
 export async function dropAbandoned(parts: ReorganiseParts, from: number): Promise<number> {
   const { context, database, network } = parts;
-  const { abandoned } = await database.staging.abandon(network, from);
+  const { abandoned } = await database.staging.abandon(from);
   context.logger.warn({ network, from, abandoned }, 'reorganisation: staged blocks dropped');
   context.metrics
     .counter('packhouse_reorganisations_total', 'Reorganisations met by the follower', ['network'])
@@ -95,21 +95,21 @@ export async function dropConflicting(
   floor: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { database, network } = parts;
+  const { database } = parts;
   const [first, last] = [proved[0], proved.at(-1)];
   if (first === undefined || last === undefined) return false;
   const around: BlockRange = { start: Math.max(0, floor, first.number - 1), end: last.number + 1 };
-  const staged = await database.staging.blocks(network, around);
+  const staged = await database.staging.blocks(around);
   const numbers = [...new Set([...staged, ...proved].map((block) => block.number))].sort((a, b) => a - b);
   const chain = await askChain(parts, numbers, null, signal);
   if (!proved.every((block) => chain.get(block.number)?.hash === block.hash)) return false;
   const wrong = staged.find((block) => (chain.get(block.number)?.hash ?? block.hash) !== block.hash);
   if (wrong === undefined) return false;
   const below = { start: Math.max(0, floor, wrong.number - LINK_BLOCKS), end: wrong.number };
-  const run = linkedRuns(await database.staging.blocks(network, below)).at(-1);
+  const run = linkedRuns(await database.staging.blocks(below)).at(-1);
   const header = chain.get(wrong.number);
   if (run === undefined || header === undefined) return false;
-  const anchor = await database.head.anchor(network);
+  const anchor = await database.head.anchor();
   const from = await lowestAbandoned(parts, { run, top: header, head: null, below: anchor }, signal);
   if (from === null) return false;
   await dropAbandoned(parts, from);

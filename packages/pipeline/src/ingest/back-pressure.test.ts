@@ -48,15 +48,15 @@ async function planAndIngest(pressure: BackPressure): ReturnType<typeof plan> {
 async function packAndReclaim(): Promise<void> {
   await world.packAll();
   await emptyQueue(world.queues, 'pack');
-  await world.database.staging.reclaim('main');
+  await world.database.network('main').staging.reclaim();
 }
 
 const stagedBlocks = async (): Promise<number> =>
-  (await world.database.staging.blocks('main', { start: 0, end: 9_999 })).length;
+  (await world.database.network('main').staging.blocks({ start: 0, end: 9_999 })).length;
 
 const isDone = async (length: number): Promise<boolean> => {
   for (const kind of KINDS) {
-    const { published } = await world.database.coverage('main', kind);
+    const { published } = await world.database.network('main').coverage(kind);
     if (published.reduce((sum, { start, end }) => sum + end - start + 1, 0) < length) return false;
   }
   return true;
@@ -83,7 +83,7 @@ test('while nobody packs staging stays bounded; once somebody does, everything i
   expect(await stagedBlocks()).toBe(held);
   expect(await world.database.staging.diskBytes()).toBe(bytes);
   expect(await backPressure()).toBe('1');
-  expect(await world.database.pressure.get('main')).toMatchObject({ limitBytes: 400_000 });
+  expect(await world.database.network('main').pressure.get()).toMatchObject({ limitBytes: 400_000 });
   expect(await context.metrics.render()).toMatch(/packhouse_staging_limit_bytes 400000/);
 
   for (let round = 0; round < 200 && !(await isDone(800)); round++) {
@@ -94,7 +94,7 @@ test('while nobody packs staging stays bounded; once somebody does, everything i
   expect(await isDone(800)).toBe(true);
   await plan({ ...world, pressure });
   expect(await backPressure()).toBe('0');
-  expect(await world.database.pressure.get('main')).toBeNull();
+  expect(await world.database.network('main').pressure.get()).toBeNull();
   const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
   expect(said[0]).toMatch(/^staging is full/);
   // Once at each change: never twice the same in a row.
@@ -154,6 +154,6 @@ test('far beyond the limit the head is noted and not staged', async () => {
   await world.want(FIRST, null);
   const { signal } = world.context;
   expect((await follow({ ...world.parts, mayStage: () => false }, signal)).staged).toBe(0);
-  expect(await world.database.head.get('main')).toMatchObject({ number: FIRST + 11 });
+  expect(await world.database.network('main').head.get()).toMatchObject({ number: FIRST + 11 });
   expect((await follow({ ...world.parts, mayStage: () => true }, signal)).staged).toBe(8);
 });

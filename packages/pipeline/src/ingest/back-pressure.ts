@@ -49,8 +49,8 @@ export function createBackPressure(parts: {
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   const change = async (pressed: boolean, stagedBytes: number): Promise<void> => {
-    if (pressed) await database.pressure.note(network, { stagedBytes, limitBytes });
-    else await database.pressure.clear(network);
+    if (pressed) await database.network(network).pressure.note({ stagedBytes, limitBytes });
+    else await database.network(network).pressure.clear();
     const facts = { network, stagedBytes, limitBytes };
     if (pressed) {
       logger.warn(facts, 'staging is full: nothing new is fetched until packing has made room');

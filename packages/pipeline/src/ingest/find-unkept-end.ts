@@ -38,9 +38,9 @@ export async function findUnkeptEnd(
 }
 
 /** The last block after the window up to which everything is wanted and final, and missing in all of the kinds. */
-async function openEnd({ database, network }: IngestParts, { end, kinds }: IngestWindow): Promise<number> {
-  const head = await database.head.get(network);
-  const wanted = await database.wanted.list(network);
+async function openEnd({ database }: IngestParts, { end, kinds }: IngestWindow): Promise<number> {
+  const head = await database.head.get();
+  const wanted = await database.wanted.list();
   let limit = head?.finalized ?? end;
   for (const kind of kinds) {
     const around = intendedRanges(wanted, kind, ['active']).find(
@@ -48,7 +48,7 @@ async function openEnd({ database, network }: IngestParts, { end, kinds }: Inges
     );
     limit = Math.min(limit, around?.end ?? end);
     if (limit <= end) return end;
-    const { staged, published } = await database.coverage(network, kind, { start: end + 1, end: limit });
+    const { staged, published } = await database.coverage(kind, { start: end + 1, end: limit });
     for (const there of [staged[0], published[0]]) {
       if (there !== undefined) limit = Math.min(limit, there.start - 1);
     }

@@ -9,7 +9,7 @@ let world: World;
 afterEach(() => world.close());
 
 const staged = async (): Promise<number[]> =>
-  (await world.database.staging.blocks('main', { start: 0, end: FIRST + 1_000 })).map(
+  (await world.database.network('main').staging.blocks({ start: 0, end: FIRST + 1_000 })).map(
     (block) => block.number,
   );
 
@@ -40,7 +40,7 @@ test('invariant 2: blocks that were abandoned while nobody followed are never pa
   await world.settle();
 
   const hashes = new Map(after.map(({ number, block }) => [number, block.hash]));
-  const rows = await world.database.bundles.list('main', 'blocks', 0, 100);
+  const rows = await world.database.network('main').bundles.list('blocks', 0, 100);
   expect(rows.at(-1)?.end).toBeGreaterThanOrEqual(FIRST + 30);
   expect(rows.map((row) => row.lastHash)).toEqual(rows.map((row) => hashes.get(row.end)));
 });
@@ -60,7 +60,7 @@ test('abandoned blocks beneath a gap are found although the blocks above it are 
   await follow(world.parts, world.context.signal);
 
   const hashes = new Map(after.map(({ number, block }) => [number, block.hash]));
-  const blocks = await world.database.staging.blocks('main', { start: FIRST, end: FIRST + 30 });
+  const blocks = await world.database.network('main').staging.blocks({ start: FIRST, end: FIRST + 30 });
   expect(blocks.map((block) => block.number)).not.toContain(FIRST + 16);
   expect(blocks.at(-1)?.number).toBe(FIRST + 21);
   expect(blocks.map((block) => block.hash)).toEqual(blocks.map((block) => hashes.get(block.number)));
@@ -102,7 +102,7 @@ test('a long way to the head is gone in looks, newest blocks first, so that the 
   expect(first.behind).toBe(true);
   expect(first.staged).toBeLessThan(30);
   expect((await staged()).at(-1)).toBe(FIRST + 39);
-  expect((await world.database.head.get('main'))?.number).toBe(FIRST + 39);
+  expect((await world.database.network('main').head.get())?.number).toBe(FIRST + 39);
 
   let last = first;
   for (let looks = 0; last.behind && looks < 30; looks++) last = await follow(slow, world.context.signal);

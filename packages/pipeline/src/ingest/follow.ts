@@ -48,7 +48,7 @@ export async function follow(
   if (look.halted !== null)
     return { head: null, staged: 0, failures: [], behind: false, halted: look.halted };
   const chainHead = look.head;
-  const noted = await database.head.get(network);
+  const noted = await database.head.get();
   const floor = look.keptTo ?? noted?.finalized ?? -1;
   const compared = await compareStaged(
     parts,
@@ -104,21 +104,21 @@ async function stageMissing(
 
 /** Notes the hash of the newest final block: the chain must have it from now on. */
 async function noteAnchor(
-  { database, network, source }: IngestParts,
+  { database, source }: IngestParts,
   head: ChainHead,
   finalized: number,
   look: { anchor: BlockAnchor | null; keptTo: number | null },
   signal: AbortSignal,
 ): Promise<void> {
-  if (look.keptTo !== null) await database.head.setAnchor(network, look.anchor);
+  if (look.keptTo !== null) await database.head.setAnchor(look.anchor);
   if (finalized < 0 || finalized > head.number || finalized <= (look.anchor?.number ?? -1)) return;
-  const [staged] = await database.staging.blocks(network, { start: finalized, end: finalized });
+  const [staged] = await database.staging.blocks({ start: finalized, end: finalized });
   const known = finalized === head.finalized ? head.finalizedHash : null;
   if (staged !== undefined && known !== null && staged.hash !== known) return;
   const asked = async (): Promise<string | undefined> =>
     (await source.headers([finalized], { from: head.upstream, signal }))[0]?.hash;
   const hash = staged?.hash ?? known ?? (await asked());
-  if (hash !== undefined) await database.head.setAnchor(network, { number: finalized, hash });
+  if (hash !== undefined) await database.head.setAnchor({ number: finalized, hash });
 }
 
 /** Each block at the head is a run, and so a fragment, of its own: its file is ready as soon as it is staged. */
@@ -134,15 +134,15 @@ async function extractSingly(
   return { runs: each.flatMap(({ runs }) => runs), failures: each.flatMap(({ failures }) => failures) };
 }
 
-async function missingAtHead({ database, network }: IngestParts, head: ChainHead): Promise<IngestWindow[]> {
-  const wanted = await database.wanted.list(network);
+async function missingAtHead({ database }: IngestParts, head: ChainHead): Promise<IngestWindow[]> {
+  const wanted = await database.wanted.list();
   const tip = { start: head.finalized + 1, end: head.number };
   if (tip.end < tip.start) return [];
   const missing = new Map<Kind, BlockRange[]>();
   for (const kind of KINDS) {
     const intended = intersectRanges(intendedRanges(wanted, kind, ['active']), [tip]);
     if (intended.length === 0) continue;
-    const { staged, published } = await database.coverage(network, kind, tip);
+    const { staged, published } = await database.coverage(kind, tip);
     missing.set(kind, subtractRanges(intended, unionRanges([...staged, ...published])));
   }
   return unionRanges([...missing.values()].flat()).map((range) => ({

@@ -83,10 +83,10 @@ test('whatever a node answers, a job ends by itself, nothing wrong is staged, an
   await world.noteHead();
   const everything = { start: 0, end: 9_999 };
   const staged = async (): Promise<(string | undefined)[]> =>
-    (await database.staging.blocks('main', everything)).map(({ hash }) => hash);
+    (await database.network('main').staging.blocks(everything)).map(({ hash }) => hash);
   const check = async (played: Script[]): Promise<void> => {
-    await database.staging.abandon('main', FIRST);
-    await database.quarantine.settle('main', everything, KINDS);
+    await database.network('main').staging.abandon(FIRST);
+    await database.network('main').quarantine.settle(everything, KINDS);
     node.play(played);
     for (const attempt of [1, 3]) {
       const error = await withSource((source) =>
@@ -99,11 +99,12 @@ test('whatever a node answers, a job ends by itself, nothing wrong is staged, an
     }
     for (const hash of await staged()) expect(hashes).toContain(hash);
     node.play([]);
-    await database.quarantine.retry('main', everything);
+    await database.network('main').quarantine.retry(everything);
     await withSource((source) => ingest({ ...world.parts, source }, { ...WINDOW, kinds: KINDS }, signal, 1));
     expect(await staged()).toEqual(hashes);
-    for (const kind of KINDS) expect((await database.coverage('main', kind)).staged).toEqual([WINDOW]);
-    expect(await database.quarantine.list('main')).toEqual([]);
+    for (const kind of KINDS)
+      expect((await database.network('main').coverage(kind)).staged).toEqual([WINDOW]);
+    expect(await database.network('main').quarantine.list()).toEqual([]);
   };
   await fc.assert(fc.asyncProperty(scripts, check), { numRuns: 25, endOnFailure: false });
 });

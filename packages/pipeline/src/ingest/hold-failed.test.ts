@@ -22,7 +22,7 @@ const withoutState = (start: number, end: number): FaultRule[] =>
   );
 
 const rows = async () =>
-  (await world.database.quarantine.list('main')).map(({ number, end, kinds, cause }) => [
+  (await world.database.network('main').quarantine.list()).map(({ number, end, kinds, cause }) => [
     number,
     end,
     kinds.join(),
@@ -39,7 +39,7 @@ test('a block without traces keeps back its traces and nothing else, and is whol
   await world.settle();
   expect(await rows()).toEqual([[FIRST + 5, FIRST + 5, 'traces', 'NODE_ANSWER_MISSING']]);
   for (const kind of KINDS) {
-    const published = (await world.database.coverage('main', kind)).published;
+    const published = (await world.database.network('main').coverage(kind)).published;
     const whole = [{ start: FIRST, end: FIRST + 11 }];
     const around = [
       { start: FIRST, end: FIRST + 4 },
@@ -50,7 +50,7 @@ test('a block without traces keeps back its traces and nothing else, and is whol
   expect((await plan({ ...world })).ingestJobs).toBe(0);
 
   world.nodes[0]?.faults.clear();
-  expect(await world.database.quarantine.retry('main', { start: 0, end: 9_999 })).toBe(1);
+  expect(await world.database.network('main').quarantine.retry({ start: 0, end: 9_999 })).toBe(1);
   await world.settle();
   expect(await rows()).toEqual([]);
   expect((await world.published('traces')).size).toBe(12);
@@ -67,13 +67,13 @@ test('a part of the chain of which no node keeps the state is one row, found wit
   const { signal } = world.context;
   await ingest(world.parts, window, signal);
   expect(await rows()).toEqual([[FIRST, kept - 1, 'traces', 'BLOCKS_UNAVAILABLE']]);
-  const [row] = await world.database.quarantine.list('main');
+  const [row] = await world.database.network('main').quarantine.list();
   expect(row?.message).toMatch(
     /^No upstream of main keeps traces of blocks 1024 to 1373: .*missing trie node/,
   );
   expect(row?.tried).toMatchObject([{ upstream: 'node-1', cause: 'NODE_ERROR' }]);
   // Everything else of the window is there, and the traces behind the range are planned.
-  expect((await world.database.coverage('main', 'receipts')).staged).toEqual([
+  expect((await world.database.network('main').coverage('receipts')).staged).toEqual([
     { start: FIRST, end: FIRST + 31 },
   ]);
   await world.settle();
@@ -91,14 +91,14 @@ test('a range that fails again waits longer as one row, and is had once a node h
   await world.settle();
   const everything = { start: 0, end: 9_999 };
   for (const attempts of [2, 3]) {
-    await world.database.quarantine.retry('main', everything);
+    await world.database.network('main').quarantine.retry(everything);
     await world.settle();
-    const list = await world.database.quarantine.list('main');
+    const list = await world.database.network('main').quarantine.list();
     expect(list.map(({ number, end }) => [number, end])).toEqual([[FIRST, FIRST + 149]]);
     expect(list[0]?.attempts).toBe(attempts);
   }
   world.nodes[0]?.faults.clear();
-  await world.database.quarantine.retry('main', everything);
+  await world.database.network('main').quarantine.retry(everything);
   await world.settle();
   expect(await rows()).toEqual([]);
   expect((await world.published('traces')).size).toBe(200);
@@ -147,8 +147,7 @@ test('blocks that came by another way leave the quarantine at the next plan', as
   const { database } = world;
   const { signal } = world.context;
   await ingest(world.parts, { start: FIRST, end: FIRST + 7, kinds: KINDS }, signal);
-  await database.quarantine.put({
-    network: 'main',
+  await database.network('main').quarantine.put({
     number: FIRST + 2,
     kinds: ['logs'],
     cause: 'NODE_ANSWER_MISSING',
@@ -158,7 +157,7 @@ test('blocks that came by another way leave the quarantine at the next plan', as
   });
   await plan({ ...world });
   expect(await rows()).toHaveLength(1);
-  await database.quarantine.retry('main', { start: 0, end: 9_999 });
+  await database.network('main').quarantine.retry({ start: 0, end: 9_999 });
   expect((await plan({ ...world })).ingestJobs).toBe(0);
   expect(await rows()).toEqual([]);
 });

@@ -99,7 +99,6 @@ async function quarantine(
 ): Promise<void> {
   const cause = isPackhouseError(error) ? error.code : 'INTERNAL';
   const row = await database.quarantine.put({
-    network,
     number: start,
     end,
     kinds,

@@ -64,7 +64,7 @@ export async function ingestPiece(
     const start = run.blocks[0]?.number ?? piece.start;
     const range = { start, end: run.blocks.at(-1)?.number ?? start };
     if (intersectRanges(quarantined, [range]).length > 0) {
-      await database.quarantine.settle(network, range, kinds);
+      await database.quarantine.settle(range, kinds);
     }
   };
   const runBlocks = Math.max(SMALLEST_RUN, Math.ceil((piece.end - piece.start + 1) / RUNS_OF_PIECE));

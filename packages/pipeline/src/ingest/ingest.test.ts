@@ -16,8 +16,7 @@ test('kinds that miss different parts of a window are all had, and nothing is pl
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 24) }]);
   await world.noteHead();
   const want = (start: number, end: number, kinds: Kind[]) =>
-    world.database.wanted.add({
-      network: 'main',
+    world.database.network('main').wanted.add({
       kinds,
       start: FIRST + start,
       end: FIRST + end,
@@ -48,13 +47,13 @@ test('a block that no living node can give is quarantined after some tries, its 
     await expect(ingest(world.parts, window, signal, attempt)).rejects.toMatchObject({
       code: 'NODE_UNREACHABLE',
     });
-    expect(await world.database.quarantine.list('main')).toEqual([]);
+    expect(await world.database.network('main').quarantine.list()).toEqual([]);
   }
   await ingest(world.parts, window, signal, 3);
-  expect(await world.database.quarantine.list('main')).toMatchObject([
+  expect(await world.database.network('main').quarantine.list()).toMatchObject([
     { number: FIRST + 10, cause: 'NODE_UNREACHABLE' },
   ]);
-  expect((await world.database.coverage('main', 'traces')).staged).toEqual([
+  expect((await world.database.network('main').coverage('traces')).staged).toEqual([
     { start: FIRST, end: FIRST + 9 },
     { start: FIRST + 11, end: FIRST + 31 },
   ]);
@@ -67,7 +66,7 @@ test('a node that gives nothing of a window but its head quarantines nothing, ho
   await expect(ingest(world.parts, window, world.context.signal, 5)).rejects.toMatchObject({
     code: 'NODE_HTTP_ERROR',
   });
-  expect(await world.database.quarantine.list('main')).toEqual([]);
+  expect(await world.database.network('main').quarantine.list()).toEqual([]);
 });
 
 test('a window of which a node gives no traces at all is held at the last try, where it gives those of other blocks', async () => {
@@ -87,10 +86,12 @@ test('a window of which a node gives no traces at all is held at the last try, w
     });
   }
   await ingest(world.parts, window, signal, 5);
-  expect(await world.database.quarantine.list('main')).toMatchObject([
+  expect(await world.database.network('main').quarantine.list()).toMatchObject([
     { number: FIRST, end: FIRST + 7, kinds: ['traces'], cause: 'NODE_NOT_JSON_RPC' },
   ]);
-  expect((await world.database.coverage('main', 'logs')).staged).toEqual([{ start: FIRST, end: FIRST + 7 }]);
+  expect((await world.database.network('main').coverage('logs')).staged).toEqual([
+    { start: FIRST, end: FIRST + 7 },
+  ]);
 });
 
 test('streamed traces of a block that fails its proofs are let go, with their connections', async () => {
@@ -103,7 +104,7 @@ test('streamed traces of a block that fails its proofs are let go, with their co
   const window = { start: FIRST + 3, end: FIRST + 3, kinds: KINDS };
   for (let tries = 0; tries < 3; tries++) {
     await ingest({ ...world.parts, source }, window, world.context.signal);
-    await world.database.quarantine.retry('main', window);
+    await world.database.network('main').quarantine.retry(window);
   }
   await expect.poll(() => world.nodes[0]?.stats().inFlight).toBe(0);
   await source.close();

@@ -101,18 +101,18 @@ async function answersElsewhere(
   window: IngestWindow,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const finalized = (await parts.database.head.get(parts.network))?.finalized ?? -1;
+  const finalized = (await parts.database.head.get())?.finalized ?? -1;
   if (finalized < 0 || (finalized >= window.start && finalized <= window.end)) return false;
   return (await tryFetch(parts, finalized, window.kinds, signal)) === null;
 }
 
 /** What is neither staged nor published of the window, nor rests in quarantine until its next try. */
 async function missingWithin(
-  { context, database, network }: IngestParts,
+  { context, database }: IngestParts,
   { start, end, kinds }: IngestWindow,
 ): Promise<{ pieces: IngestWindow[]; quarantined: BlockRange[] }> {
   const now = context.clock.now();
-  const rows = (await database.quarantine.within(network, { start, end })).map((row) => ({
+  const rows = (await database.quarantine.within({ start, end })).map((row) => ({
     start: row.number,
     end: row.end,
     kinds: row.kinds,
@@ -120,7 +120,7 @@ async function missingWithin(
   }));
   const missing = new Map<Kind, BlockRange[]>();
   for (const kind of KINDS.filter((each) => kinds.includes(each))) {
-    const { staged, published } = await database.coverage(network, kind, { start, end });
+    const { staged, published } = await database.coverage(kind, { start, end });
     const resting = rows.filter((row) => row.resting && row.kinds.includes(kind));
     missing.set(kind, subtractRanges([{ start, end }], unionRanges([...staged, ...published, ...resting])));
   }

@@ -1,5 +1,5 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import { type Coverage, type Database, SEGMENT_BLOCKS } from '@packhouse/database';
+import { type Coverage, type Database, type NetworkDatabase, SEGMENT_BLOCKS } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { JobRequest, Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
@@ -20,6 +20,8 @@ interface PlanParts {
   /** With it, little is fetched while staging is full. */
   pressure?: BackPressure;
 }
+
+type Planning = Omit<PlanParts, 'database'> & { database: NetworkDatabase };
 
 interface PlanReport {
   ingestJobs: number;
@@ -47,14 +49,16 @@ const UNKNOWN_WINDOWS = 4;
  * emptied is filled by the next plan. Windows are cut on a grid and have deterministic ids, so planning twice adds
  * nothing.
  */
-export async function plan(parts: PlanParts): Promise<PlanReport> {
-  const { database, network } = parts;
-  const head = await database.head.get(network.id);
+export async function plan(given: PlanParts): Promise<PlanReport> {
+  const { network } = given;
+  const database = given.database.network(network.id);
+  const parts: Planning = { ...given, database };
+  const head = await database.head.get();
   if (head === null) return { ingestJobs: 0, packJobs: 0, missingBlocks: 0, pressed: false, severe: false };
-  const wanted = await database.wanted.list(network.id);
+  const wanted = await database.wanted.list();
   const kinds = KINDS.filter((kind) => wanted.some((range) => range.kinds.includes(kind)));
   const coverage = new Map<Kind, Coverage>();
-  for (const kind of kinds) coverage.set(kind, await database.coverage(network.id, kind));
+  for (const kind of kinds) coverage.set(kind, await database.coverage(kind));
 
   const view: IngestView = { coverage, wanted, due: new Map(), pending: [], finalized: head.finalized };
   const { packJobs, packable } = await planPacking(parts, view);
@@ -70,7 +74,7 @@ export async function plan(parts: PlanParts): Promise<PlanReport> {
   const pressed = pressure?.pressed ?? false;
   const { windows: wished, missingBlocks } = await ingestWindows(parts, view, { pressed, packable });
   // Nothing more is fetched from a chain that differs below finality until that is settled.
-  const halted = (await openFinalityAlarm({ ...parts, network: network.id })) !== null;
+  const halted = (await openFinalityAlarm(parts)) !== null;
   const windows = halted ? [] : wished;
   await parts.queues.add('ingest', windows);
   return { ingestJobs: windows.length, packJobs, missingBlocks, pressed, severe: pressure?.severe ?? false };
@@ -78,7 +82,7 @@ export async function plan(parts: PlanParts): Promise<PlanReport> {
 
 /** Enqueues a pack job for every run from which a bundle can be cut. `packable`: at least one can. */
 async function planPacking(
-  { database, network, queues }: PlanParts,
+  { database, network, queues }: Planning,
   { coverage, wanted, finalized }: IngestView,
 ): Promise<{ packJobs: number; packable: boolean }> {
   const packing = await queues.pendingIds('pack');
@@ -98,7 +102,7 @@ async function planPacking(
   return { packJobs: packs.length, packable };
 }
 
-async function pendingWindows({ queues, network }: PlanParts): Promise<IngestWindow[]> {
+async function pendingWindows({ queues, network }: Planning): Promise<IngestWindow[]> {
   const ids = [...(await queues.pendingIds('ingest'))];
   return ids.map((id) => parseIngestJobId(network.id, id)).filter((window) => window !== null);
 }
@@ -108,12 +112,12 @@ async function pendingWindows({ queues, network }: PlanParts): Promise<IngestWin
  * the head, by another job) leaves the quarantine.
  */
 async function dueForRetry(
-  { database, network, context }: PlanParts,
+  { database, context }: Planning,
   coverage: ReadonlyMap<Kind, Coverage>,
   finalized: number,
 ): Promise<Map<Kind, BlockRange[]>> {
   const now = new Date(context.clock.now());
-  const rows = await database.quarantine.due(network.id, { now, finalized, limit: MAX_DUE });
+  const rows = await database.quarantine.due({ now, finalized, limit: MAX_DUE });
   const due = new Map<Kind, BlockRange[]>();
   for (const { number, end, kinds } of rows) {
     const range = { start: number, end };
@@ -123,14 +127,14 @@ async function dueForRetry(
       if (subtractRanges([range], unionRanges([...staged, ...published])).length === 0) there.push(kind);
       else due.set(kind, [...(due.get(kind) ?? []), range]);
     }
-    if (there.length > 0) await database.quarantine.settle(network.id, range, there);
+    if (there.length > 0) await database.quarantine.settle(range, there);
   }
   return new Map([...due].map(([kind, ranges]) => [kind, unionRanges(ranges)]));
 }
 
 interface IngestView {
   coverage: Map<Kind, Coverage>;
-  wanted: Awaited<ReturnType<Database['wanted']['list']>>;
+  wanted: Awaited<ReturnType<NetworkDatabase['wanted']['list']>>;
   due: Map<Kind, BlockRange[]>;
   pending: IngestWindow[];
   finalized: number;
@@ -143,7 +147,7 @@ interface Hole extends BlockRange {
 }
 
 async function ingestWindows(
-  parts: PlanParts,
+  parts: Planning,
   view: IngestView,
   { pressed, packable }: { pressed: boolean; packable: boolean },
 ): Promise<{ windows: JobRequest<'ingest'>[]; missingBlocks: number }> {
@@ -232,29 +236,20 @@ function holesFirst(all: readonly Hole[], { coverage }: IngestView): Hole[] {
 }
 
 /** How many blocks a window at `start` should have, a power of two up to a segment; null if no sizes are known. */
-async function windowBlocks(
-  { database, network }: PlanParts,
-  kind: Kind,
-  start: number,
-): Promise<number | null> {
-  const average = await averageRawBytes(database, network.id, kind, start);
+async function windowBlocks({ database }: Planning, kind: Kind, start: number): Promise<number | null> {
+  const average = await averageRawBytes(database, kind, start);
   if (average === null) return null;
   const fit = Math.max(1, WINDOW_RAW_BYTES / Math.max(1, average));
   return Math.min(SEGMENT_BLOCKS, 2 ** Math.floor(Math.log2(fit)));
 }
 
 /** Average raw bytes of a record near `start`, of what is staged or published before it. */
-async function averageRawBytes(
-  database: Database,
-  network: string,
-  kind: Kind,
-  start: number,
-): Promise<number | null> {
+async function averageRawBytes(database: NetworkDatabase, kind: Kind, start: number): Promise<number | null> {
   const before = { start: Math.max(0, start - SEGMENT_BLOCKS), end: Math.max(0, start - 1) };
-  const fragments = await database.staging.fragments(network, kind, before);
+  const fragments = await database.staging.fragments(kind, before);
   const recent = fragments.slice(-64);
   const blocks = recent.reduce((sum, fragment) => sum + fragment.endBlock - fragment.startBlock + 1, 0);
   if (blocks > 0) return recent.reduce((sum, fragment) => sum + fragment.rawLength, 0) / blocks;
-  const bundle = await database.bundles.covering(network, kind, before.end);
+  const bundle = await database.bundles.covering(kind, before.end);
   return bundle === null ? null : bundle.rawLength / (bundle.end - bundle.start + 1);
 }

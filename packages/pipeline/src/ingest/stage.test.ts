@@ -30,9 +30,9 @@ test('what was fetched is staged after Postgres was away for a moment, and nothi
       },
     },
   ]);
-  const { staging } = world.database;
+  const { staging } = world.parts.database;
   const database = {
-    ...world.database,
+    ...world.parts.database,
     staging: {
       ...staging,
       stage: (request: Parameters<typeof staging.stage>[0]) =>

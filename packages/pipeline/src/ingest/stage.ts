@@ -1,4 +1,4 @@
-import type { Database, StageRequest } from '@packhouse/database';
+import type { NetworkDatabase, StageRequest } from '@packhouse/database';
 import type { BlockSource } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { isAccepted, isBelowFinality, raiseFinalityAlarm } from '../head/finality-alarm.js';
@@ -6,7 +6,7 @@ import { dropConflicting } from '../head/reorganise.js';
 
 export interface StageParts {
   context: Context;
-  database: Database;
+  database: NetworkDatabase;
   source: BlockSource;
   network: string;
 }
@@ -24,7 +24,7 @@ export async function stage(parts: StageParts, request: StageRequest, signal: Ab
   } catch (error) {
     if (!isPackhouseError(error, 'STAGE_CONFLICT')) throw error;
     parts.context.logger.warn({ err: error, network: parts.network }, 'staged blocks disagree');
-    const finalized = (await parts.database.head.get(parts.network))?.finalized ?? -1;
+    const finalized = (await parts.database.head.get())?.finalized ?? -1;
     if (isFinal(error, finalized)) await checkFinal(parts, error, signal);
     if (!(await dropConflicting(parts, request.blocks, finalized + 1, signal))) throw error;
     await parts.database.staging.stage(request);

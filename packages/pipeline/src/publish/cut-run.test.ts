@@ -11,7 +11,7 @@ let world: World;
 afterEach(() => world.close());
 
 const firstBundles = async (): Promise<number[]> =>
-  (await world.database.bundles.list('main', 'logs', 0, 100)).slice(0, 2).map((row) => row.start);
+  (await world.database.network('main').bundles.list('logs', 0, 100)).slice(0, 2).map((row) => row.start);
 
 test('what comes before a run is waited for, but not for ever: staging does not grow behind one hole', async () => {
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 48) }], { maxBlocks: 1 });
@@ -35,7 +35,7 @@ test('what comes before a run is waited for, but not for ever: staging does not 
 
   await stageRange(0, 9);
   await world.packAll();
-  expect((await world.database.coverage('main', 'logs')).published).toEqual([
+  expect((await world.database.network('main').coverage('logs')).published).toEqual([
     { start: FIRST, end: FIRST + 41 },
   ]);
 });
@@ -47,7 +47,7 @@ test('no bundle holds more blocks than it may, however small they are', async ()
   await ingest(world.parts, { start: FIRST, end: FIRST + 49, kinds: KINDS }, world.context.signal);
   await world.packAll();
   for (const kind of KINDS) {
-    const rows = await world.database.bundles.list('main', kind, 0, 100);
+    const rows = await world.database.network('main').bundles.list(kind, 0, 100);
     const sizes = rows.map(({ start, end }) => end - start + 1);
     expect(Math.max(...sizes)).toBe(7);
     expect(sizes.reduce((sum, size) => sum + size)).toBe(50);

@@ -1,6 +1,6 @@
 import { chooseCut, type FragmentInfo } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
-import type { Database } from '@packhouse/database';
+import type { NetworkDatabase } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { PackableRun } from './wanted-blocks.js';
 
@@ -18,7 +18,7 @@ const PATIENT_BUNDLES = 32;
  * newest final block waits too.
  */
 export async function cutRun(request: {
-  database: Database;
+  database: NetworkDatabase;
   network: Network;
   kind: Kind;
   run: PackableRun;
@@ -26,7 +26,7 @@ export async function cutRun(request: {
   const { run, network, kind } = request;
   const { maxBytes, maxBlocks } = network.bundles;
   if (run.waits && run.end - run.start + 1 < PATIENT_BUNDLES) return [];
-  const found = await request.database.staging.fragments(network.id, kind, run);
+  const found = await request.database.staging.fragments(kind, run);
   let rest = found.filter((fragment) => fragment.endBlock <= run.end);
   const closed = run.closed && rest.at(-1)?.endBlock === run.end;
   const cuts: FragmentInfo[][] = [];

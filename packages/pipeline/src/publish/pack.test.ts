@@ -18,11 +18,10 @@ test('blocks that somebody else published with other borders are left alone, not
   await world.noteHead();
   const { database, context } = world;
   await ingest(world.parts, { start: FIRST, end: FIRST + 7, kinds: KINDS }, context.signal);
-  const [fragment] = await database.staging.fragments('main', 'logs', { start: FIRST, end: FIRST });
+  const [fragment] = await database.network('main').staging.fragments('logs', { start: FIRST, end: FIRST });
   if (fragment === undefined) throw new Error('nothing is staged');
   const hash = `0x${'11'.repeat(32)}`;
   const foreign: NewBundle = {
-    network: 'main',
     kind: 'logs',
     start: FIRST,
     end: FIRST + 3,
@@ -37,7 +36,7 @@ test('blocks that somebody else published with other borders are left alone, not
     fragments: [{ ...fragment, endBlock: FIRST + 3 }],
     formatVersion: 1,
   };
-  await database.bundles.publish(foreign);
+  await database.network('main').bundles.publish(foreign);
   let tries = 0;
   const packing: Parameters<typeof pack>[0] = {
     ...world,

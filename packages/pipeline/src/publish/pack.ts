@@ -75,11 +75,13 @@ async function publishAll(
 }
 
 /** The bundles that can be packed now, of all runs. */
-async function nextCuts({ database, network }: PackParts, kind: Kind): Promise<FragmentInfo[][]> {
-  const head = await database.head.get(network.id);
+async function nextCuts(parts: PackParts, kind: Kind): Promise<FragmentInfo[][]> {
+  const { network } = parts;
+  const database = parts.database.network(network.id);
+  const head = await database.head.get();
   if (head === null) return [];
-  const wanted = await database.wanted.list(network.id);
-  const runs = packableRuns(await database.coverage(network.id, kind), wanted, kind, head.finalized);
+  const wanted = await database.wanted.list();
+  const runs = packableRuns(await database.coverage(kind), wanted, kind, head.finalized);
   const cuts: FragmentInfo[][] = [];
   for (const run of runs) {
     cuts.push(...(await cutRun({ database, network, kind, run })));

@@ -22,7 +22,7 @@ async function checkedEntries({ database }: World): Promise<SealedEntry[]> {
   const keys = await database.manifest.keys();
   const verifier = createVerifier(new Map(keys.map((key) => [key.keyId, publicKeyOf(key.publicKey)])));
   const all: SealedEntry[] = [];
-  for (const kind of KINDS) all.push(...(await database.manifest.entries('main', kind, -1, 1_000)));
+  for (const kind of KINDS) all.push(...(await database.network('main').manifest.entries(kind, -1, 1_000)));
   for (const entry of all) verifier.push(entry);
   return all;
 }
@@ -31,7 +31,9 @@ test('every bundle has an entry that holds what its file and its row hold, and e
   const { database, objectStore, settle } = await worldOf(40);
   await settle();
   const entries = await checkedEntries(world);
-  const rows = (await Promise.all(KINDS.map((kind) => database.bundles.list('main', kind, 0, 1_000)))).flat();
+  const rows = (
+    await Promise.all(KINDS.map((kind) => database.network('main').bundles.list(kind, 0, 1_000)))
+  ).flat();
   expect(rows.length).toBeGreaterThan(KINDS.length);
   const root = new URL('../../../../package.json', import.meta.url);
   const { version } = JSON.parse(await readFile(root, 'utf8')) as { version: string };
@@ -55,9 +57,10 @@ test('every bundle has an entry that holds what its file and its row hold, and e
 
 test('a process that ends between the object and the row leaves no entry; the next one publishes it once', async () => {
   const { database, objectStore, settle } = await worldOf(16);
-  const { publish } = database.bundles;
+  const { bundles } = database.network('main');
+  const { publish } = bundles;
   const put: string[] = [];
-  database.bundles.publish = async (bundle) => {
+  bundles.publish = async (bundle) => {
     put.push(bundle.objectKey);
     throw new Error('killed here');
   };
@@ -66,7 +69,7 @@ test('a process that ends between the object and the row leaves no entry; the ne
   expect(put.length).toBeGreaterThan(0);
   expect((await objectStore.read(put[0] as string)).length).toBeGreaterThan(0);
   expect(await checkedEntries(world)).toEqual([]);
-  database.bundles.publish = publish;
+  bundles.publish = publish;
   await settle();
   const entries = await checkedEntries(world);
   expect(entries.filter((entry) => entry.kind === 'blocks').map((entry) => entry.start)).toEqual([

@@ -32,14 +32,14 @@ export async function publish(
   turn?: Promise<void>,
 ): Promise<NewBundle | null> {
   const { network, kind, fragments } = request;
+  const kept = database.network(network);
   const start = (fragments[0] as FragmentInfo).startBlock;
   const end = (fragments.at(-1) as FragmentInfo).endBlock;
   // The index refuses an overlap in any case; a packer that comes late should not even write over what is published.
-  if ((await database.bundles.ranges(network, kind, { start, end })).length > 0) return null;
+  if ((await kept.bundles.ranges(kind, { start, end })).length > 0) return null;
   const [blocks, bodies] = await Promise.all([
-    database.staging.blocks(network, { start, end }),
-    database.staging.bodies(
-      network,
+    kept.staging.blocks({ start, end }),
+    kept.staging.bodies(
       kind,
       fragments.map((fragment) => fragment.startBlock),
     ),
@@ -70,7 +70,7 @@ export async function publish(
   try {
     const clients = blocks.flatMap(({ client }) => client ?? []);
     await withSigner(signers, (signer) =>
-      database.bundles.publish(row, signer === undefined ? undefined : { signer, clients }),
+      kept.bundles.publish(row, signer === undefined ? undefined : { signer, clients }),
     );
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_OVERLAP')) throw error;

@@ -92,7 +92,7 @@ export async function sealPending(
     more = await withSigner(signers, (signer) =>
       signer === undefined
         ? Promise.resolve(0)
-        : database.manifest.sealPending(network, kind, signer, AT_ONCE),
+        : database.network(network).manifest.sealPending(kind, signer, AT_ONCE),
     );
     sealed += more;
   }

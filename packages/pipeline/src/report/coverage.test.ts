@@ -55,7 +55,7 @@ describe('coverage', () => {
     });
     const { database, queues, network, context } = world;
     const add = (start: number, end: number | null) =>
-      database.wanted.add({ network: 'main', kinds: [...KINDS], start, end, priority: 5 });
+      database.network('main').wanted.add({ kinds: [...KINDS], start, end, priority: 5 });
     await database.wanted.setState((await add(800, 819)).id, 'cancelled');
     await database.wanted.setState((await add(820, 839)).id, 'paused');
     await world.want(FIRST, null);
@@ -106,9 +106,9 @@ describe('coverage', () => {
     }, WAIT);
     await add(960, 999);
     expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 waiting']);
-    await database.pressure.note('main', { stagedBytes: 2, limitBytes: 1 });
+    await database.network('main').pressure.note({ stagedBytes: 2, limitBytes: 1 });
     expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 held-back']);
-    await database.alarms.raise({ network: 'main', name: FINALITY_ALARM, message: 'x', data: {} });
+    await database.network('main').alarms.raise({ name: FINALITY_ALARM, message: 'x', data: {} });
     expect((await look('receipts', 960, 999)).holes).toEqual(['960-999 halted']);
 
     const summary = await coverageSummary({ database, queue: queues }, 'main');
@@ -138,7 +138,7 @@ describe('coverage', () => {
       expect(holes.map(shown)).toEqual([`0-${FIRST - 1} not-wanted`]);
       expect(counts).toEqual({ published: 24, missing: { 'not-wanted': FIRST } });
     }
-    await world.database.wanted.add({ network: 'main', kinds: ['traces'], start: 0, end: null, priority: 1 });
+    await world.database.network('main').wanted.add({ kinds: ['traces'], start: 0, end: null, priority: 1 });
     expect((await coverage(parts, { network: 'main', limit: 5 })).completeTo).toBeNull();
   });
 

@@ -1,11 +1,11 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Database, Hole, HoleCounts, HoleReason, Standing } from '@packhouse/database';
+import type { Hole, HoleCounts, HoleReason, NetworkDatabase, Standing } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { PackhouseError } from '@packhouse/runtime';
 import { queueHints } from './queue-hints.js';
 
 export interface CoverageParts {
-  database: { holes: Pick<Database['holes'], 'page' | 'count' | 'standing'> };
+  database: { network(id: string): { holes: Pick<NetworkDatabase['holes'], 'page' | 'count' | 'standing'> } };
   /** Without it, or while it is away, `queued` and `fetching` read `waiting`, and `packing` reads `staged`. */
   queue?: Pick<QueueReader, 'look'> | undefined;
 }
@@ -62,12 +62,12 @@ export interface CoveragePage {
  */
 export async function coverage(parts: CoverageParts, request: CoverageRequest): Promise<CoveragePage> {
   const { network, limit } = request;
-  const { holes } = parts.database;
-  const [standing, hints] = await Promise.all([holes.standing(network), queueHints(parts.queue, network)]);
+  const { holes } = parts.database.network(network);
+  const [standing, hints] = await Promise.all([holes.standing(), queueHints(parts.queue, network)]);
   const kinds = request.kinds ?? standing.kinds.map(({ kind }) => kind);
   const from = request.from ?? 0;
   const to = request.to ?? Math.max(from, lastOf(standing, kinds, request.maxBlock ?? null));
-  const asked = { network, kinds, hints: hints ?? undefined };
+  const asked = { kinds, hints: hints ?? undefined };
   const start = request.start ?? from;
   if (to < from || start < from || start > to) {
     throw new PackhouseError({
@@ -115,8 +115,8 @@ export async function holeAt(
   { network, kind, block }: { network: string; kind: Kind; block: number },
 ): Promise<{ head: number | null; hole: Hole | null }> {
   const hints = await queueHints(parts.queue, network);
-  const page = await parts.database.holes.page({
-    ...{ network, kinds: [kind], range: { start: block, end: block }, limit: 1 },
+  const page = await parts.database.network(network).holes.page({
+    ...{ kinds: [kind], range: { start: block, end: block }, limit: 1 },
     hints: hints ?? undefined,
   });
   return { head: page.head, hole: page.kinds[0]?.holes[0] ?? null };

@@ -1,5 +1,13 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import type { AlarmRow, Database, HeadRow, HoleCounts, QueueHints, Standing } from '@packhouse/database';
+import type {
+  AlarmRow,
+  Database,
+  HeadRow,
+  HoleCounts,
+  NetworkDatabase,
+  QueueHints,
+  Standing,
+} from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { intendedRanges } from '../publish/wanted-blocks.js';
 import { countBlocks, intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
@@ -27,9 +35,9 @@ export interface NetworkReport {
   };
   /** The same up to the newest final block, whatever the queue knows. */
   finalHoles: HoleCounts[];
-  newestStaged: Awaited<ReturnType<Database['staging']['newest']>>;
+  newestStaged: Awaited<ReturnType<NetworkDatabase['staging']['newest']>>;
   /** Quarantined blocks by cause. */
-  quarantined: Awaited<ReturnType<Database['quarantine']['causes']>>;
+  quarantined: Awaited<ReturnType<NetworkDatabase['quarantine']['causes']>>;
   /** What an operator must look at, newest first. */
   alarms: AlarmRow[];
   /** Set while staging is full and nothing new is fetched. */
@@ -50,24 +58,25 @@ interface KindBlocks {
 
 /** Reads the parts asked for, of Postgres and, for `holes`, of the queue; what several need is read once. */
 export async function networkReport<P extends keyof NetworkReport>(
-  { database, queue }: ReportParts,
+  { database: all, queue }: ReportParts,
   network: string,
   asked: readonly P[],
 ): Promise<Pick<NetworkReport, P>> {
+  const database = all.network(network);
   let reading: Promise<Standing> | undefined;
   const standing = (): Promise<Standing> => {
-    reading ??= database.holes.standing(network);
+    reading ??= database.holes.standing();
     return reading;
   };
   const count = async (range: BlockRange | null, hints: QueueHints | null): Promise<HoleCounts[]> => {
     const kinds = (await standing()).kinds.map(({ kind }) => kind);
     if (range === null || kinds.length === 0) return [];
-    return database.holes.count({ network, kinds, range, hints: hints ?? undefined });
+    return database.holes.count({ kinds, range, hints: hints ?? undefined });
   };
   const read: { [Part in keyof NetworkReport]: () => Promise<NetworkReport[Part]> } = {
     standing,
-    head: () => database.head.get(network),
-    blocks: async () => blocksByState(database, network, (await standing()).head ?? -1),
+    head: () => database.head.get(),
+    blocks: async () => blocksByState(database, (await standing()).head ?? -1),
     holes: async () => {
       const [{ head, firstWanted, lastWanted }, hints] = await Promise.all([
         standing(),
@@ -80,10 +89,10 @@ export async function networkReport<P extends keyof NetworkReport>(
       const { firstWanted, finalized } = await standing();
       return count(rangeOf(firstWanted, finalized), null);
     },
-    newestStaged: () => database.staging.newest(network),
-    quarantined: () => database.quarantine.causes(network),
-    alarms: () => database.alarms.list({ network }),
-    backPressure: () => database.pressure.get(network),
+    newestStaged: () => database.staging.newest(),
+    quarantined: () => database.quarantine.causes(),
+    alarms: () => database.alarms.list(),
+    backPressure: () => database.pressure.get(),
   };
   const parts = await Promise.all(asked.map(async (part) => [part, await read[part]()] as const));
   return Object.fromEntries(parts) as Pick<NetworkReport, P>;
@@ -94,11 +103,11 @@ function rangeOf(start: number | null, end: number | null): BlockRange | null {
 }
 
 /** Each state's blocks within what is wanted; a block of several states counts once, published before staged. */
-async function blocksByState(database: Database, network: string, head: number): Promise<KindBlocks[]> {
-  const wantedRanges = await database.wanted.list(network);
+async function blocksByState(database: NetworkDatabase, head: number): Promise<KindBlocks[]> {
+  const wantedRanges = await database.wanted.list();
   const found: KindBlocks[] = [];
   for (const kind of KINDS.filter((each) => wantedRanges.some(({ kinds }) => kinds.includes(each)))) {
-    const coverage = await database.coverage(network, kind);
+    const coverage = await database.coverage(kind);
     const wanted = intendedRanges(wantedRanges, kind, ['active', 'paused'])
       .map(({ start, end }) => ({ start, end: Number.isFinite(end) ? end : head }))
       .filter(({ start, end }) => end >= start);

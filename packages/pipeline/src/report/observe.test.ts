@@ -56,16 +56,15 @@ test('tells since when the head has not moved', async () => {
   expect(await value('packhouse_head_noted_timestamp_seconds{network="main"}')).toBeGreaterThan(
     first as number,
   );
-  const head = await world.database.head.get('main');
+  const head = await world.database.network('main').head.get();
   if (head === null) throw new Error('no head');
-  await world.database.head.set({ network: 'main', number: 140, hash: head.hash, finalized: head.finalized });
+  await world.database.network('main').head.set({ number: 140, hash: head.hash, finalized: head.finalized });
   await observer.look();
   expect(await value(series)).toBeGreaterThan(first as number);
 });
 
 test('tells quarantined blocks by cause and open alarms by name, and takes them back when they are gone', async () => {
-  await world.database.quarantine.put({
-    network: 'main',
+  await world.database.network('main').quarantine.put({
     number: 105,
     kinds: ['logs'],
     cause: 'PROOF_FAILED',
@@ -73,12 +72,12 @@ test('tells quarantined blocks by cause and open alarms by name, and takes them 
     upstream: null,
     payloadDigest: null,
   });
-  await world.database.alarms.raise({ network: 'main', name: 'TEST', message: 'x' });
+  await world.database.network('main').alarms.raise({ name: 'TEST', message: 'x' });
   await observer.look();
   expect(await value('packhouse_quarantined_blocks{network="main",cause="PROOF_FAILED"}')).toBe(1);
   expect(await value('packhouse_open_alarms{network="main",name="TEST"}')).toBe(1);
-  await world.database.quarantine.settle('main', { start: 105, end: 105 }, ['logs']);
-  await world.database.alarms.clear('main', 'TEST', 'operator');
+  await world.database.network('main').quarantine.settle({ start: 105, end: 105 }, ['logs']);
+  await world.database.network('main').alarms.clear('TEST', 'operator');
   await observer.look();
   expect(await value('packhouse_quarantined_blocks{network="main",cause="PROOF_FAILED"}')).toBeUndefined();
   expect(await value('packhouse_open_alarms{network="main",name="TEST"}')).toBeUndefined();

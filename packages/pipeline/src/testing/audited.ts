@@ -126,7 +126,7 @@ export async function republish(
   };
   const { database, objectStore } = world;
   await putRaw(objectStore, altered.objectKey, body);
-  const published = await database.bundles.supersede(altered, {
+  const published = await database.network('main').bundles.supersede(altered, {
     replaces: row.sha256,
     reason: 'a faulty producer',
   });
@@ -136,7 +136,9 @@ export async function republish(
       const key = objectKey({ ...row, version: version + 2 });
       await putRaw(objectStore, key, await objectStore.read(row.objectKey));
       const current = { ...same, objectKey: key };
-      await database.bundles.supersede(current, { replaces: published.sha256, reason: 'the test is over' });
+      await database
+        .network('main')
+        .bundles.supersede(current, { replaces: published.sha256, reason: 'the test is over' });
     },
   };
 }
@@ -147,7 +149,7 @@ function sha256Of(body: Buffer): string {
 
 /** The row of the bundle that holds a block. */
 export async function rowAt(world: Pick<World, 'database'>, kind: Kind, number: number): Promise<BundleRow> {
-  const row = await world.database.bundles.covering('main', kind, number);
+  const row = await world.database.network('main').bundles.covering(kind, number);
   if (row === null) throw new Error(`no ${kind} bundle holds block ${number}`);
   return row;
 }

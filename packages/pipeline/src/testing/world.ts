@@ -80,7 +80,7 @@ export async function makeWorld(
   const prover = await createProver(network.proofs);
   const parts = {
     context,
-    database,
+    database: database.network(network.id),
     source,
     prover,
     network: network.id,
@@ -110,12 +110,11 @@ export async function makeWorld(
     databaseUrl: fresh.url,
     parts,
     async want(start, end) {
-      await database.wanted.add({ network: 'main', kinds: [...KINDS], start, end, priority: 1 });
+      await database.network('main').wanted.add({ kinds: [...KINDS], start, end, priority: 1 });
     },
     async noteHead() {
       const head = await source.head();
-      await database.head.set({
-        network: 'main',
+      await database.network('main').head.set({
         number: head.number,
         hash: head.hash,
         finalized: head.finalized,
@@ -132,7 +131,7 @@ export async function makeWorld(
     },
     async published(kind, store = objectStore) {
       const records = new Map<number, string>();
-      for (const row of await database.bundles.list('main', kind, 0, 10_000)) {
+      for (const row of await database.network('main').bundles.list(kind, 0, 10_000)) {
         const bytes = await store.read(row.objectKey);
         const array = JSON.parse(gunzipSync(bytes).toString()) as unknown[];
         for (const [i, record] of array.entries()) records.set(row.start + i, JSON.stringify(record));

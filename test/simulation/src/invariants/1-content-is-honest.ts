@@ -18,7 +18,7 @@ export async function contentIsHonest(evidence: Evidence): Promise<Verdict> {
 }
 
 async function checkBlocks({ database, network, chain }: Evidence, findings: Findings): Promise<void> {
-  for (const { number, hash } of await database.staging.blocks(network, ALL_BLOCKS)) {
+  for (const { number, hash } of await database.network(network).staging.blocks(ALL_BLOCKS)) {
     findings.looked();
     const expected = chain.block(number)?.block.hash;
     if (hash !== expected) findings.violated(`staged block ${number} is ${hash}, the chain has ${expected}`);
@@ -27,8 +27,8 @@ async function checkBlocks({ database, network, chain }: Evidence, findings: Fin
 
 async function checkStaged(evidence: Evidence, kind: Kind, findings: Findings): Promise<void> {
   const { database, network } = evidence;
-  for (const fragment of await database.staging.fragments(network, kind, ALL_BLOCKS)) {
-    const [body] = await database.staging.bodies(network, kind, [fragment.startBlock]);
+  for (const fragment of await database.network(network).staging.fragments(kind, ALL_BLOCKS)) {
+    const [body] = await database.network(network).staging.bodies(kind, [fragment.startBlock]);
     const texts = await readFragment({ fragment, body: body as Buffer });
     const where = `staged fragment ${fragment.startBlock}-${fragment.endBlock}`;
     checkTexts(evidence, kind, fragment.startBlock, texts.map(String), where, findings);
@@ -37,7 +37,7 @@ async function checkStaged(evidence: Evidence, kind: Kind, findings: Findings): 
 
 async function checkPublished(evidence: Evidence, kind: Kind, findings: Findings): Promise<void> {
   const { database, network, readObject } = evidence;
-  for (const row of await database.bundles.list(network, kind, 0, ALL_ROWS)) {
+  for (const row of await database.network(network).bundles.list(kind, 0, ALL_ROWS)) {
     const body = await readObject(row.objectKey);
     const sha256 = body === null ? null : createHash('sha256').update(body).digest('hex');
     if (body === null || sha256 !== row.sha256) {

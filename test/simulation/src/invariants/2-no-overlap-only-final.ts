@@ -13,7 +13,7 @@ export async function noOverlapOnlyFinal(
   const findings = createFindings(2, 'no overlap, final blocks only');
   for (const kind of kinds) {
     let before = -1;
-    for (const { start, end, objectKey } of await database.bundles.list(network, kind, 0, ALL_ROWS)) {
+    for (const { start, end, objectKey } of await database.network(network).bundles.list(kind, 0, ALL_ROWS)) {
       findings.looked();
       if (start <= before)
         findings.violated(`${objectKey} overlaps the bundle before it, which ends at ${before}`);

@@ -11,7 +11,7 @@ export async function bytesNeverChange(
   const findings = createFindings(3, 'published bytes never change');
   const rows = new Map<string, string>();
   for (const kind of kinds)
-    for (const row of await database.bundles.list(network, kind, 0, ALL_ROWS))
+    for (const row of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
       rows.set(row.objectKey, row.sha256);
   for (const { row, objectSha256 } of sightings) {
     findings.looked();

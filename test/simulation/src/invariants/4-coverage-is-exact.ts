@@ -20,13 +20,13 @@ export async function coverageIsExact(
 ): Promise<Verdict> {
   const findings = createFindings(4, 'coverage is exact, no hole is silent');
   const quarantined = new Map(
-    (await database.quarantine.list(network)).map((row) => [row.number, row.cause]),
+    (await database.network(network).quarantine.list()).map((row) => [row.number, row.cause]),
   );
   for (const kind of kinds) {
     const published = new Set<number>();
-    for (const { start, end } of await database.bundles.list(network, kind, 0, ALL_ROWS))
+    for (const { start, end } of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
       for (let number = start; number <= end; number++) published.add(number);
-    const coverage = await database.coverage(network, kind);
+    const coverage = await database.network(network).coverage(kind);
     const said = new Set<number>();
     for (const { start, end } of coverage.published)
       for (let number = start; number <= end; number++) said.add(number);

@@ -21,7 +21,7 @@ export async function nothingLostOrDoubled(
   const findings = createFindings(5, 'nothing lost, nothing doubled, little redone');
   for (const kind of kinds) {
     const times = new Map<number, number>();
-    for (const { start, end } of await database.bundles.list(network, kind, 0, ALL_ROWS))
+    for (const { start, end } of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
       for (let number = start; number <= end; number++) times.set(number, (times.get(number) ?? 0) + 1);
     for (let number = expected.start; number <= expected.end; number++) {
       findings.looked();

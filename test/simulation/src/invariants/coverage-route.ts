@@ -32,7 +32,7 @@ export async function coverageRouteIsTrue(
   for (const kind of kinds) {
     const known = said.get(kind) as Set<number>;
     let count = 0;
-    for (const { start, end } of await database.bundles.list(network, kind, 0, ALL_ROWS))
+    for (const { start, end } of await database.network(network).bundles.list(kind, 0, ALL_ROWS))
       for (let number = start; number <= end; number++, count++) {
         findings.looked();
         if (!known.has(number))

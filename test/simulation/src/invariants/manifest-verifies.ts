@@ -24,7 +24,7 @@ export async function manifestVerifies(
       continue;
     }
     const logged = entries.map(({ start, end, sha256 }) => `${start}-${end} ${sha256}`).sort();
-    const rows = (await database.bundles.list(network, kind, 0, ALL_ROWS))
+    const rows = (await database.network(network).bundles.list(kind, 0, ALL_ROWS))
       .map(({ start, end, sha256 }) => `${start}-${end} ${sha256}`)
       .sort();
     findings.looked(logged.length);

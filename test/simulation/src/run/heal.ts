@@ -41,7 +41,7 @@ export async function heal(world: World, pending: ReadonlySet<Promise<unknown>>)
       try {
         if (Date.now() - lastRetry > RETRY_EVERY_MS) {
           lastRetry = Date.now();
-          retried += await database.quarantine.retry(NETWORK, EVERYTHING);
+          retried += await database.network(NETWORK).quarantine.retry(EVERYTHING);
         }
         left = await missing();
       } catch (error) {
@@ -54,7 +54,7 @@ export async function heal(world: World, pending: ReadonlySet<Promise<unknown>>)
   };
   const done = (stuck: string | null): Healing => ({ ms: Date.now() - begun, stuck, retried });
 
-  for (const range of await database.wanted.list(NETWORK))
+  for (const range of await database.network(NETWORK).wanted.list())
     if (range.end === null && range.state !== 'active') await database.wanted.setState(range.id, 'active');
   let stuck = await until('the head is staged', () => notStaged(world));
   if (stuck !== null) return done(stuck);
@@ -67,35 +67,34 @@ export async function heal(world: World, pending: ReadonlySet<Promise<unknown>>)
 }
 
 async function notStaged({ database, chain }: World): Promise<string | null> {
-  const head = await database.head.get(NETWORK);
+  const head = await database.network(NETWORK).head.get();
   if (head?.number !== chain.head() || head.finalized !== chain.finalized())
     return `the head is said to be ${head?.number}, final ${head?.finalized}; it is ${chain.head()}, final ${chain.finalized()}`;
   for (const kind of KINDS) {
-    const { staged, published } = await database.coverage(NETWORK, kind);
+    const { staged, published } = await database.network(NETWORK).coverage(kind);
     const hole = firstHole([...staged, ...published], chain.first, chain.head());
     if (hole !== null) return `${kind} of block ${hole} are neither staged nor published`;
   }
-  for (const { number, hash } of await database.staging.blocks(NETWORK, EVERYTHING))
+  for (const { number, hash } of await database.network(NETWORK).staging.blocks(EVERYTHING))
     if (chain.block(number)?.block.hash !== hash) return `staged block ${number} is of an abandoned branch`;
   return null;
 }
 
 async function seal({ database, chain }: World): Promise<void> {
-  await database.wanted.add({
-    network: NETWORK,
+  await database.network(NETWORK).wanted.add({
     kinds: [...KINDS],
     start: chain.first,
     end: chain.finalized(),
     priority: 1,
   });
-  for (const range of await database.wanted.list(NETWORK))
+  for (const range of await database.network(NETWORK).wanted.list())
     if (range.end === null || range.end > chain.finalized())
       await database.wanted.setState(range.id, 'cancelled');
 }
 
 async function notPublished({ database, chain }: World): Promise<string | null> {
   for (const kind of KINDS) {
-    const { published } = await database.coverage(NETWORK, kind);
+    const { published } = await database.network(NETWORK).coverage(kind);
     const hole = firstHole(published, chain.first, chain.finalized());
     if (hole !== null) return `${kind} of block ${hole} are not published`;
   }
@@ -103,7 +102,7 @@ async function notPublished({ database, chain }: World): Promise<string | null> 
 }
 
 async function notReclaimed({ database }: World): Promise<string | null> {
-  const [left] = await database.staging.blocks(NETWORK, EVERYTHING);
+  const [left] = await database.network(NETWORK).staging.blocks(EVERYTHING);
   return left === undefined ? null : `block ${left.number} is published and still staged`;
 }
 

@@ -121,8 +121,7 @@ async function setWanted(
 ): Promise<void> {
   if (action.do === 'addBackfill') {
     const at = (share: number): number => chain.first + Math.floor(share * (chain.head() - chain.first));
-    await database.wanted.add({
-      network: NETWORK,
+    await database.network(NETWORK).wanted.add({
       kinds: action.kinds,
       start: at(action.from),
       end: at(action.to),
@@ -130,7 +129,9 @@ async function setWanted(
     });
     return;
   }
-  const backfills = (await database.wanted.list(NETWORK)).filter((range) => range.state !== 'cancelled');
+  const backfills = (await database.network(NETWORK).wanted.list()).filter(
+    (range) => range.state !== 'cancelled',
+  );
   const chosen = backfills[action.pick % Math.max(1, backfills.length)];
   if (chosen !== undefined) await database.wanted.setState(chosen.id, action.state);
 }

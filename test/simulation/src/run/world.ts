@@ -158,8 +158,7 @@ async function build(
   });
   onClose(() => database.close());
   await database.networks.register({ id: NETWORK, chainId: CHAIN_ID });
-  await database.wanted.add({
-    network: NETWORK,
+  await database.network(NETWORK).wanted.add({
     kinds: [...KINDS],
     start: FIRST_BLOCK,
     end: null,

@@ -57,8 +57,8 @@ export function startWatcher(options: {
   };
   const lookAt = async (kind: Kind): Promise<void> => {
     // Staging first: what leaves it between the two questions is published by then.
-    const { staged: ranges } = await database.coverage(network, kind);
-    const rows = await database.bundles.list(network, kind, 0, MOST_ROWS);
+    const { staged: ranges } = await database.network(network).coverage(kind);
+    const rows = await database.network(network).bundles.list(kind, 0, MOST_ROWS);
     const finalized = chain.finalized();
     for (const row of rows) {
       const name = `${row.objectKey} ${row.sha256}`;
@@ -89,7 +89,7 @@ export function startWatcher(options: {
     const finalized = await finalForAll();
     for (const kind of KINDS) await lookAt(kind);
     finalizedBefore = finalized;
-    const blocks = await database.staging.blocks(network, EVERYTHING);
+    const blocks = await database.network(network).staging.blocks(EVERYTHING);
     hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
     looks += 1;
   };
@@ -102,7 +102,7 @@ export function startWatcher(options: {
    * has dropped, so that what is staged below noted finality stays.
    */
   const finalForAll = async (): Promise<number> =>
-    Math.min(chain.finalized(), (await database.head.get(network))?.finalized ?? -1);
+    Math.min(chain.finalized(), (await database.network(network).head.get())?.finalized ?? -1);
   const watching = (async () => {
     while (!stopped.signal.aborted) {
       // Postgres is being restarted now and then: the next look sees what this one could not.
