@@ -23,7 +23,7 @@ import type {
 
 /** Everything that Packhouse keeps in Postgres. Every method throws DATABASE_UNAVAILABLE when Postgres is gone. */
 export interface Database {
-  /** Throws DATABASE_NEWER or DATABASE_NOT_MIGRATED where the schema does not fit this program. */
+  /** Throws DATABASE_NEWER or DATABASE_NOT_MIGRATED if the schema does not fit this program. */
   checkSchema(): Promise<void>;
   /** True as long as a trivial query is answered within 2 s. */
   ping(): Promise<boolean>;
@@ -70,7 +70,7 @@ export interface Database {
   manifest: {
     /** All keys, the oldest first. */
     keys(): Promise<SigningKeyRow[]>;
-    /** Makes a key the current one if there is none yet; gives the one that is current then. */
+    /** Makes a key the current one if there is none yet; returns the one that is current then. */
     registerKey(publicKey: Buffer): Promise<SigningKeyRow>;
     /** Retires the current key and makes this one current, in one transaction. Repeating it changes nothing. */
     rotateKey(publicKey: Buffer): Promise<SigningKeyRow>;
@@ -78,11 +78,11 @@ export interface Database {
 
   /** Filters of the JSON-RPC interface, shared by all gateways. Ids are 16 bytes; what has expired is not there. */
   filters: {
-    /** False where the key has `maxOfKey` filters already. */
+    /** False if the key has `maxOfKey` filters already. */
     create(filter: {
       id: Buffer;
       network: string;
-      /** Negative: whoever it stands for has no key. */
+      /** Negative: a client without a key. */
       keyId: number;
       state: string;
       ttlMs: number;
@@ -91,15 +91,15 @@ export interface Database {
     get(id: Buffer): Promise<{ network: string; keyId: number; state: string; version: number } | null>;
     /** Compare and set: false where somebody else wrote since `version` was seen, or it is gone. */
     update(filter: { id: Buffer; version: number; state: string; ttlMs: number }): Promise<boolean>;
-    /** False where there is no such filter of this key. */
+    /** False if there is no such filter of this key. */
     remove(filter: { id: Buffer; network: string; keyId: number }): Promise<boolean>;
     /** How many live, by network. */
     count(): Promise<ReadonlyMap<string, number>>;
     /** Deletes what has expired. */
     sweep(): Promise<void>;
-    /** Numbers hashes of waiting transactions in this order; those that are known stay where they are, as long as they are seen. */
+    /** Numbers hashes of waiting transactions in this order; known ones keep their number as long as they are seen. */
     addPending(network: string, hashes: readonly string[]): Promise<void>;
-    /** The number of the newest; 0 where there is none. */
+    /** The number of the newest; 0 if there is none. */
     newestPending(network: string): Promise<number>;
     /** Those behind a number, in order, and the number of the last of them. */
     pendingAfter(
@@ -126,9 +126,9 @@ export interface Database {
     /** By the SHA-256 of the whole key. */
     find(sha256: Buffer): Promise<KeyRow | null>;
     list(): Promise<KeyRow[]>;
-    /** By id or public prefix; null where there is none. */
+    /** By id or public prefix; null if there is none. */
     revoke(idOrPrefix: string): Promise<KeyRow | null>;
-    /** Adds requests to a day (days since 1970-01-01), each key once; gives what each of these keys has used then. */
+    /** Adds requests to a day (days since 1970-01-01), each key once; returns what each of these keys has used then. */
     use(
       day: number,
       uses: readonly { keyId: number; requests: number }[],
@@ -137,7 +137,7 @@ export interface Database {
     forgetUses(before: number): Promise<void>;
   };
 
-  /** Takes a session lock; null where another session has it. The lock ends with `release` or with the connection; `lost` is aborted then. */
+  /** Takes a session lock; null if another session has it. The lock ends with `release` or with the connection; `lost` is aborted then. */
   tryLock(name: string): Promise<{ release(): Promise<void>; lost: AbortSignal } | null>;
 
   close(): Promise<void>;
@@ -178,7 +178,7 @@ export interface NetworkDatabase {
       message: string;
       data?: Record<string, unknown>;
     }): Promise<{ alarm: AlarmRow; isNew: boolean }>;
-    /** Closes the open alarm of this name; null where none is open. */
+    /** Closes the open alarm of this name; null if none is open. */
     clear(name: string, by: 'operator' | 'itself'): Promise<AlarmRow | null>;
     /** Open alarms (with `cleared` the past ones too, 1,000 at most), newest first. Sets the gauge `packhouse_alarm`. */
     list(options?: { cleared?: boolean }): Promise<AlarmRow[]>;
@@ -190,7 +190,7 @@ export interface NetworkDatabase {
      * (on both sides) and the hashes of blocks staged before, leaves out what is already staged or published of
      * each kind, writes the rest by binary COPY. Repeating it changes nothing. Throws STAGE_CONFLICT (data:
      * {number, expected, got, by, published}: `by` is the block that says what is expected, `published` whether a bundle
-     * says so) where hashes do not fit.
+     * says so) if hashes do not fit.
      */
     stage(request: StageRequest): Promise<{ staged: boolean }>;
     /** Rows of staged blocks within the range, ascending. */
@@ -218,15 +218,15 @@ export interface NetworkDatabase {
   bundles: {
     /**
      * Inserts the index row and, in the same transaction, appends its entry to the manifest; without `sealing` the
-     * entry is left for `manifest.sealPending`. Throws BUNDLE_OVERLAP where another bundle covers one of its
-     * blocks, SIGNING_KEY_CHANGED where the signer's key is not the current one.
+     * entry is left for `manifest.sealPending`. Throws BUNDLE_OVERLAP if another bundle covers one of its
+     * blocks, SIGNING_KEY_CHANGED if the signer's key is not the current one.
      */
     publish(bundle: NewBundle, sealing?: Sealing): Promise<void>;
     /**
      * Puts a newer version in the place of a bundle, in one transaction: the old row moves to the superseded ones,
      * the new one gets the next version, the manifest gets an entry that names what it supersedes. Repeating it
      * changes nothing. The bundle must have the same range and an object key of its own. Throws BUNDLE_CHANGED
-     * where `replaces` (hex SHA-256) is not the current file of this range any more, SIGNING_KEY_CHANGED.
+     * if `replaces` (hex SHA-256) is not the current file of this range any more, SIGNING_KEY_CHANGED.
      */
     supersede(
       bundle: NewBundle,
@@ -248,7 +248,7 @@ export interface NetworkDatabase {
     /** Sequence and hash of the newest entry, or null. */
     tip(kind: Kind): Promise<{ sequence: number; hash: string } | null>;
     /**
-     * Appends the entries of bundles that were published without one, at most `limit`, in one transaction. Gives
+     * Appends the entries of bundles that were published without one, at most `limit`, in one transaction. Returns
      * how many it appended; 0: none is left. Throws SIGNING_KEY_CHANGED.
      */
     sealPending(kind: Kind, signer: Signer, limit: number): Promise<number>;
@@ -264,8 +264,8 @@ export interface NetworkDatabase {
 
   quarantine: {
     /**
-     * Adds or renews: attempts + 1 where its next try was due, nextTry by back-off (1 min doubling to 1 day, and up to
-     * a tenth later). `end` is the last block where several fail alike; rows that overlap are taken into the new one.
+     * Adds or renews: attempts + 1 if its next try was due, nextTry by back-off (1 min doubling to 1 day, and up to
+     * a tenth later). `end` is the last block if several fail alike; overlapping rows are merged into the new one.
      */
     put(
       row: Omit<QuarantineRow, 'network' | 'attempts' | 'firstSeen' | 'nextTry' | 'end' | 'tried'> & {
@@ -273,9 +273,9 @@ export interface NetworkDatabase {
         tried?: readonly QuarantineTry[];
       },
     ): Promise<QuarantineRow>;
-    /** These kinds of the blocks are had by now: rows end there, or keep the kinds that are left. */
+    /** These kinds of the blocks are staged by now: takes them out of the rows of the range. */
     settle(range: BlockRange, kinds: readonly Kind[]): Promise<void>;
-    /** Makes the next try of the rows that touch the range due now. Gives how many blocks of the range they hold. */
+    /** Makes the next try of the rows that touch the range due now. Returns how many blocks of the range they hold. */
     retry(range: BlockRange): Promise<number>;
     /** By block. */
     list(page?: QuarantinePage): Promise<QuarantineRow[]>;

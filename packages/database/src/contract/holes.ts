@@ -40,7 +40,7 @@ export interface KindHoles {
 export interface HolesPage {
   /** null: no head was noted yet. */
   head: number | null;
-  /** Highest final block, -1 where there is none; null where no head was noted yet. */
+  /** Highest final block, -1 if there is none; null if no head was noted yet. */
   finalized: number | null;
   range: BlockRange;
   /** The block that the next page begins with; null: this is the last page. */
@@ -51,11 +51,11 @@ export interface HolesPage {
 /** What the queue knows; it only tells `queued`, `fetching` and `packing` from `waiting` and `staged`. */
 export interface QueueHints {
   windows: readonly (BlockRange & { kinds: readonly Kind[]; running: boolean })[];
-  /** Kinds that a packer is at. */
+  /** Kinds that are being packed. */
   packing: readonly Kind[];
 }
 
-/** Blocks of one kind by what became of them. */
+/** Blocks of one kind by state. */
 export interface HoleCounts {
   kind: Kind;
   published: number;
@@ -85,7 +85,7 @@ export interface Standing {
   finalized: number | null;
   /** The first block that is wanted in any kind. */
   firstWanted: number | null;
-  /** The last block that is wanted by a range that has an end; null where there is none. */
+  /** The last block that is wanted by a range that has an end; null if there is none. */
   lastWanted: number | null;
   /** Highest block up to which everything from `firstWanted` on is published in every wanted kind. */
   completeTo: number | null;

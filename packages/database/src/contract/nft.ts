@@ -40,7 +40,7 @@ export interface LeasedNftJob extends NftTarget {
   takeovers: number;
 }
 
-/** A job as who asked for it sees it. */
+/** A job as the application that asked for it sees it. */
 export interface NftJobView extends NftTarget {
   status: NftJobStatus;
   found: boolean;
@@ -72,7 +72,7 @@ export interface NftTokenRow extends NftTokenRef {
 /** Jobs that refresh tokens' metadata, shared by all gateways, and what they found. */
 export interface Nft {
   /**
-   * Makes a job, or joins the one that is under way for the same target. null where the application has
+   * Makes a job, or joins the one that is under way for the same target. null if the application has
    * `maxOfApplication` jobs under way already and this would be another.
    */
   open(
@@ -93,7 +93,7 @@ export interface Nft {
     /** The one token was asked for so shortly before that it is not asked for again. */
     recent: boolean;
   } | null>;
-  /** null where there is no such job, or the application did not ask for it. */
+  /** null if there is no such job, or the application did not ask for it. */
   view(request: { id: Buffer; network: string; application: string }): Promise<NftJobView | null>;
   /** Tokens of a job behind a position, in order. */
   tokens(id: Buffer, after: number, limit: number): Promise<NftJobToken[]>;
@@ -126,11 +126,11 @@ export interface Nft {
       outcome: NftOutcome;
       standard?: 'erc721' | 'erc1155' | undefined;
       uri?: string | undefined;
-      /** JSON text; only where the outcome is `indexed`. */
+      /** JSON text; only if the outcome is `indexed`. */
       metadata?: string | undefined;
     },
   ): Promise<boolean>;
-  /** Gives a job back, to be taken again after `delayMs`. */
+  /** Returns a job to the queue, to be taken again after `delayMs`. */
   release(job: LeasedNftJob, how: { delayMs: number; failed: boolean }): Promise<boolean>;
   /** Ends a job; tokens that have no outcome get `rest`. */
   end(job: LeasedNftJob, rest: NftOutcome): Promise<boolean>;

@@ -12,7 +12,7 @@ export interface StagedBlock {
   timestamp: number;
   transactionCount: number;
   proofs: readonly Proof[];
-  /** What the node that gave it calls itself (web3_clientVersion); absent or null: not known. */
+  /** What the node that it came from calls itself (web3_clientVersion); absent or null: not known. */
   client?: string | null;
 }
 
@@ -68,7 +68,7 @@ export type Named<T> = T & { network: string };
 export interface Sealing {
   /** Its key must be the database's current one. */
   signer: Signer;
-  /** What the nodes that gave the blocks call themselves. */
+  /** What the nodes that the blocks came from call themselves. */
   clients: readonly string[];
 }
 
@@ -107,20 +107,20 @@ export interface QuarantineTry {
   payloadDigest: string | null;
 }
 
-/** One block that cannot be had, or several in a row that fail alike. */
+/** One block that could not be fetched or did not pass its proofs, or several in a row that fail alike. */
 export interface QuarantineRow {
   network: string;
   /** The first block. */
   number: number;
   /** The last block. */
   end: number;
-  /** The kinds that cannot be had; other kinds of the block go their way. */
+  /** The kinds that fail; other kinds of the block are staged and published. */
   kinds: readonly Kind[];
   /** Error code of the catalogue. */
   cause: string;
   message: string;
   upstream: string | null;
-  /** Hex SHA-256 of the answer that failed, where there was one. */
+  /** Hex SHA-256 of the answer that failed, if there was one. */
   payloadDigest: string | null;
   attempts: number;
   firstSeen: Date;
@@ -133,7 +133,7 @@ export interface HeadRow {
   network: string;
   number: number;
   hash: string;
-  /** -1 where nothing is final yet. */
+  /** -1 if nothing is final yet. */
   finalized: number;
   observedAt: Date;
 }

@@ -8,8 +8,8 @@ import { cutPage, type HoleRow, selectHoles } from './holes-page.js';
 import { readStanding } from './standing.js';
 
 /**
- * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 unused (the hints stand where select-holes has
- * them), $6 to $10 hints (see WITH_REASONS): blocks by kind and reason; null is published.
+ * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 unused (so that the hints have
+ * the same numbers as in select-holes), $6 to $10 hints (see WITH_REASONS): blocks by kind and reason; null is published.
  *
  * Published blocks are counted within each piece of a reason and taken off: two runs through the index instead of a
  * difference of multiranges, which takes 100 ms each at 300,000 runs.
@@ -56,7 +56,7 @@ const selectAround = statement(
    ) AS near`,
 );
 
-/** The part `holes` of the database. A network that was never registered has one hole: everything. */
+/** Reads what is not published and why. A network that was never registered has one hole: everything. */
 export function createHoles(connections: Connections, network: NetworkRef): Holes {
   return {
     page: async ({ kinds, range, limit, hints }) => {

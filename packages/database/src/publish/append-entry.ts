@@ -35,7 +35,7 @@ const insertEntry = statement(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 );
 
-/** Where a log ends; what is appended next goes on from it. */
+/** The end of a log, which the next entry refers to. */
 export interface Tip {
   sequence: number;
   hash: string;
@@ -54,7 +54,7 @@ export interface Appended {
   row: Omit<BundleRow, 'objectKey' | 'fragments' | 'formatVersion'> & { supersedes: string | null };
 }
 
-/** Reads where a log ends; the kind's lock must be held. Throws SIGNING_KEY_CHANGED. */
+/** Reads the end of a log; the kind's lock must be held. Throws SIGNING_KEY_CHANGED. */
 export async function readTip(
   session: Session,
   log: { networkId: number; kind: number },
@@ -72,7 +72,7 @@ export async function readTip(
   };
 }
 
-/** An entry that was sealed to stand behind a tip. */
+/** An entry that was sealed as the next one after a tip. */
 interface SealedBehind {
   sequence: number;
   hash: Buffer;
@@ -81,7 +81,7 @@ interface SealedBehind {
   supersedes: Buffer;
 }
 
-/** Seals the entry of a bundle behind `tip`: of the values as they are stored, so that the row gives the same text again. */
+/** Seals the entry of a bundle behind `tip`: of the values as they are stored, so that the same text can be rebuilt from the row. */
 export function sealBehind(tip: Tip, { signer, origin, row }: Omit<Appended, 'networkId'>): SealedBehind {
   const supersedes = Buffer.from(row.supersedes ?? '', 'hex');
   const entry: ManifestEntry = {
@@ -120,7 +120,7 @@ export function tipBehind(tip: Tip, { sequence, hash }: SealedBehind): Tip {
   return { ...tip, sequence, hash: hash.toString('hex') };
 }
 
-/** Appends the entry of a bundle behind `tip` and gives the new tip; the kind's lock must be held. */
+/** Appends the entry of a bundle behind `tip` and returns the new tip; the kind's lock must be held. */
 export async function appendEntry(session: Session, tip: Tip, appended: Appended): Promise<Tip> {
   const { networkId, origin, row } = appended;
   const sealed = sealBehind(tip, appended);
@@ -139,7 +139,7 @@ interface TipRow {
   hash: Buffer | null;
   chain_id: number;
   now: Date;
-  /** Of the signer's key, null where it was never registered. */
+  /** Of the signer's key, null if it was never registered. */
   key: number | null;
   retired: boolean | null;
   current: string | null;

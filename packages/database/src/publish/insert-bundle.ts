@@ -50,7 +50,7 @@ export function bundleValues(
 }
 
 /**
- * $1 network id, $2 kind, $3 `yes` where the transaction appends the bundle's entry itself: the lock of all who
+ * $1 network id, $2 kind, $3 `yes` if the transaction appends the bundle's entry itself: the lock of all who
  * publish this kind (that of insert-bundle), until the end of the transaction.
  *
  * A statement of its own: the next one's snapshot is taken behind the lock and sees what the one before committed.

@@ -11,10 +11,10 @@ import type { OriginIds } from './origins.js';
 
 /**
  * The parameters of insert-bundle, and $17 sequence, $18 origin, $19 key, $20 hash, $21 signature: the row and its entry
- * at once, behind a tip that this process remembers. Inserts nothing where the key is not the current one any more.
+ * at once, behind a tip that this process remembers. Inserts nothing if the key is not the current one any more.
  *
- * Entries never change, so the one before is what it was; where somebody appended another behind it, the primary key
- * of the manifest refuses this one and the bundle with it. So one round trip is enough, where reading the tip under
+ * Entries never change, so the one before is what it was; if another process appended behind it, the primary key
+ * of the manifest refuses this one and the bundle with it. So one round trip is enough, while reading the tip under
  * the lock takes six.
  */
 const insertSealed = statement(

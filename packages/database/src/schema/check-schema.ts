@@ -39,7 +39,7 @@ const LOOK_MS = 1_000;
 
 /**
  * Resolves when the schema fits this program. One that is still older is waited for: in a rolling start the new
- * programs and `packhouse migrate` begin at the same time, and whoever is first must not die of it.
+ * programs and `packhouse migrate` begin at the same time, and the one that is first must not fail because of it.
  *
  * Throws DATABASE_NOT_MIGRATED after `waitMs` (default a minute), DATABASE_NEWER at once, what `checkSchema` throws,
  * and the signal's reason when it is aborted.

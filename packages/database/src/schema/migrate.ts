@@ -9,9 +9,9 @@ import { MIGRATIONS_FOLDER, migrationNames, missingMigrations, readApplied } fro
 /** Of the whole database, so that any number of processes may migrate at once. */
 const LOCK = "SELECT pg_advisory_lock(hashtextextended('packhouse:migrate', 0))";
 
-/** How long a migration may stand in the queue for a lock, where it keeps everybody behind it waiting. */
+/** How long a migration may wait for a lock: every statement queued behind it waits too. */
 const LOCK_TIMEOUT_MS = 2_000;
-/** The pause before it stands in line again, and how long it is tried in all. */
+/** The pause before the next try, and how long it is tried in all. */
 const PAUSE_MS = 1_000;
 const TRY_FOR_MS = 120_000;
 
@@ -21,14 +21,14 @@ const TRY_FOR_MS = 120_000;
  * Safe to call from several processes at once: the others wait and then find nothing to do. Safe to call while
  * programs of the version before work: a migration whose lock is held by a long transaction steps back after two
  * seconds, lets the others pass, and tries again. Resolves to the names of the migrations it applied. Throws
- * DATABASE_NEWER, DATABASE_UNAVAILABLE, DATABASE_BUSY where the lock could not be had within two minutes, DISK_FULL.
+ * DATABASE_NEWER, DATABASE_UNAVAILABLE, DATABASE_BUSY if it did not get the lock within two minutes, DISK_FULL.
  */
 export async function migrate(options: {
   connectionString: string;
   logger?: Logger;
   /** Default: the migrations of this repository. */
   folder?: string;
-  /** How long to try where other transactions hold a lock, in milliseconds; default two minutes. */
+  /** How long to try while other transactions hold a lock, in milliseconds; default two minutes. */
   tryForMs?: number;
 }): Promise<string[]> {
   const folder = options.folder ?? MIGRATIONS_FOLDER;
@@ -47,7 +47,7 @@ export async function migrate(options: {
     await client.query(LOCK);
     const missing = missingMigrations(await readApplied(client), await migrationNames(folder));
     if (missing.length === 0) return [];
-    // Not `CREATE SCHEMA IF NOT EXISTS`: that needs the right to create schemas even where there is one.
+    // Not `CREATE SCHEMA IF NOT EXISTS`: that needs the right to create schemas even if there is one.
     const schema = await client.query("SELECT to_regnamespace('packhouse') IS NOT NULL AS there");
     if (schema.rows[0]?.there !== true) await client.query('CREATE SCHEMA packhouse');
     await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);

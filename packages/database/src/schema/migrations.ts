@@ -39,7 +39,7 @@ interface AppliedSchema {
   breaking: { migration: string; minimum: number } | null;
 }
 
-/** Reads the ledger of migrations and what they declare; nothing where there is no ledger yet. */
+/** Reads the ledger of migrations and what they declare; nothing if there is no ledger yet. */
 export async function readApplied(client: pg.ClientBase | pg.Pool): Promise<AppliedSchema> {
   const { rows } = await client.query<{ ledger: boolean; declared: boolean }>(
     `SELECT to_regclass('packhouse.migration') IS NOT NULL AS ledger,
@@ -59,7 +59,7 @@ export async function readApplied(client: pg.ClientBase | pg.Pool): Promise<Appl
  * Compares the migrations that the database has with those that this program brings; returns the missing ones.
  *
  * Migrations that a newer version applied do no harm unless one of them is declared breaking: old and new programs
- * run on one database while they are replaced one by one. Throws DATABASE_NEWER where one is, and where the database
+ * run on one database while they are replaced one by one. Throws DATABASE_NEWER if one is, and if the database
  * both has unknown migrations and lacks known ones, which no order of versions can bring about.
  */
 export function missingMigrations(applied: AppliedSchema, known: readonly string[]): string[] {

@@ -35,7 +35,7 @@ const deleteBlocks = statement(
 /**
  * Drops what is staged from `start` up (see NetworkDatabase.staging.abandon), while nobody stages in the network.
  *
- * Throws STAGE_CONFLICT where a bundle holds `start` or a later block: what is published is final.
+ * Throws STAGE_CONFLICT if a bundle holds `start` or a later block: what is published is final.
  */
 export async function abandon(
   connections: Connections,

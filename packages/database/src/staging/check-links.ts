@@ -86,7 +86,7 @@ function knownHashes(
   const add = (number: number, hash: Buffer, where: string, by: number, published: boolean): void => {
     if (!known.has(number)) known.set(number, { hash: hashText(hash), where, by, published });
   };
-  // What is published is said first: it is final, whoever else disagrees.
+  // Published hashes come first: they are final, whatever else disagrees.
   for (const row of bundles) {
     const name = `as bundle ${row.start}-${row.end} says`;
     add(row.start, row.first_hash, name, row.start, true);

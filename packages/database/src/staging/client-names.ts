@@ -29,7 +29,7 @@ const MAX_LENGTH = 100;
 
 /** Knows the ids of what nodes call themselves; an id never changes. */
 export interface ClientNames {
-  /** Makes the names known; null where nothing more can be remembered. */
+  /** Makes the names known; null if no more names can be stored. */
   ids(names: Iterable<string>): Promise<ReadonlyMap<string, number | null>>;
   /** The names of ids. */
   names(ids: Iterable<number>): Promise<ReadonlyMap<number, string>>;

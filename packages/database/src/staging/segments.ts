@@ -64,7 +64,7 @@ interface PartitionRow {
   state: 'attached' | 'detaching' | 'detached';
 }
 
-/** What is there of a segment: both partitions, nothing, or the remains of a drop that was cut short. */
+/** Which partitions of a segment exist: both partitions, nothing, or the remains of a drop that was cut short. */
 export async function segmentState(
   session: Session,
   segment: Segment,
@@ -123,7 +123,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /**
  * Drops a segment's partitions, whatever state an earlier drop left them in, under the segment's lock.
  *
- * False where somebody works in the segment, `condition` (asked under the lock) says no, or a reader is in the
+ * False if another session works in the segment, `condition` (asked under the lock) says no, or a reader is in the
  * way. Plain DROP was rejected: it locks the parent exclusively, and everybody who looks for a block waits behind
  * the longest running COPY; DETACH CONCURRENTLY only waits itself.
  */

@@ -7,7 +7,7 @@ import type { NetworkRef } from './networks.js';
 /**
  * $1 network id, $2 name, $3 message, $4 data (JSON).
  *
- * The row of an open alarm changes only where what it says does. xmax is 0 in a row that this statement inserted.
+ * The row of an open alarm changes only if message or data differ. xmax is 0 in a row that this statement inserted.
  */
 const upsertAlarm = statement(
   'alarms/upsert-alarm',

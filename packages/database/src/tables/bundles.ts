@@ -33,8 +33,8 @@ export const BUNDLE_COLUMNS = `kind, start_block, end_block, byte_length, raw_le
  * $1 network id, $2 kind, $3 block: the bundle that covers the block.
  *
  * One walk down the primary key to the last bundle that starts at or before the block; whether it reaches the block
- * is asked outside, so that the walk ends after one row even where the block is in a hole. At a million rows: 10
- * pages, 0.03 ms. The GiST index of the constraint answers `@>` in the same time where bundles came in order;
+ * is asked outside, so that the walk ends after one row even if the block is in a hole. At a million rows: 10
+ * pages, 0.03 ms. The GiST index of the constraint answers `@>` in the same time if bundles came in order;
  * how far its pages overlap depends on that order, so it is not relied on.
  */
 const selectCovering = statement(
@@ -54,7 +54,7 @@ const selectCovering = statement(
  *
  * The sub-select finds where to begin: the last bundle that starts at or before `start`. Read from the primary key
  * alone, which includes end_block: 0.06 ms at 200,000 bundles of the kind. Rejected: without the sub-select every
- * entry from the first block on is read and thrown away (42,857 of them, 2.8 ms, where the range is a fifth into
+ * entry from the first block on is read and thrown away (42,857 of them, 2.8 ms, if the range is a fifth into
  * the index).
  */
 const selectRanges = statement(

@@ -2,7 +2,7 @@ import { hashBytes, hashText } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { Database } from '../contract/database.js';
 
-/** $1 key id. Whoever makes filters of one key waits here, until the transaction ends, so that each counts the others. */
+/** $1 key id. Transactions that make filters of one key wait for each other here, so that each counts the others' filters. */
 const lockFilters = statement(
   'filters/lock-filters',
   `SELECT pg_advisory_xact_lock(hashtextextended('packhouse:filters', $1::int8))`,

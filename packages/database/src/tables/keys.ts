@@ -29,8 +29,8 @@ interface StoredKey {
  * $1 application, $2 plan, $3 network or null, $4 prefix, $5 sha256, $6 expiry or null,
  * $7 origins, $8 addresses, $9 methods.
  *
- * Makes the application where there is none (the update changes nothing; it makes RETURNING tell its id). No row and
- * no application where there is no such plan.
+ * Makes the application if there is none (the update changes nothing; it makes RETURNING tell its id). No row and
+ * no application if there is no such plan.
  */
 const insertKey = statement(
   'keys/insert-key',

@@ -44,7 +44,7 @@ const lockKeys = statement(
   `SELECT pg_advisory_xact_lock(hashtextextended('packhouse:signing-keys', 0))`,
 );
 
-/** $1 key id, $2 public key: makes it the current one; nothing happens where there is a current one or it is known. */
+/** $1 key id, $2 public key: makes it the current one; nothing happens if there is a current one or it is known. */
 const insertKey = statement(
   'manifest/insert-key',
   `INSERT INTO packhouse.signing_key (key_id, public_key)

@@ -139,7 +139,7 @@ const beginNftToken = statement(
    END AS leave`,
 );
 
-/** $1 job, $2 lease, $3 position, $4 outcome, $5 standard, $6 URI, $7 metadata. What was indexed before stays where this time failed. */
+/** $1 job, $2 lease, $3 position, $4 outcome, $5 standard, $6 URI, $7 metadata. What was indexed before stays if this try failed. */
 const settleNftToken = statement(
   'nft/settle-token',
   `WITH item AS (
@@ -160,7 +160,7 @@ const settleNftToken = statement(
    RETURNING 1 AS kept`,
 );
 
-/** $1 job, $2 lease, $3 milliseconds until it may be taken again, $4 1 where it failed, else 0. */
+/** $1 job, $2 lease, $3 milliseconds until it may be taken again, $4 1 if it failed, else 0. */
 const releaseNftJob = statement(
   'nft/release-job',
   `UPDATE packhouse.nft_job SET

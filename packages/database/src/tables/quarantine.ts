@@ -54,7 +54,7 @@ const selectCauses = statement(
    FROM packhouse.quarantine WHERE network_id = $1 GROUP BY cause ORDER BY cause`,
 );
 
-/** $1 network id, $2 start, $3 end: what is waiting for its next try there waits no longer. Gives the blocks of each row within the range. */
+/** $1 network id, $2 start, $3 end: makes the next try of these rows due now. Returns the blocks of each row within the range. */
 const updateNextTry = statement(
   'quarantine/update-next-try',
   `UPDATE packhouse.quarantine SET next_try = least(next_try, now())
