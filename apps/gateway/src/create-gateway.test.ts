@@ -128,8 +128,11 @@ describe('a gateway under hostile requests', () => {
   it('logs one structured line a request', async () => {
     const before = at.log.length;
     await ask(at.url, '/ethereum/files/logs/0-3.json.gz', { headers: { authorization: `Bearer ${key}` } });
-    const lines = at.log.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.filter((line) => line.msg === 'request')).toEqual([
+    const lines = at.log
+      .slice(before)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === 'request');
+    expect(lines).toEqual([
       expect.objectContaining({
         level: 'info',
         requestId: expect.any(String),

@@ -4,12 +4,12 @@ import { nftOptionsOf } from '@packhouse/nft';
 import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
 import { runProcess } from '@packhouse/runtime';
+import { connectRedis } from './access/connect-redis.js';
+import { createLocalRateLimiter } from './access/local-rate-limiter.js';
+import { createSharedRateLimiter } from './access/shared-rate-limiter.js';
 import { createSharedAnswers } from './cache/answer-cache.js';
 import { createGateway } from './create-gateway.js';
 import { createRedisFilterStore } from './filters/create-redis-filter-store.js';
-import { connectRedis } from './limits/connect-redis.js';
-import { createLocalRateLimiter } from './limits/create-local-rate-limiter.js';
-import { createSharedRateLimiter } from './limits/create-shared-rate-limiter.js';
 import { gatewaySettings } from './settings.js';
 
 await runProcess(process, {

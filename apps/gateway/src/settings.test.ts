@@ -27,3 +27,19 @@ it('docs/settings.md has every variable of a gateway with its default', () => {
     gatewaySettings.parse(REQUIRED),
   );
 });
+
+it.each([
+  [undefined, undefined],
+  ['2', 2],
+  ['10.0.0.0/8, loopback', ['10.0.0.0/8', 'loopback']],
+  ['fd00::/8,192.0.2.1', ['fd00::/8', '192.0.2.1']],
+])('reads %j', (text, value) => {
+  expect(gatewaySettings.shape.TRUST_PROXY.parse(text)).toEqual(value);
+});
+
+it.each(['0', '17', 'true', '10.0.0.0/33', '10.0.0/8', '10.0.0.0/8/8', 'proxy.example.com', ','])(
+  'refuses %j',
+  (text) => {
+    expect(gatewaySettings.shape.TRUST_PROXY.safeParse(text).success).toBe(false);
+  },
+);

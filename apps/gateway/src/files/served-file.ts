@@ -12,7 +12,7 @@ import type { BundleRow } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Body, BodyCache, PinnedBody } from '../cache/body-cache.js';
-import type { FileRange } from '../http/byte-range.js';
+import type { FileRange } from '../http/file-headers.js';
 import { Problem } from '../http/problem.js';
 
 /** A file that can be sent, whole or in part. */

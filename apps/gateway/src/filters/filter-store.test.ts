@@ -3,8 +3,8 @@ import { createDatabase } from '@packhouse/database';
 import { freshDatabase, type LocalRedis, redisInstalled, startRedis } from '@packhouse/local';
 import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { connectRedis } from '../access/connect-redis.js';
 import { createSharedAnswers } from '../cache/answer-cache.js';
-import { connectRedis } from '../limits/connect-redis.js';
 import { createRedisFilterStore } from './create-redis-filter-store.js';
 import type { FilterStore } from './filter-state.js';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
 import type { Span } from '@packhouse/runtime';
-import type { ProblemReason } from './problem-reasons.js';
+import type { ProblemReason } from './problem.js';
 
 /** What one request called over JSON-RPC, for the log. */
 export interface CallNotes {

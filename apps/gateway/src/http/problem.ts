@@ -1,4 +1,59 @@
-import { PROBLEM_REASONS, type ProblemReason } from './problem-reasons.js';
+import { isPackhouseError } from '@packhouse/runtime';
+
+/**
+ * Every refusal of the gateway: one row a reason, never reused. `code` is the JSON-RPC code of the same refusal,
+ * so that both halves of the gateway speak of it alike; it never repeats the HTTP number.
+ */
+export const PROBLEM_REASONS = {
+  'request-malformed': { status: 400, code: -32600, title: 'The request is malformed' },
+  'json-malformed': { status: 400, code: -32700, title: 'The body is not JSON' },
+  'block-number-invalid': { status: 400, code: -32602, title: 'The block number is not a decimal integer' },
+  'query-invalid': { status: 400, code: -32602, title: 'A query parameter is not valid' },
+  'parameter-invalid': { status: 400, code: -32602, title: 'A parameter of the query is wrong' },
+  'cursor-invalid': { status: 400, code: -32602, title: 'The cursor does not fit' },
+  unauthenticated: { status: 401, code: -32001, title: 'A valid API key is required' },
+  forbidden: { status: 403, code: -32001, title: 'The API key may not do this' },
+  'plan-limit': { status: 403, code: -32005, title: 'The plan does not include this block' },
+  'path-unknown': { status: 404, code: -32001, title: 'There is nothing at this address' },
+  'network-unknown': { status: 404, code: -32001, title: 'There is no such network' },
+  'network-without-bundles': { status: 404, code: -32004, title: 'This network has no bundles' },
+  'network-without-nft': { status: 404, code: -32004, title: 'This network has no tokens to refresh' },
+  'job-unknown': { status: 404, code: -32001, title: 'There is no such job' },
+  'kind-unknown': { status: 404, code: -32602, title: 'There is no such kind of data' },
+  'kind-not-enabled': { status: 404, code: -32004, title: 'This network does not have this kind of data' },
+  'beyond-head': { status: 404, code: -32001, title: 'The block does not exist yet' },
+  'not-covered': { status: 404, code: -32001, title: 'The block is not covered' },
+  'file-unknown': { status: 404, code: -32001, title: 'There is no such file' },
+  'method-not-allowed': { status: 405, code: -32600, title: 'This address does not take this method' },
+  'request-timeout': { status: 408, code: -32600, title: 'The request took too long to arrive' },
+  reorganised: { status: 410, code: -32001, title: 'The block was reorganised away' },
+  'precondition-failed': { status: 412, code: -32600, title: 'The file is another one than was asked for' },
+  'body-too-large': { status: 413, code: -32005, title: 'The body is too large' },
+  'batch-too-large': { status: 413, code: -32005, title: 'The batch has too many calls' },
+  'uri-too-long': { status: 414, code: -32600, title: 'The address is too long' },
+  'media-type-unsupported': { status: 415, code: -32600, title: 'The content type is not supported' },
+  'range-unsatisfiable': { status: 416, code: -32602, title: 'The byte range lies outside of the file' },
+  'rate-limited': { status: 429, code: -32005, title: 'Too many requests' },
+  'quota-exhausted': { status: 429, code: -32005, title: 'The daily quota is used up' },
+  'too-many-jobs': { status: 429, code: -32005, title: 'The application has too many jobs' },
+  'headers-too-large': { status: 431, code: -32600, title: 'The request headers are too large' },
+  'method-unknown': { status: 200, code: -32601, title: 'There is no such method' },
+  'method-unsupported': { status: 200, code: -32004, title: 'This network does not have this method' },
+  'params-invalid': { status: 200, code: -32602, title: 'The parameters are wrong' },
+  'filter-unknown': { status: 200, code: -32000, title: 'filter not found' },
+  'too-many-filters': { status: 200, code: -32005, title: 'There are too many filters' },
+  'too-many-logs': { status: 200, code: -32005, title: 'The answer would hold too many logs' },
+  'answer-too-large': { status: 200, code: -32005, title: 'The answer is too large' },
+  internal: { status: 500, code: -32603, title: 'The gateway failed' },
+  'upstream-nonsense': { status: 502, code: -32603, title: 'The nodes do not speak JSON-RPC' },
+  'upstream-unavailable': { status: 503, code: -32002, title: 'No node can be asked' },
+  'upstream-timeout': { status: 504, code: -32002, title: 'No node answered in time' },
+  unavailable: { status: 503, code: -32002, title: 'Something the gateway needs is unavailable' },
+  draining: { status: 503, code: -32002, title: 'The gateway is shutting down' },
+} as const satisfies Record<string, { status: number; code: number; title: string }>;
+
+/** Why a request was refused. */
+export type ProblemReason = keyof typeof PROBLEM_REASONS;
 
 export interface ProblemOptions {
   /** One sentence for people; never a key, never text of the request that could hold one. */
@@ -40,4 +95,27 @@ export class Problem extends Error {
       ...this.members,
     };
   }
+}
+
+/** How long a client is asked to wait where something is unavailable, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** The refusal for whatever a route threw: what is outside and gone is 503, what nobody foresaw is 500 without details. */
+export function problemOfError(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isPackhouseError(error, 'DATABASE_UNAVAILABLE')) return unavailable('The database', error);
+  if (isPackhouseError(error, 'OBJECT_STORE_UNAVAILABLE')) return unavailable('The object store', error);
+  return new Problem('internal', {
+    detail: 'The gateway failed at this request; the operator finds the cause under the request id.',
+    cause: error,
+  });
+}
+
+function unavailable(what: string, cause: unknown): Problem {
+  return new Problem('unavailable', {
+    detail: `${what} cannot be reached at the moment; try again in ${RETRY_AFTER_SECONDS} seconds.`,
+    members: { retryAfter: RETRY_AFTER_SECONDS, retryAfterMs: RETRY_AFTER_SECONDS * 1_000 },
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+    cause,
+  });
 }

@@ -1,6 +1,6 @@
 import type { Context, Span } from '@packhouse/runtime';
 import type { CallNotes, Exchange } from './exchange.js';
-import { PROBLEM_REASONS } from './problem-reasons.js';
+import { PROBLEM_REASONS } from './problem.js';
 import { createRequestMetrics } from './request-metrics.js';
 
 /** What is logged of requests at level info: all of them, or those that were refused. */

@@ -3,8 +3,7 @@ import type { Context, Logger } from '@packhouse/runtime';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { readBody } from './body.js';
 import { Exchange, type ExchangeParts } from './exchange.js';
-import { Problem } from './problem.js';
-import { problemOfError } from './problem-of-error.js';
+import { Problem, problemOfError } from './problem.js';
 import type { Soon } from './soon.js';
 
 /** One row of the table of routes. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { PackhouseError } from '@packhouse/runtime';
+import type { ProblemReason } from './problem.js';
 import { Problem } from './problem.js';
-import type { ProblemReason } from './problem-reasons.js';
 
 /** How often connections that became idle are closed while the server closes, in milliseconds. */
 const SWEEP_MS = 50;

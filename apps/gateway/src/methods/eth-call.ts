@@ -1,6 +1,6 @@
 import type { Network } from '@packhouse/networks';
+import { ownerOf } from '../access/address-limiter.js';
 import { Problem } from '../http/problem.js';
-import { ownerOf } from '../limits/owner-of.js';
 import {
   address,
   anything,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { ownerOf } from '../access/address-limiter.js';
 import {
   CRITERIA_TEXT,
   FILTER_TTL_MS,
@@ -11,7 +12,6 @@ import {
 import type { PendingWatch } from '../filters/pending-watch.js';
 import { type Polled, pollBlocks, pollLogs } from '../filters/poll-filter.js';
 import { Problem } from '../http/problem.js';
-import { ownerOf } from '../limits/owner-of.js';
 import { failure, linkAt, NodeSaid } from '../rpc/ask-node.js';
 import { anything, checkParams, flag, invalidParams } from '../rpc/check-params.js';
 import { logFilter, readLogFilter } from '../rpc/log-filter.js';

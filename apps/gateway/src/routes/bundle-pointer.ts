@@ -1,8 +1,8 @@
-import { refuseAbovePlan } from '../auth/admission.js';
+import { refuseAbovePlan } from '../access/admission.js';
 import { blockNumber } from '../http/block-number.js';
 import type { Route } from '../http/router.js';
 import { whenHere } from '../http/soon.js';
-import type { Site } from '../sites/site.js';
+import type { ServedNetwork } from '../networks/served-network.js';
 import { chosenKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
@@ -41,9 +41,9 @@ const schema = {
 } as const;
 
 /** `GET {base_url}<KEY>/bundle-api/<kind>/<block_number>` of one network. */
-export function bundlePointerRoute(parts: GatewayParts, site: Site): Route {
+export function bundlePointerRoute(parts: GatewayParts, served: ServedNetwork): Route {
   const { admission, pointers } = parts;
-  const { network, base } = site;
+  const { network, base } = served;
   return {
     method: 'GET',
     path: `${base.path}/:key/bundle-api/:kind/:block_number`,
@@ -66,7 +66,7 @@ export function bundlePointerRoute(parts: GatewayParts, site: Site): Route {
               : `${found.start}-${found.end}`;
           exchange
             .header('cache-control', 'no-store')
-            .sendJson({ type: kind, range, download_link: `${site.downloadUrl}/${kind}/${range}.json.gz` });
+            .sendJson({ type: kind, range, download_link: `${served.downloadUrl}/${kind}/${range}.json.gz` });
         });
       }),
   };

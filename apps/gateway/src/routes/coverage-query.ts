@@ -2,7 +2,7 @@ import type { Kind } from '@packhouse/chain';
 import type { Plan } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { CoverageRequest } from '@packhouse/pipeline';
-import { refuseAbovePlan } from '../auth/admission.js';
+import { refuseAbovePlan } from '../access/admission.js';
 import { blockNumber } from '../http/block-number.js';
 import { Problem } from '../http/problem.js';
 import { chosenKind } from './chosen-kind.js';

@@ -4,7 +4,7 @@ import { type CoveragePage, coverage, holeNeeds } from '@packhouse/pipeline';
 import { isPackhouseError } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
 import type { Route } from '../http/router.js';
-import type { Site } from '../sites/site.js';
+import type { ServedNetwork } from '../networks/served-network.js';
 import { coverageQuery, cursorInvalid, DEFAULT_LIMIT, MAX_LIMIT } from './coverage-query.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
@@ -119,7 +119,7 @@ const schema = {
 } as const;
 
 /** `GET {base_url}<KEY>/bundle-api/coverage` of one network. */
-export function coverageRoute(parts: GatewayParts, { network, base }: Site): Route {
+export function coverageRoute(parts: GatewayParts, { network, base }: ServedNetwork): Route {
   return {
     method: 'GET',
     path: `${base.path}/:key/bundle-api/coverage`,

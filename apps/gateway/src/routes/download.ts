@@ -1,11 +1,10 @@
 import { parseFileName } from '@packhouse/bundle';
 import type { BlockRange } from '@packhouse/chain';
 import { isPackhouseError } from '@packhouse/runtime';
-import { refuseAbovePlan } from '../auth/admission.js';
-import { bearerKey } from '../auth/bearer-key.js';
+import { bearerKey, refuseAbovePlan } from '../access/admission.js';
 import { Problem } from '../http/problem.js';
 import type { Route } from '../http/router.js';
-import type { Site } from '../sites/site.js';
+import type { ServedNetwork } from '../networks/served-network.js';
 import { chosenKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
@@ -52,7 +51,7 @@ const schema = {
 } as const;
 
 /** `GET` and `HEAD {download_url}/<kind>/<start>-<end>.json.gz` of one network. */
-export function downloadRoute(parts: GatewayParts, { network, files }: Site): Route {
+export function downloadRoute(parts: GatewayParts, { network, files }: ServedNetwork): Route {
   return {
     method: 'GET',
     path: `${files.path}/:kind/:file`,

@@ -2,29 +2,38 @@ import type { Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { CoverageParts } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
-import type { Admission } from '../auth/admission.js';
+import type { AddressLimiter } from '../access/address-limiter.js';
+import type { Admission } from '../access/admission.js';
+import type { AnswerCache } from '../cache/answer-cache.js';
 import type { FileFinder } from '../files/find-file.js';
-import type { OpenDoor } from '../limits/open-door.js';
 import type { PointerFinder } from '../pointers/find-pointer.js';
-import type { Site } from '../sites/site.js';
+import type { AnswerMemory } from '../rpc/answer-memory.js';
+import type { CallMetrics } from '../rpc/call-metrics.js';
 
-/** What routes are made of; each takes what it needs. */
+/** What the routes of all networks share; each takes what it needs. */
 export interface GatewayParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
-  sites: readonly Site[];
   admission: Admission;
-  openDoor: OpenDoor;
+  addressLimiter: AddressLimiter;
   pointers: PointerFinder;
   files: FileFinder;
   coverage: CoverageParts;
-  /** Whether the gateway is shutting down: requests are refused. */
-  draining(): boolean;
-  /** Whether nothing more should be sent here: it is shutting down, or about to. */
-  leaving(): boolean;
+  phase: {
+    /** Nothing more should be sent here: the gateway is shutting down, or about to. */
+    leaving: boolean;
+    /** The gateway is shutting down: requests are refused. */
+    draining: boolean;
+  };
   /** Whether the networks file is in force as it is. */
   networksFileOk(): boolean;
-  /** What takes memory, by name: caches, and the answers that are held. */
-  caches(): Record<string, { readonly bytes: number }>;
+  /** Results about final blocks. */
+  answers: AnswerCache;
+  /** Counts the answers that are held whole until they are sent. */
+  held: AnswerMemory;
+  /** Counts the calls of a network. */
+  callMetrics(network: string): CallMetrics;
+  /** What takes memory, by name. */
+  memory: Readonly<Record<string, { readonly bytes: number }>>;
 }

@@ -1,25 +1,23 @@
 import { CallController } from '@packhouse/runtime';
-import { isRestricted } from '../auth/key-restrictions.js';
+import { isRestricted } from '../access/key-restrictions.js';
 import type { KnownCall } from '../cache/known-texts.js';
 import { beginCalls, type Exchange } from '../http/exchange.js';
-import { problemOfError } from '../http/problem-of-error.js';
-import { PROBLEM_REASONS } from '../http/problem-reasons.js';
+import { PROBLEM_REASONS, problemOfError } from '../http/problem.js';
 import type { Route } from '../http/router.js';
 import { type Soon, whenHere } from '../http/soon.js';
+import type { ServedNetwork } from '../networks/served-network.js';
 import { answerBatch } from '../rpc/answer-batch.js';
 import { answerCall, findMethod } from '../rpc/answer-call.js';
 import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
 import { sendAnswer, sendRefusal } from '../rpc/send.js';
-import type { Site } from '../sites/site.js';
 import type { GatewayParts } from './gateway-parts.js';
 
 /** Bytes of a body. */
 const BODY_LIMIT = 5 * 1_024 * 1_024;
 
 /** `POST {base_url}<KEY>` of one network; `POST {base_url}` of an open one. */
-export function jsonRpcRoutes(parts: GatewayParts, at: RpcSite & { site: Site }): Route[] {
-  const { network, base } = at.site;
+export function jsonRpcRoutes(parts: GatewayParts, { network, base }: ServedNetwork, at: RpcSite): Route[] {
   const { open } = network.rpc;
   const paths = open ? [base.path, `${base.path}/`] : [`${base.path}/:key`];
   return paths.map((path) => ({
@@ -87,7 +85,7 @@ function answerKnown(
 function charge(parts: GatewayParts, exchange: Exchange, cost: number): Soon<unknown> {
   if (!exchange.uncounted) return undefined;
   exchange.uncounted = false;
-  if (exchange.key === undefined) return parts.openDoor.charge(exchange.ip, cost, exchange);
+  if (exchange.key === undefined) return parts.addressLimiter.charge(exchange.ip, cost, exchange);
   return parts.admission.charge(exchange.key, cost, exchange);
 }
 

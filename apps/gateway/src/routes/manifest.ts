@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import type { Kind } from '@packhouse/chain';
 import type { NetworkDatabase } from '@packhouse/database';
 import { entryLine } from '@packhouse/manifest';
-import { noneMatchHits } from '../http/entity-tags.js';
-import { type ManifestLog, manifestCursor, sequenceOfCursor } from '../http/manifest-cursor.js';
+import { noneMatchHits } from '../http/file-headers.js';
 import { Problem } from '../http/problem.js';
 import type { Route } from '../http/router.js';
-import type { Site } from '../sites/site.js';
+import type { ServedNetwork } from '../networks/served-network.js';
 import { chosenKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
+import { type ManifestLog, manifestCursor, sequenceOfCursor } from './manifest-cursor.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
 
 /** Entries in one answer: by default, and at most; an entry is some 1,100 bytes. */
@@ -56,7 +56,7 @@ const schema = {
 } as const;
 
 /** `GET {base_url}<KEY>/bundle-api/manifest?kind=&after=&limit=` of one network. */
-export function manifestRoute(parts: GatewayParts, { network, base }: Site): Route {
+export function manifestRoute(parts: GatewayParts, { network, base }: ServedNetwork): Route {
   const { manifest } = parts.database.network(network.id);
   return {
     method: 'GET',

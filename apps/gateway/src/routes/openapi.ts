@@ -1,5 +1,5 @@
 import type { Route } from '../http/router.js';
-import type { Site } from '../sites/site.js';
+import type { ServedNetwork } from '../networks/served-network.js';
 
 const HEAD = {
   openapi: '3.1.0',
@@ -21,7 +21,7 @@ const schema = {
  * `GET /openapi.json`: the OpenAPI 3.1 document of these routes and of itself, with the addresses that the networks
  * have here.
  */
-export function openapiRoute(routes: readonly Route[], sites: readonly Site[]): Route {
+export function openapiRoute(routes: readonly Route[], networks: readonly ServedNetwork[]): Route {
   let text: string | undefined;
   const route: Route = {
     method: 'GET',
@@ -30,7 +30,7 @@ export function openapiRoute(routes: readonly Route[], sites: readonly Site[]): 
     schema,
     answer(exchange) {
       // The addresses are known once the server listens.
-      text ??= JSON.stringify(openapiDocument([route, ...routes], sites));
+      text ??= JSON.stringify(openapiDocument([route, ...routes], networks));
       exchange.sendText(text, 'application/json; charset=utf-8');
     },
   };
@@ -63,7 +63,7 @@ interface ResponseSchema {
   content?: object;
 }
 
-function openapiDocument(routes: readonly Route[], sites: readonly Site[]): object {
+function openapiDocument(routes: readonly Route[], networks: readonly ServedNetwork[]): object {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const { document, method } = route;
@@ -72,9 +72,9 @@ function openapiDocument(routes: readonly Route[], sites: readonly Site[]): obje
     paths[path] = item;
     item[method.toLowerCase()] ??= operationOf(path, route.schema ?? {});
     if (document === undefined) continue;
-    item.servers = sites.map((site) => ({
-      url: site[document.servedAt].replace(/\/$/, ''),
-      description: site.network.id,
+    item.servers = networks.map((served) => ({
+      url: served[document.servedAt].replace(/\/$/, ''),
+      description: served.network.id,
     }));
   }
   return { ...HEAD, paths };

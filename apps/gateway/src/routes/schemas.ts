@@ -1,6 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { HOLE_REASONS } from '@packhouse/database';
-import { PROBLEM_REASONS, type ProblemReason } from '../http/problem-reasons.js';
+import { PROBLEM_REASONS, type ProblemReason } from '../http/problem.js';
 
 /** JSON Schema of the kinds of data. */
 export const kindSchema = {

@@ -1,7 +1,6 @@
 import type { ServedFile } from '../files/served-file.js';
-import { byteRange } from '../http/byte-range.js';
-import { entityTag, ifRangePasses, matchPasses, noneMatchHits } from '../http/entity-tags.js';
 import type { Exchange } from '../http/exchange.js';
+import { byteRange, entityTag, ifRangePasses, matchPasses, noneMatchHits } from '../http/file-headers.js';
 import { Problem } from '../http/problem.js';
 
 /**

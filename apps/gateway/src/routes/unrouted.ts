@@ -1,25 +1,29 @@
-import { type Admission, unauthenticated } from '../auth/admission.js';
+import { type Admission, unauthenticated } from '../access/admission.js';
 import type { Exchange } from '../http/exchange.js';
-import { Problem } from '../http/problem.js';
-import { problemOfError } from '../http/problem-of-error.js';
+import { Problem, problemOfError } from '../http/problem.js';
 import { hostName, sendProblem, type Unrouted } from '../http/router.js';
 import { whenHere } from '../http/soon.js';
+import type { Mount, ServedNetwork } from '../networks/served-network.js';
 import { sendRefusal } from '../rpc/send.js';
-import type { Mount, Site } from '../sites/site.js';
 import type { GatewayParts } from './gateway-parts.js';
 
 /** What happens to requests that no route takes; who meant JSON-RPC is answered in JSON-RPC. */
-export function createUnrouted({ context, sites, admission }: GatewayParts): Unrouted {
+export function createUnrouted(
+  { context, admission }: GatewayParts,
+  networks: readonly ServedNetwork[],
+): Unrouted {
   const { logger } = context;
   const send = (exchange: Exchange, problem: Problem): void => {
-    const { method = '', headers } = exchange.request;
-    const meant = rpcAddress({ method, path: exchange.path, host: headers.host }, sites);
+    const meant = rpcAddress(exchange, networks);
     if (meant === null) sendProblem(exchange, problem, logger);
     else
-      sendRefusal(exchange, problem, { logger, httpErrors: meant.site?.network.rpc.httpErrors ?? 'status' });
+      sendRefusal(exchange, problem, {
+        logger,
+        httpErrors: meant.served?.network.rpc.httpErrors ?? 'status',
+      });
   };
   return {
-    problem: (exchange, methods) => whyUnrouted(exchange, methods, sites),
+    problem: (exchange, methods) => whyUnrouted(exchange, methods, networks),
     refuse(exchange, error) {
       const problem = problemOfError(error);
       exchange.refusal = problem.reason;
@@ -76,7 +80,11 @@ function keyIn(url: string): string | undefined {
 }
 
 /** The refusal for an address that no route takes: wrong verb, no key, no such network, or nothing there. */
-function whyUnrouted(exchange: Exchange, methods: readonly string[], sites: readonly Site[]): Problem {
+function whyUnrouted(
+  exchange: Exchange,
+  methods: readonly string[],
+  networks: readonly ServedNetwork[],
+): Problem {
   if (methods.length > 0) {
     const allow = methods.join(', ');
     return new Problem('method-not-allowed', {
@@ -86,16 +94,16 @@ function whyUnrouted(exchange: Exchange, methods: readonly string[], sites: read
   }
   const { path, request } = exchange;
   const host = hostName(request.headers.host);
-  const noKey = (site: Site): boolean =>
-    withoutKey(site.base, path, host) || (request.method === 'POST' && rpcWithoutKey(site, path, host));
-  if (sites.some(noKey)) return unauthenticated();
+  const noKey = (served: ServedNetwork): boolean =>
+    withoutKey(served.base, path, host) || (request.method === 'POST' && rpcWithoutKey(served, path, host));
+  if (networks.some(noKey)) return unauthenticated();
   const below = (mount: Mount): boolean => at(mount, host) && path.startsWith(`${mount.path}/`);
-  const known = sites.some((site) => below(site.base) || below(site.files));
+  const known = networks.some((served) => below(served.base) || below(served.files));
   if (!known && /^\/[^/]*\/(?:v1|files)\//.test(path)) {
-    const names = sites.map((site) => site.network.id).join(', ');
+    const names = networks.map((served) => served.network.id).join(', ');
     return new Problem('network-unknown', {
       detail: `No network is served at this address; there are ${names}.`,
-      members: { networks: sites.map((site) => site.network.id) },
+      members: { networks: networks.map((served) => served.network.id) },
     });
   }
   return new Problem('path-unknown', {
@@ -118,30 +126,30 @@ function withoutKey(base: Mount, path: string, host: string): boolean {
 }
 
 /** The address of JSON-RPC with the key left out. */
-function rpcWithoutKey({ base, network }: Site, path: string, host: string): boolean {
+function rpcWithoutKey({ base, network }: ServedNetwork, path: string, host: string): boolean {
   return !network.rpc.open && at(base, host) && (path === base.path || path === `${base.path}/`);
 }
 
-/** What `/x/v1/` or `/x/v1/<key>` of a network that is not served looks like. */
+/** `/x/v1/` or `/x/v1/<key>` of a network that is not served. */
 const ANY_NETWORK = /^\/[^/]*\/v1\/[^/]*$/;
 
 /**
- * Whether a request that no route takes was meant for JSON-RPC, so that its refusal is an envelope: any verb at an
- * address that has a key, a POST at one without or of an unknown network. Returns the site if there is one.
+ * Whether a request that no route takes was meant for JSON-RPC, so that its refusal is an envelope: any method at an
+ * address that has a key, a POST at one without or of an unknown network. Returns the network if it is one that is served.
  */
 function rpcAddress(
-  request: { method: string; path: string; host: string | undefined },
-  sites: readonly Site[],
-): { site: Site | undefined } | null {
-  const host = hostName(request.host);
-  const { method, path } = request;
-  for (const site of sites) {
-    const { base, network } = site;
+  { path, request }: Exchange,
+  networks: readonly ServedNetwork[],
+): { served: ServedNetwork | undefined } | null {
+  const host = hostName(request.headers.host);
+  const { method } = request;
+  for (const served of networks) {
+    const { base, network } = served;
     if (base.host !== undefined && base.host !== host) continue;
     if (!`${path}/`.startsWith(`${base.path}/`)) continue;
     const behind = path.slice(base.path.length + 1);
     const complete = network.rpc.open ? behind === '' : behind !== '' && !behind.includes('/');
-    if (complete || (behind === '' && method === 'POST')) return { site };
+    if (complete || (behind === '' && method === 'POST')) return { served };
   }
-  return method === 'POST' && ANY_NETWORK.test(path) ? { site: undefined } : null;
+  return method === 'POST' && ANY_NETWORK.test(path) ? { served: undefined } : null;
 }

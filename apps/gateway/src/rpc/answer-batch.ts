@@ -1,8 +1,6 @@
 import { CallController } from '@packhouse/runtime';
 import { noteOnce } from '../http/exchange.js';
-import { Problem } from '../http/problem.js';
-import { problemOfError } from '../http/problem-of-error.js';
-import { PROBLEM_REASONS } from '../http/problem-reasons.js';
+import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import { answerCall } from './answer-call.js';
 import { failure } from './ask-node.js';
 import type { RpcVisit } from './method.js';

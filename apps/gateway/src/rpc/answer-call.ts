@@ -1,12 +1,10 @@
 import { nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { type CallSignal, redact } from '@packhouse/runtime';
-import { refuseMethod } from '../auth/key-restrictions.js';
+import { refuseMethod } from '../access/key-restrictions.js';
 import { createSingleFlight, type SingleFlight } from '../cache/single-flight.js';
 import { noteOnce } from '../http/exchange.js';
-import { Problem } from '../http/problem.js';
-import { problemOfError } from '../http/problem-of-error.js';
-import { PROBLEM_REASONS } from '../http/problem-reasons.js';
+import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import type { Soon } from '../http/soon.js';
 import { failure } from './ask-node.js';
 import type { Prepared, RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';

@@ -3,8 +3,7 @@ import { Readable } from 'node:stream';
 import type { Logger } from '@packhouse/runtime';
 import type { Exchange } from '../http/exchange.js';
 import type { Problem } from '../http/problem.js';
-import { problemOfError } from '../http/problem-of-error.js';
-import { PROBLEM_REASONS } from '../http/problem-reasons.js';
+import { PROBLEM_REASONS, problemOfError } from '../http/problem.js';
 import type { RpcAnswer } from './method.js';
 
 /** How long a client may take for an answer that is held for it. */

@@ -1,10 +1,10 @@
 import { redisInstalled, startRedis } from '@packhouse/local';
 import { createLogger } from '@packhouse/runtime';
 import { vi } from 'vitest';
+import { connectRedis } from '../access/connect-redis.js';
 import { createSharedAnswers } from '../cache/answer-cache.js';
-import type { GatewayOptions } from '../create-gateway.js';
 import { createRedisFilterStore } from '../filters/create-redis-filter-store.js';
-import { connectRedis } from '../limits/connect-redis.js';
+import type { GatewayOptions } from '../gateway-options.js';
 
 /** Where gateways share what they know. */
 export interface GatewayStore {

@@ -10,7 +10,8 @@ import { type Network, parseNetworks } from '@packhouse/networks';
 import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { inject } from 'vitest';
-import { createGateway, type Gateway, type GatewayOptions } from '../create-gateway.js';
+import { createGateway, type Gateway } from '../create-gateway.js';
+import type { GatewayOptions } from '../gateway-options.js';
 
 /** `ethereum`, `quiet` without bundles, `logsonly`, and `hosted` at host names of its own. */
 const NETWORKS = `

@@ -1,7 +1,8 @@
 import { parseNetworks } from '@packhouse/networks';
 import { createMetrics } from '@packhouse/runtime';
-import { createGateway, type GatewayOptions } from '../create-gateway.js';
+import { createGateway } from '../create-gateway.js';
 import type { FilterStore } from '../filters/filter-state.js';
+import type { GatewayOptions } from '../gateway-options.js';
 import { ask } from './ask.js';
 import type { GatewayStore } from './gateway-stores.js';
 import { startTestGateway, type TestGateway } from './test-gateway.js';

@@ -1,0 +1,64 @@
+import { createAddressLimiter } from './access/address-limiter.js';
+import { createAdmission } from './access/admission.js';
+import { createKeyCache } from './access/key-cache.js';
+import { createLocalRateLimiter } from './access/local-rate-limiter.js';
+import { createAnswerCache } from './cache/answer-cache.js';
+import { createBodyCache } from './cache/body-cache.js';
+import { createFileFinder } from './files/find-file.js';
+import type { FilterStore } from './filters/filter-state.js';
+import type { GatewayOptions } from './gateway-options.js';
+import { createPointerFinder } from './pointers/find-pointer.js';
+import { createRangeCache } from './pointers/range-cache.js';
+import { createSparingCoverage } from './pointers/sparing-coverage.js';
+import type { GatewayParts } from './routes/gateway-parts.js';
+import { createAnswerMemory } from './rpc/answer-memory.js';
+import { createCallMetrics } from './rpc/call-metrics.js';
+
+/** Makes what all networks share: who may ask, what is remembered, and what finds pointers and files. */
+export function createParts(options: GatewayOptions): {
+  parts: GatewayParts;
+  filters: FilterStore;
+  close(): Promise<void>;
+} {
+  const { context, database, objectStore } = options;
+  const { clock } = context;
+  const filters = options.filters ?? database.filters;
+  const rateLimiter =
+    options.rateLimiter ?? createLocalRateLimiter(clock, { keys: database.keys, logger: context.logger });
+  const ranges = createRangeCache({
+    load: (network, kind, range) => database.network(network).bundles.ranges(kind, range),
+    clock,
+    ...(options.rangeCacheBytes === undefined ? {} : { maxBytes: options.rangeCacheBytes }),
+  });
+  const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
+  const keys = createKeyCache({ find: database.keys.find, clock });
+  const coverage = createSparingCoverage({ database, queue: options.queue, clock });
+  const files = createFileFinder({ database, objectStore, bodies });
+  const answers = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
+  const held = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
+  return {
+    filters,
+    parts: {
+      context,
+      database,
+      objectStore,
+      admission: createAdmission({ keys, rateLimiter, clock }),
+      addressLimiter: createAddressLimiter(options.openRate),
+      pointers: createPointerFinder({ database, ranges, coverage }),
+      files,
+      coverage,
+      phase: { leaving: false, draining: false },
+      networksFileOk: options.networksFileOk ?? (() => true),
+      answers,
+      held,
+      callMetrics: createCallMetrics(context.metrics, () => filters.count()),
+      memory: { ranges, files: bodies, answers, held },
+    },
+    async close() {
+      files.close();
+      ranges.close();
+      await ranges.settled();
+      await rateLimiter.close();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { Network } from '@packhouse/networks';
+import { createNftWorker, type NftOptions, nftPolicy } from '@packhouse/nft';
+import { createForwarder } from '@packhouse/node-rpc';
+import type { Context } from '@packhouse/runtime';
+import { createKnownTexts } from './cache/known-texts.js';
+import type { FilterStore } from './filters/filter-state.js';
+import { createPendingWatch } from './filters/pending-watch.js';
+import { methodsOf } from './methods/methods-of.js';
+import type { GatewayParts } from './routes/gateway-parts.js';
+import type { RoutedServices } from './routes/table.js';
+import { createSharedCalls } from './rpc/answer-call.js';
+
+/** What a network is served with, and what it knows of its upstreams by now. */
+export interface Services extends RoutedServices {
+  close(): Promise<void>;
+}
+
+export function createServices(
+  network: Network,
+  { context, database, answers }: GatewayParts,
+  filters: FilterStore,
+  nftOptions: NftOptions | undefined,
+): Services {
+  const forwarder = createForwarder({ network, context });
+  const pending = createPendingWatch({ network: network.id, context, database, filters, forwarder });
+  const nft = createNftWorker({ network, forwarder, context, database, ...nftPolicy(nftOptions) });
+  return {
+    forwarder,
+    methods: methodsOf(network, { filters, pending, now: () => context.clock.now() }),
+    shared: createSharedCalls(),
+    known: createKnownTexts(answers.get),
+    nft,
+    async close() {
+      await Promise.all([pending.close(), nft?.close()]);
+      await forwarder.close();
+    },
+  };
+}
+
+/** Removes the gauges of upstreams that are gone: they would say for ever what was last known. */
+export function forgetUpstreams(context: Context, network: Network, others: readonly Network[]): void {
+  const kept = others.filter(({ id }) => id === network.id).flatMap(({ upstreams }) => upstreams);
+  for (const { name } of network.upstreams) {
+    if (kept.some((upstream) => upstream.name === name)) continue;
+    for (const gauge of ['packhouse_upstream_healthy', 'packhouse_upstream_head_block']) {
+      const known = context.metrics.gauge(gauge, 'How an upstream stands.', ['network', 'upstream']);
+      known.remove({ network: network.id, upstream: name });
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** One entity tag of a list, weak or strong (RFC 9110, 8.8.3). */
+const TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
+
+/** The strong entity tag of a file: its SHA-256 in hex, in quotes. */
+export function entityTag(sha256: string): string {
+  return `"${sha256}"`;
+}
+
+/** Whether If-None-Match names the tag (or anything, by `*`): weak comparison, RFC 9110, 13.1.2. */
+export function noneMatchHits(header: string, tag: string): boolean {
+  if (header.trim() === '*') return true;
+  return tagsOf(header).some((each) => each.replace(/^W\//, '') === tag);
+}
+
+/** Whether If-Match lets the request pass: strong comparison, RFC 9110, 13.1.1. */
+export function matchPasses(header: string, tag: string): boolean {
+  return header.trim() === '*' || tagsOf(header).includes(tag);
+}
+
+/** Whether If-Range lets Range count: a date never does, because no Last-Modified is sent (RFC 9110, 13.1.5). */
+export function ifRangePasses(header: string | undefined, tag: string): boolean {
+  return header === undefined || header.trim() === tag;
+}
+
+function tagsOf(header: string): readonly string[] {
+  return header.match(TAG) ?? [];
+}
+
+/** Inclusive byte positions within a file. */
+export interface FileRange {
+  start: number;
+  end: number;
+}
+
+const SINGLE_RANGE = /^bytes[ \t]*=[ \t]*(?:(\d+)-(\d*)|-(\d+))[ \t]*$/i;
+
+/**
+ * What a Range header asks of a file of `size` bytes (RFC 9110, 14.1.2): a part of it, `whole` where the header is
+ * absent, malformed or names several ranges (which may be answered with the whole file), or `unsatisfiable`.
+ */
+export function byteRange(header: string | undefined, size: number): FileRange | 'whole' | 'unsatisfiable' {
+  const match = header === undefined ? null : SINGLE_RANGE.exec(header);
+  if (match === null) return 'whole';
+  const [, first, last, suffix] = match;
+  if (suffix !== undefined) {
+    const length = Number(suffix);
+    return length === 0 || size === 0
+      ? 'unsatisfiable'
+      : { start: Math.max(0, size - length), end: size - 1 };
+  }
+  const start = Number(first);
+  const end = last === '' || last === undefined ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== '' && last !== undefined && Number(last) < start) return 'whole';
+  return start >= size ? 'unsatisfiable' : { start, end };
+}

@@ -1,0 +1,50 @@
+import type { Network } from '@packhouse/networks';
+
+/** What networks are served with, each shared by all generations in which it is unchanged. */
+interface NetworkServices<Services> {
+  /** The services of a network exactly as it is in the file; each call needs a `release` later. */
+  take(network: Network): Services;
+  /** Closes the services if nobody else uses them. */
+  release(network: Network): void;
+  /** Resolves when all that were ever released are closed. */
+  settled(): Promise<void>;
+}
+
+/** Makes an empty set. `onClosed` is told of a network whose services ended, and of all that still have some. */
+export function createNetworkServices<Services extends { close(): Promise<void> }>(
+  make: (network: Network) => Services,
+  onClosed: (network: Network, others: readonly Network[]) => void,
+): NetworkServices<Services> {
+  const inUse = new Map<string, { network: Network; services: Services; users: number }>();
+  const closing = new Set<Promise<void>>();
+  return {
+    take(network) {
+      const name = JSON.stringify(network);
+      const known = inUse.get(name) ?? { network, services: make(network), users: 0 };
+      inUse.set(name, known);
+      known.users += 1;
+      return known.services;
+    },
+    release(network) {
+      const name = JSON.stringify(network);
+      const known = inUse.get(name);
+      if (known === undefined) return;
+      known.users -= 1;
+      if (known.users > 0) return;
+      inUse.delete(name);
+      const closed = known.services
+        .close()
+        .then(() =>
+          onClosed(
+            network,
+            [...inUse.values()].map((other) => other.network),
+          ),
+        )
+        .finally(() => closing.delete(closed));
+      closing.add(closed);
+    },
+    async settled() {
+      await Promise.all(closing);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { Network } from '@packhouse/networks';
+
+/** Where requests for something arrive: at a path, and at a host name where that tells networks apart. */
+export interface Mount {
+  /** Lower case, no port; absent: any host. */
+  host?: string;
+  /** No slash at the end. */
+  path: string;
+}
+
+/** A network with its addresses. */
+export interface ServedNetwork {
+  readonly network: Network;
+  readonly base: Mount;
+  readonly files: Mount;
+  /** `{base_url}` of the README, with the slash at the end. */
+  baseUrl: string;
+  /** `{download_url}` of the README, no slash at the end. */
+  downloadUrl: string;
+}
+
+/** The networks with their addresses. `publicUrl` is where people reach this server, no slash at the end. */
+export function serveNetworks(networks: readonly Network[], publicUrl: string): ServedNetwork[] {
+  return networks.map((network) => {
+    const urls = publicUrls(network, publicUrl);
+    return {
+      network,
+      ...urls,
+      base: mountOf(urls.baseUrl, publicUrl),
+      files: mountOf(urls.downloadUrl, publicUrl),
+    };
+  });
+}
+
+/** The public addresses of a network: its own, or below `publicUrl`. */
+export function publicUrls(
+  network: Network,
+  publicUrl: string,
+): Pick<ServedNetwork, 'baseUrl' | 'downloadUrl'> {
+  return {
+    baseUrl: network.baseUrl ?? `${publicUrl}/${network.id}/v1/`,
+    downloadUrl: network.downloadUrl ?? `${publicUrl}/${network.id}/files`,
+  };
+}
+
+/** Ports are left out on purpose: behind a proxy the Host header may or may not carry one. */
+function mountOf(address: string, publicUrl: string): Mount {
+  const url = new URL(address);
+  const path = url.pathname.replace(/\/+$/, '');
+  return url.hostname === new URL(publicUrl).hostname ? { path } : { host: url.hostname, path };
+}

@@ -1,0 +1,184 @@
+import type { Route } from '../http/router.js';
+import type { ServedNetwork } from '../networks/served-network.js';
+import type { GatewayParts } from './gateway-parts.js';
+
+const text = { type: 'string' } as const;
+
+const indexSchema = {
+  summary: 'The networks and their addresses',
+  tags: ['operation'],
+  response: {
+    200: {
+      description: 'What is served here.',
+      type: 'object',
+      required: ['name', 'openapi', 'networks'],
+      properties: {
+        name: text,
+        openapi: { ...text, description: 'Path of the OpenAPI document.' },
+        networks: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['id', 'chain_id', 'base_url', 'download_url', 'kinds'],
+            properties: {
+              id: text,
+              chain_id: { type: 'integer' },
+              base_url: text,
+              download_url: text,
+              kinds: { type: 'array', items: text, description: 'Kinds of data; empty: no bundles.' },
+            },
+          },
+        },
+      },
+    },
+  },
+} as const;
+
+/** `GET /`: what is served here. */
+export function indexPageRoute(served: readonly ServedNetwork[]): Route {
+  return {
+    method: 'GET',
+    path: '/',
+    name: 'index',
+    schema: indexSchema,
+    answer: (exchange) =>
+      exchange.sendJson({
+        name: 'packhouse',
+        openapi: '/openapi.json',
+        networks: served.map(({ network, baseUrl, downloadUrl }) => ({
+          id: network.id,
+          chain_id: network.chainId,
+          base_url: baseUrl,
+          download_url: downloadUrl,
+          kinds: network.bundles.enabled ? network.bundles.kinds : [],
+        })),
+      }),
+  };
+}
+
+const healthSchema = {
+  summary: 'Whether the process lives',
+  tags: ['operation'],
+  response: {
+    200: {
+      description: 'It does.',
+      type: 'object',
+      required: ['status'],
+      properties: { status: { type: 'string', enum: ['ok'] } },
+    },
+  },
+} as const;
+
+/** `GET /healthz`: asks nothing of anything, so that a restart is never ordered because Postgres is away. */
+export const healthzRoute: Route = {
+  method: 'GET',
+  path: '/healthz',
+  name: 'healthz',
+  schema: healthSchema,
+  forOperators: true,
+  answer: (exchange) => exchange.sendJson({ status: 'ok' }),
+};
+
+/** How long each check may take, and how long its answer is given to others, in milliseconds. */
+const CHECK_TIMEOUT_MS = 2_000;
+const REUSE_MS = 1_000;
+
+/** Never written; asking for it proves that the store answers. */
+const PROBE_KEY = 'readiness-probe';
+
+const checks = {
+  type: 'object',
+  required: ['status', 'database', 'objectStore', 'draining', 'networksFile'],
+  properties: {
+    status: { type: 'string', enum: ['ready', 'not ready'] },
+    database: { type: 'boolean' },
+    objectStore: { type: 'boolean' },
+    draining: { type: 'boolean' },
+    networksFile: {
+      type: 'boolean',
+      description:
+        'Whether the networks file is in force as it is; if not, what was in force before still is.',
+    },
+  },
+} as const;
+
+const readySchema = {
+  summary: 'Whether requests should be sent here',
+  tags: ['operation'],
+  response: {
+    200: { description: 'They should.', ...checks },
+    503: { description: 'They should not.', ...checks },
+  },
+} as const;
+
+/** `GET /readyz`: Postgres and the object store answer, and the gateway is not draining. */
+export function readyzRoute(parts: GatewayParts): Route {
+  const { clock } = parts.context;
+  let last: { at: number; answer: Promise<[boolean, boolean]> } | undefined;
+  const check = (): Promise<[boolean, boolean]> => {
+    const now = clock.now();
+    if (last === undefined || Math.abs(now - last.at) >= REUSE_MS) {
+      const database = answers(parts.database.ping());
+      const objectStore = answers(parts.objectStore.head(PROBE_KEY).then(() => true));
+      last = { at: now, answer: Promise.all([database, objectStore]) };
+    }
+    return last.answer;
+  };
+  return {
+    method: 'GET',
+    path: '/readyz',
+    name: 'readyz',
+    schema: readySchema,
+    whileDraining: true,
+    forOperators: true,
+    async answer(exchange) {
+      const [database, objectStore] = await check();
+      const draining = parts.phase.leaving;
+      const ready = database && objectStore && !draining;
+      const status = ready ? 'ready' : 'not ready';
+      exchange
+        .status(ready ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .sendJson({ status, database, objectStore, draining, networksFile: parts.networksFileOk() });
+    },
+  };
+}
+
+async function answers(check: Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([check, late]);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const metricsSchema = {
+  summary: 'Metrics in the Prometheus text format',
+  tags: ['operation'],
+  response: {
+    200: { description: 'The metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
+  },
+} as const;
+
+/** `GET /metrics`. */
+export function metricsRoute(parts: GatewayParts): Route {
+  const { metrics } = parts.context;
+  const caches = metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes that a cache holds.', ['cache']);
+  return {
+    method: 'GET',
+    path: '/metrics',
+    name: 'metrics',
+    schema: metricsSchema,
+    forOperators: true,
+    async answer(exchange) {
+      for (const [cache, { bytes }] of Object.entries(parts.memory)) caches.set({ cache }, bytes);
+      exchange.sendText(await metrics.render(), metrics.contentType);
+    },
+  };
+}

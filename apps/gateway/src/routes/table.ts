@@ -1,0 +1,57 @@
+import type { Network } from '@packhouse/networks';
+import type { NftWorker } from '@packhouse/nft';
+import type { Route } from '../http/router.js';
+import type { ServedNetwork } from '../networks/served-network.js';
+import type { RpcSite } from '../rpc/method.js';
+import { bundlePointerRoute } from './bundle-pointer.js';
+import { coverageRoute } from './coverage.js';
+import { downloadRoute } from './download.js';
+import type { GatewayParts } from './gateway-parts.js';
+import { jsonRpcRoutes } from './json-rpc.js';
+import { manifestRoute } from './manifest.js';
+import { manifestKeysRoute } from './manifest-keys.js';
+import { nftRefreshRoute, nftStatusRoute } from './nft.js';
+import { openapiRoute } from './openapi.js';
+import { healthzRoute, indexPageRoute, metricsRoute, readyzRoute } from './operation.js';
+
+/** What the routes of a network need of its services. */
+export type RoutedServices = Pick<RpcSite, 'forwarder' | 'methods' | 'shared' | 'known'> & {
+  /** Refreshes tokens; absent if the family has none. */
+  readonly nft?: NftWorker | undefined;
+};
+
+/** The table of all routes; `take` gives the services of a network. */
+export function createRoutes(
+  parts: GatewayParts,
+  networks: readonly ServedNetwork[],
+  take: (network: Network) => RoutedServices,
+): Route[] {
+  const routes = [
+    indexPageRoute(networks),
+    healthzRoute,
+    readyzRoute(parts),
+    metricsRoute(parts),
+    manifestKeysRoute(parts),
+    ...networks.flatMap((served) => routesOf(parts, served, take(served.network))),
+  ];
+  return [openapiRoute(routes, networks), ...routes];
+}
+
+function routesOf(
+  parts: GatewayParts,
+  served: ServedNetwork,
+  { nft, forwarder, methods, shared, known }: RoutedServices,
+): Route[] {
+  const { answers: cache, held: memory } = parts;
+  const metrics = parts.callMetrics(served.network.id);
+  const at: RpcSite = { site: served, forwarder, methods, shared, known, cache, memory, metrics };
+  return [
+    bundlePointerRoute(parts, served),
+    manifestRoute(parts, served),
+    coverageRoute(parts, served),
+    downloadRoute(parts, served),
+    nftRefreshRoute(parts, served, () => nft?.wake()),
+    nftStatusRoute(parts, served),
+    ...jsonRpcRoutes(parts, served, at),
+  ];
+}
