@@ -12,7 +12,7 @@ import { addProcessCommands } from './commands/process.js';
 import { addQuarantineCommand } from './commands/quarantine.js';
 import { addStatusCommand } from './commands/status.js';
 import { addVerifyCommand } from './commands/verify.js';
-import type { CliIo } from './io.js';
+import type { CliIo } from './terminal/io.js';
 
 /** The exit code of a command line that does not parse. */
 const USAGE_EXIT = 64;
@@ -21,9 +21,9 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/** Makes `packhouse` with all its commands, none of them run yet. */
+/** Makes the program with all its commands. */
 export function createProgram(io: CliIo): Command {
-  // What is set here holds for the commands too: they take it over when they are added.
+  // Commands inherit these settings when they are added.
   const program = new Command('packhouse')
     .description('Blockchain history in bulk: proved, packed and served.')
     .version(version)
@@ -60,7 +60,7 @@ export async function runCli(io: CliIo, args: readonly string[]): Promise<void> 
   }
 }
 
-/** Commander's words for a mistake, with its suggestion or the way to the help, as one line of the form that all errors have. */
+/** Commander's message with its suggestion or a hint to the help, as one line in the form of all errors. */
 function usageLine(text: string): string {
   const words = text
     .trim()

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { captureWarnings, describeError, PackhouseError, redact } from '@packhouse/runtime';
 import { runCli } from './cli.js';
-import type { CliIo } from './io.js';
+import type { CliIo } from './terminal/io.js';
 
 // Nothing is printed here but what a command says.
 captureWarnings(process, () => undefined);
@@ -18,8 +18,8 @@ const io: CliIo = {
   exitCode: 0,
 };
 
-// The first Ctrl-C or SIGTERM drains; a second one does not wait. npm passes on a signal that the terminal has already
-// sent, so two in the same moment are one.
+// The first Ctrl-C or SIGTERM drains; a second one ends at once. npm passes on a signal that the terminal has already
+// sent, so two at the same moment count as one.
 const SAME_MOMENT_MS = 1_000;
 const TOLD_TWICE = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 let firstAt: number | undefined;
@@ -32,7 +32,7 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.exit(TOLD_TWICE[name]);
   });
 }
-// A reader that went away (`| head`) ends the run like Ctrl-C does.
+// A closed stdout (`| head`) ends the run as Ctrl-C does.
 process.stdout.on('error', () => stop.abort(new Error('stdout closed')));
 
 try {

@@ -160,9 +160,7 @@ test('a block that no node can give is named, the rest is published, and a new s
   const asked = failing.faults.hits().nullReceipts as number;
   cli = startLocal(workspace, { rpc: [failing.url], from: FIRST, to: LAST, json: false });
   expect(await cli.exit).toBe(2);
-  expect(cli.stdout()).toMatch(
-    /Of the range 1000 to 1119 these blocks could not be had: 1059\. .*start again.*\[RANGE_INCOMPLETE\]\n/,
-  );
+  expect(cli.stdout()).toMatch(/Blocks 1000-1119: 1059 is missing\. .*start again.*\[RANGE_INCOMPLETE\]\n/);
   expect(cli.stdout()).toMatch(/^ {2}block 1059: .* \[NODE_ANSWER_MISSING\]$/m);
   expect(failing.faults.hits().nullReceipts).toBeGreaterThan(asked);
 

@@ -1,9 +1,9 @@
 import type { AlarmRow } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase } from '../connect.js';
-import { type CliIo, print, table } from '../io.js';
-import { parseNetworkName } from '../parse.js';
+import { withDatabase } from '../installation/connect.js';
+import { type CliIo, print, table } from '../terminal/io.js';
+import { parseNetworkName } from '../terminal/parse.js';
 
 interface ListOptions {
   network?: string;
@@ -23,7 +23,7 @@ export function addAlarmsCommand(program: Command, io: CliIo): void {
     .command('list')
     .description('list the open alarms, newest first')
     .option('--network <id>', 'only this network')
-    .option('--all', 'the cleared ones too')
+    .option('--all', 'also the cleared ones')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object a line')
     .addHelpText('after', '\nExample:\n  $ packhouse alarms list --all')
@@ -41,7 +41,7 @@ export function addAlarmsCommand(program: Command, io: CliIo): void {
 
   alarms
     .command('clear')
-    .description('close an alarm by hand: what it stopped goes on with what is there now')
+    .description('clear an alarm: what it stopped continues with the present state')
     .argument('<network>', 'the network it is about')
     .argument('<name>', 'its name, e.g. REORG_BELOW_FINALITY')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
@@ -64,7 +64,7 @@ export function addAlarmsCommand(program: Command, io: CliIo): void {
     });
 }
 
-/** Alarms as lines of text. */
+/** Alarms as a table. */
 export function alarmTable(rows: readonly AlarmRow[]): string {
   const lines = rows.map((row) => [
     row.network,

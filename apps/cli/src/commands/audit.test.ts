@@ -1,47 +1,20 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { createDatabase, type Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { commandContext } from '../connect.js';
-import { memoryIo, run } from '../testing/run.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useCommands } from '../testing/use-commands.js';
 
-let fresh: FreshDatabase;
-let database: Database;
-let directory: string;
+const on = useCommands();
 beforeAll(async () => {
-  fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-  database = createDatabase({
-    connectionString: fresh.url,
-    context: commandContext(memoryIo().io),
-    applicationName: 'test',
-  });
-  directory = await mkdtemp(path.join(tmpdir(), 'packhouse-audit-'));
-  await mkdir(path.join(directory, 'objects'));
-});
-afterAll(async () => {
-  await database.close();
-  await fresh.drop();
-  await rm(directory, { recursive: true, force: true });
+  on.env.OBJECT_STORE = path.join(on.directory, 'objects');
+  await mkdir(on.env.OBJECT_STORE);
 });
 
-/** The one line of an audit that is refused, its exit code checked. */
-async function refused(code: number, args: string[], env: Record<string, string> = {}): Promise<string> {
-  const objects = path.join(directory, 'objects');
-  const outcome = await run(['audit', ...args], {
-    cwd: directory,
-    env: { DATABASE_URL: fresh.url, OBJECT_STORE: objects, ...env },
-  });
-  expect(outcome).toMatchObject({ code, out: '' });
-  expect(outcome.err).toMatch(/^packhouse: [^\n]+\n$/);
-  return outcome.err.slice('packhouse: '.length).trim();
-}
+const refused = (code: number, args: string[]): Promise<string> => on.refused(code, 'audit', ...args);
 
 describe('an audit is refused in one sentence', () => {
   test('where no network is known', async () => {
     expect(await refused(64, [])).toMatch(/knows no network yet, .*\[AUDIT_EMPTY\]$/);
-    await database.networks.register({ id: 'main', chainId: 1 });
+    await on.database.networks.register({ id: 'main', chainId: 1 });
   });
 
   test('for a network or a kind that does not exist', async () => {
@@ -73,9 +46,9 @@ describe('an audit is refused in one sentence', () => {
   });
 
   test('where the store is not there, which an audit must not make', async () => {
-    const nowhere = path.join(directory, 'nowhere');
-    expect(await refused(78, [], { OBJECT_STORE: nowhere })).toMatch(
-      /^There is no folder .*nowhere to be audited\. .*\[OBJECT_STORE_INVALID\]$/,
+    on.env.OBJECT_STORE = path.join(on.directory, 'nowhere');
+    expect(await refused(78, [])).toMatch(
+      /^There is no folder .*nowhere to audit\. .*\[OBJECT_STORE_INVALID\]$/,
     );
   });
 });

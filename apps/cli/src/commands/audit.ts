@@ -1,16 +1,30 @@
 import { KINDS, type ProofPolicy } from '@packhouse/chain';
-import { deleteOrphans, type Orphan, runAudit } from '@packhouse/pipeline';
-import type { Context } from '@packhouse/runtime';
+import type { Database } from '@packhouse/database';
+import { type AuditRequest, deleteOrphans, type Orphan, runAudit } from '@packhouse/pipeline';
+import { type Context, PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { type AuditFlags, auditedNetworks, auditRequest } from '../audit/audit-options.js';
-import { type AuditPrinter, createAuditPrinter } from '../audit/audit-printer.js';
-import { findNetworks, openStore, repairFrom } from '../audit/open-places.js';
-import { commandContext, withDatabase } from '../connect.js';
-import type { CliIo } from '../io.js';
+import { commandContext, unknownNetwork, withDatabase } from '../installation/connect.js';
+import type { CliIo } from '../terminal/io.js';
+import { checkRange, parseBlockNumber, parseKinds, parseNetworkName } from '../terminal/parse.js';
+import { findNetworks, openStore, repairFrom } from './audit-places.js';
+import { type AuditPrinter, createAuditPrinter } from './audit-printer.js';
 
-/** What an audit with damage left exits with. */
+interface AuditFlags {
+  network?: string;
+  kind: string;
+  from?: string;
+  to?: string;
+  sample?: string;
+  seed?: string;
+  repair?: boolean;
+  deleteOrphans?: boolean;
+  json?: boolean;
+  dataDir?: string;
+}
+
+/** Exit code if damage is left. */
 const DAMAGE_EXIT = 2;
-/** And one that Ctrl-C ended, as shells have it. */
+/** Exit code after Ctrl-C, as in shells. */
 const STOPPED_EXIT = 130;
 
 /** `packhouse audit`. */
@@ -18,7 +32,7 @@ export function addAuditCommand(program: Command, io: CliIo): void {
   program
     .command('audit')
     .description(
-      'read published objects back and check them: bytes, form, hashes, proofs, index; exits 2 where damage is left',
+      'read published objects back and check them: bytes, form, hashes, proofs, index; exits 2 if damage is left',
     )
     .option('--network <id>', 'only this network')
     .option('--kind <list>', `all, or some of ${KINDS.join(',')}`, 'all')
@@ -34,7 +48,7 @@ export function addAuditCommand(program: Command, io: CliIo): void {
       'after',
       `
 Reads DATABASE_URL, OBJECT_STORE and, for --repair, NETWORKS_FILE; or those of a running \`packhouse local\`.
-Objects that no index row names are told, and are no damage: a packer that was killed leaves such.
+Objects that no index row names are reported but are not damage: a killed packer leaves them.
 
 Example:
   $ packhouse audit --network ethereum --from 17000000 --to 17999999 --sample 0.01
@@ -94,5 +108,53 @@ async function auditWith(
     } finally {
       await objectStore.close();
     }
+  });
+}
+
+/** The request without its networks. Throws RANGE_INVALID, KIND_UNKNOWN, USAGE. */
+function auditRequest(flags: AuditFlags, today: Date): Omit<AuditRequest, 'networks'> {
+  const start = flags.from === undefined ? 0 : parseBlockNumber(flags.from, '--from');
+  const end = flags.to === undefined ? Number.MAX_SAFE_INTEGER : parseBlockNumber(flags.to, '--to');
+  checkRange(start, end);
+  const sample = flags.sample === undefined ? 1 : parseShare(flags.sample);
+  if (sample < 1 && flags.deleteOrphans === true) {
+    throw new PackhouseError({
+      code: 'USAGE',
+      message: '--delete-orphans needs the object list, which an audit of a sample does not compare.',
+      hint: 'Leave --sample out.',
+    });
+  }
+  return {
+    kinds: parseKinds(flags.kind),
+    range: { start, end },
+    sample,
+    seed: flags.seed ?? today.toISOString().slice(0, 10),
+    objects: sample === 1,
+  };
+}
+
+/** The named network, else all that the database knows. Throws NETWORK_UNKNOWN, AUDIT_EMPTY. */
+async function auditedNetworks(database: Database, name: string | undefined): Promise<string[]> {
+  const known = (await database.networks.list()).map(({ id }) => id);
+  if (name === undefined && known.length > 0) return known;
+  if (name === undefined) {
+    throw new PackhouseError({
+      code: 'AUDIT_EMPTY',
+      message: 'The database knows no network yet, so there is nothing to audit.',
+      hint: 'A network becomes known when an ingester that has it in its networks file starts.',
+    });
+  }
+  parseNetworkName(name);
+  if (known.includes(name)) return [name];
+  throw unknownNetwork(name, known);
+}
+
+function parseShare(text: string): number {
+  const share = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && share > 0 && share <= 1) return share;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `--sample takes a share of the bundles above 0 and up to 1, got "${text}".`,
+    hint: 'For example --sample 0.01 for one in a hundred.',
   });
 }

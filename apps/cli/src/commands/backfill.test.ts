@@ -41,7 +41,7 @@ describe('backfills', () => {
     });
     const id = String(row?.id);
     expect((await on.done('backfill', 'add', '--network', 'other', '--from', '5')).out).toMatch(
-      /^Backfill \d+ is wanted: other from 5 and along the head, blocks, transactions, receipts, logs, traces, priority 100\.\n$/,
+      /^Backfill \d+ is wanted: other from 5 on, following the head, blocks, transactions, receipts, logs, traces, priority 100\.\n$/,
     );
     expect((await on.done('backfill', 'list')).out).toMatch(
       new RegExp(`^${id} +main +17000000-17000999 +receipts,logs +10 +active$`, 'm'),

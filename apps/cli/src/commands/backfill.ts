@@ -2,9 +2,9 @@ import { KINDS } from '@packhouse/chain';
 import type { WantedRange } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase } from '../connect.js';
-import { type CliIo, print, table } from '../io.js';
-import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../parse.js';
+import { withDatabase } from '../installation/connect.js';
+import { type CliIo, print, table } from '../terminal/io.js';
+import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../terminal/parse.js';
 
 interface AddOptions {
   network: string;
@@ -20,12 +20,12 @@ interface AddOptions {
 export function addBackfillCommand(program: Command, io: CliIo): void {
   const backfill = program
     .command('backfill')
-    .description('say which ranges are wanted')
+    .description('order ranges, and list, pause, resume and cancel them')
     .addHelpText('after', '\nExample:\n  $ packhouse backfill add --network ethereum --from 17000000');
 
   backfill
     .command('add')
-    .description('want a range')
+    .description('order a range')
     .requiredOption('--network <id>', 'the network, as the networks file names it')
     .requiredOption('--from <block>', 'the first block')
     .option('--to <block>', 'the last block, or follow: keep up with the head', 'follow')
@@ -51,7 +51,7 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
 
   backfill
     .command('list')
-    .description('list what is wanted')
+    .description('list the ordered ranges')
     .option('--network <id>', 'only this network')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object a line')
@@ -96,11 +96,11 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       });
   };
   change('pause', 'paused', 'stop fetching for now; what is staged stays', 'is paused');
-  change('resume', 'active', 'go on with a paused or cancelled backfill', 'goes on');
-  change('cancel', 'cancelled', 'want it no more; what is published stays', 'is cancelled');
+  change('resume', 'active', 'continue a paused or cancelled backfill', 'continues');
+  change('cancel', 'cancelled', 'stop it for good; what is published stays', 'is cancelled');
 }
 
 function describe(row: WantedRange): string {
-  const range = row.end === null ? `from ${row.start} and along the head` : `${row.start} to ${row.end}`;
+  const range = row.end === null ? `from ${row.start} on, following the head` : `${row.start} to ${row.end}`;
   return `${row.network} ${range}, ${row.kinds.join(', ')}, priority ${row.priority}`;
 }

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { loadNetworks, type Network } from '@packhouse/networks';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { commandContext } from '../connect.js';
 import type { Chart } from '../doctor/chart.js';
 import { chartJson, chartTable, findingLines, summaryLines, verdictOf } from '../doctor/describe-charts.js';
 import { examine } from '../doctor/examine.js';
-import { type CliIo, print } from '../io.js';
-import { DATA_DIRECTORY } from '../local/data-directory.js';
-import { parseInteger } from '../parse.js';
+import { commandContext } from '../installation/connect.js';
+import { DATA_DIRECTORY } from '../installation/data-directory.js';
+import { type CliIo, print } from '../terminal/io.js';
+import { parseInteger } from '../terminal/parse.js';
 
 interface DoctorOptions {
   networks?: string;

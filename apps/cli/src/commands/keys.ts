@@ -1,10 +1,10 @@
 import type { KeyRow } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase } from '../connect.js';
-import { type CliIo, print, table } from '../io.js';
-import { parseRestrictions } from '../keys/parse-restrictions.js';
-import { parseNetworkName } from '../parse.js';
+import { withDatabase } from '../installation/connect.js';
+import { type CliIo, print, table } from '../terminal/io.js';
+import { parseNetworkName } from '../terminal/parse.js';
+import { parseRestrictions } from './key-restrictions.js';
 
 interface CreateOptions {
   application: string;
@@ -27,10 +27,10 @@ export function addKeysCommand(program: Command, io: CliIo): void {
 
   keys
     .command('create')
-    .description('make a key; it is shown this once')
+    .description('make a key; it is shown only this once')
     .requiredOption(
       '--application <name>',
-      'who it is for; the application is made if there is none of that name',
+      'who it is for; an application of that name is made if there is none',
     )
     .option('--plan <name>', 'free, standard or unlimited', 'standard')
     .option('--network <id>', 'the only network it opens; without it: all')
@@ -62,7 +62,7 @@ export function addKeysCommand(program: Command, io: CliIo): void {
       else
         print(
           io,
-          `${key}\nIt is shown this once; only its hash is kept. Plan ${row.plan.name}, application ${row.application}.${onlyOf(row, ' Only ')}`,
+          `${key}\nIt is shown only this once: only its hash is kept. Plan ${row.plan.name}, application ${row.application}.${onlyOf(row, ' Only ')}`,
         );
     });
 
@@ -90,7 +90,7 @@ export function addKeysCommand(program: Command, io: CliIo): void {
 
   keys
     .command('revoke')
-    .description('end a key; every gateway refuses it within a second')
+    .description('end a key: every gateway refuses it within a second')
     .argument('<prefix>', 'its public prefix (ph_ and 8 characters) or its number')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object')
@@ -129,7 +129,7 @@ function parseExpiry(text: string | undefined): Date | null {
   });
 }
 
-/** What a key is restricted to, in words; empty where it is not. */
+/** The restrictions of a key in words; empty if there are none. */
 function onlyOf({ origins, addresses, methods }: KeyRow, before: string): string {
   const parts = [
     ...origins.map((origin) => `origin ${origin}`),

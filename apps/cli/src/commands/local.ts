@@ -1,8 +1,9 @@
 import { KINDS } from '@packhouse/chain';
+import { describeError, PackhouseError } from '@packhouse/runtime';
 import { type Command, Option } from 'commander';
-import type { CliIo } from '../io.js';
-import { local, printFailure } from '../local/local.js';
+import { local } from '../local/local.js';
 import { DEFAULT_PORT, type LocalFlags } from '../local/options.js';
+import { type CliIo, print } from '../terminal/io.js';
 
 /** `packhouse local`. */
 export function addLocalCommand(program: Command, io: CliIo): void {
@@ -14,7 +15,7 @@ export function addLocalCommand(program: Command, io: CliIo): void {
     .addOption(
       new Option(
         '--rpc <url>',
-        'a node; may be given several times; a ws:// address of a node, beside its http:// one or alone, lets it tell of new blocks by itself',
+        'a node; may be given several times; with its ws:// address, beside the http:// one or alone, it announces new blocks by itself',
       )
         .argParser((url: string, urls: string[]) => [...urls, url])
         .default([]),
@@ -26,12 +27,12 @@ export function addLocalCommand(program: Command, io: CliIo): void {
     )
     .option('--kinds <list>', `all (the default), or some of ${KINDS.join(',')}`)
     .option('--network <name>', 'the name in addresses and object keys (default: after the chain)')
-    .option('--data-dir <dir>', 'where everything is kept (default: .packhouse)')
+    .option('--data-dir <dir>', 'the folder of all data (default: .packhouse)')
     .option(
       '--port <port>',
-      `the gateway's port; the next free one where it is taken (default: ${DEFAULT_PORT})`,
+      `the gateway's port; the next free one if it is taken (default: ${DEFAULT_PORT})`,
     )
-    .option('--once', 'exit when the range is published: 0 all of it, 2 parts could not be had')
+    .option('--once', 'exit when the range is published: 0 all of it, 2 parts are missing')
     .option('--json', 'print one JSON object a line and nothing else')
     .addHelpText(
       'after',
@@ -42,7 +43,8 @@ export function addLocalCommand(program: Command, io: CliIo): void {
         await local(io, flags);
       } catch (error) {
         if (io.signal.aborted) return;
-        printFailure(io, flags.json ?? false, error);
+        const code = error instanceof PackhouseError ? error.code : 'INTERNAL';
+        if (flags.json) print(io, { event: 'error', code, message: describeError(error) });
         throw error;
       }
     });

@@ -1,25 +1,13 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import { keyIdOf } from '@packhouse/manifest';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { jsonLines, type Outcome, run } from '../testing/run.js';
+import { expect, it } from 'vitest';
+import { jsonLines, type Outcome } from '../testing/run.js';
+import { useCommands } from '../testing/use-commands.js';
 
 // One database and one folder, from no key to two; run in order.
-let fresh: FreshDatabase;
-let cwd: string;
-beforeAll(async () => {
-  fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-  cwd = await mkdtemp(path.join(tmpdir(), 'packhouse-manifest-'));
-});
-afterAll(async () => {
-  await fresh.drop();
-  await rm(cwd, { recursive: true, force: true });
-});
-
-const packhouse = (...args: string[]): Promise<Outcome> =>
-  run(['manifest', ...args], { env: { DATABASE_URL: fresh.url }, cwd });
+const on = useCommands();
+const packhouse = (...args: string[]): Promise<Outcome> => on.packhouse('manifest', ...args);
 
 it('says that there is no key yet', async () => {
   expect(await packhouse('keys')).toEqual({
@@ -31,7 +19,7 @@ it('says that there is no key yet', async () => {
 
 it('makes the first key where there is none, and tells its public half only', async () => {
   const [made] = jsonLines(await packhouse('rotate', '--json'));
-  const file = path.join(cwd, 'signing-key.pem');
+  const file = path.join(on.directory, 'signing-key.pem');
   expect(made).toEqual({ keyId: expect.any(String), retired: null, movedTo: null, file });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const outcome = await packhouse('keys', '--json');
@@ -60,7 +48,7 @@ it('refuses a retired key and a file that holds none, in one line each', async (
   expect(retired.err).toMatch(
     /^packhouse: The signing key [0-9a-f]{16} that is here was retired.*\[SIGNING_KEY_CHANGED\]\n$/,
   );
-  await writeFile(path.join(cwd, 'other.pem'), 'words');
+  await writeFile(path.join(on.directory, 'other.pem'), 'words');
   const invalid = await packhouse('rotate', '--key-file', 'other.pem');
   expect(invalid.code).toBe(78);
   expect(invalid.err).toMatch(

@@ -2,9 +2,9 @@ import path from 'node:path';
 import type { SigningKeyRow } from '@packhouse/database';
 import { rotateSigningKey } from '@packhouse/pipeline';
 import type { Command } from 'commander';
-import { withDatabase } from '../connect.js';
-import { type CliIo, print, table } from '../io.js';
-import { DATA_DIRECTORY, runningDatabaseUrl } from '../local/data-directory.js';
+import { withDatabase } from '../installation/connect.js';
+import { DATA_DIRECTORY, runningDatabaseUrl } from '../installation/data-directory.js';
+import { type CliIo, print, table } from '../terminal/io.js';
 
 interface Options {
   keyFile?: string;
@@ -34,7 +34,7 @@ export function addManifestCommand(program: Command, io: CliIo): void {
 
   manifest
     .command('rotate')
-    .description('retire the signing key and go on with a new one; entries already signed stay valid')
+    .description('retire the signing key and sign with a new one; entries already signed stay valid')
     .option(
       '--key-file <path>',
       'the private key (default SIGNING_KEY_FILE, or that of a running `packhouse local`)',
@@ -51,11 +51,9 @@ export function addManifestCommand(program: Command, io: CliIo): void {
       }
       print(io, `Entries are signed with key ${done.keyId} from now on; its file is ${file}.`);
       if (done.retired !== null) print(io, `Key ${done.retired} is retired; what it signed stays valid.`);
-      if (done.movedTo !== null) print(io, `Its file is ${done.movedTo} now and is not needed any more.`);
-      print(
-        io,
-        'Packers that share this file go on by themselves; give the file to the others and keep a copy.',
-      );
+      if (done.movedTo !== null)
+        print(io, `Its file was moved to ${done.movedTo} and is not needed any more.`);
+      print(io, 'Packers that share this file use it by themselves; copy it to the others, and keep a copy.');
     });
 }
 

@@ -1,7 +1,7 @@
 import { migrate } from '@packhouse/database';
 import type { Command } from 'commander';
-import { commandContext, databaseUrl } from '../connect.js';
-import { type CliIo, print } from '../io.js';
+import { commandContext, databaseUrl } from '../installation/connect.js';
+import { type CliIo, print } from '../terminal/io.js';
 
 /** `packhouse migrate`. */
 export function addMigrateCommand(program: Command, io: CliIo): void {

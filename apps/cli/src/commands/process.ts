@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import type { CliIo } from '../io.js';
+import type { CliIo } from '../terminal/io.js';
 
 const PROCESSES = {
   gateway: 'serve pointers and downloads to holders of a key',
@@ -16,7 +16,7 @@ export function addProcessCommands(program: Command, io: CliIo): void {
     program
       .command(name)
       .description(`${description}; reads its settings from the environment (.env.example)`)
-      .option('--json', 'accepted for symmetry: the log is JSON lines on stderr anyway')
+      .option('--json', 'no effect: the log is JSON lines on stderr anyway')
       .addHelpText(
         'after',
         `\nExample:\n  $ DATABASE_URL=… NETWORKS_FILE=networks.yaml OBJECT_STORE=s3://bucket/prefix packhouse ${name}`,

@@ -1,20 +1,12 @@
 import { deflateRawSync } from 'node:zlib';
 import type { Kind } from '@packhouse/chain';
-import { createDatabase, type Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { commandContext } from '../connect.js';
-import { jsonLines, memoryIo, type Outcome, run } from '../testing/run.js';
+import { beforeAll, expect, test } from 'vitest';
+import { jsonLines, type Outcome } from '../testing/run.js';
+import { useCommands } from '../testing/use-commands.js';
 
-let fresh: FreshDatabase;
-let database: Database;
+const on = useCommands();
 beforeAll(async () => {
-  fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-  database = createDatabase({
-    connectionString: fresh.url,
-    context: commandContext(memoryIo().io),
-    applicationName: 'test',
-  });
+  const { database } = on;
   await database.networks.register({ id: 'main', chainId: 1 });
   await database.network('main').head.set({ number: 2_000, hash: hash(2_000), finalized: 1_900 });
   await database.network('main').wanted.add({ kinds: ['logs', 'traces'], start: 0, end: null, priority: 1 });
@@ -48,11 +40,6 @@ beforeAll(async () => {
   await stage(10, ['logs']);
   await stage(20, ['logs', 'traces']);
 });
-afterAll(async () => {
-  await database.close();
-  await fresh.drop();
-});
-
 const hash = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`;
 
 /** Stages one block in these kinds. */
@@ -67,7 +54,7 @@ async function stage(number: number, kinds: Kind[]): Promise<void> {
     rawLength: raw.length,
     crc32: 0,
   };
-  await database.network('main').staging.stage({
+  await on.database.network('main').staging.stage({
     blocks: [
       {
         number,
@@ -82,8 +69,7 @@ async function stage(number: number, kinds: Kind[]): Promise<void> {
   });
 }
 
-const packhouse = (...args: string[]): Promise<Outcome> =>
-  run(['quarantine', ...args], { env: { DATABASE_URL: fresh.url } });
+const packhouse = (...args: string[]): Promise<Outcome> => on.packhouse('quarantine', ...args);
 
 async function refused(...args: string[]): Promise<string> {
   const outcome = await packhouse(...args);
@@ -110,10 +96,10 @@ test('a block is shown with what each upstream did, what is held back, the next 
   expect(out).toMatch(/^Block 10 of main is quarantined: PROOF_FAILED\n/);
   expect(out).toMatch(/why +The traces of block 10 do not fit\.\n/);
   expect(out).toMatch(/upstreams +node-1: lies \(answer sha256 (ab){32}\)\n +node-2: sleeps\n/);
-  expect(out).toMatch(/held back +traces; their bundles end at block 9 and go on behind block 10\n/);
+  expect(out).toMatch(/held back +traces; their bundles end at block 9 and continue after block 10\n/);
   expect(out).toMatch(/its other kinds: .*logs staged/);
   expect(out).toMatch(/next try +in \d+ s \(/);
-  expect(out).toMatch(/what to do +What node-1 sends does not fit the header/);
+  expect(out).toMatch(/what to do +What node-1 sends does not match the header/);
   expect(out).toMatch(/Then: packhouse quarantine retry 10 --network main\n$/);
   const inside = await packhouse('show', '500', '--network', 'main');
   expect(inside.out).toMatch(/^Blocks 100 to 1099 of main \(1,000\) are quarantined: BLOCKS_UNAVAILABLE\n/);
@@ -125,7 +111,7 @@ test('a retry makes blocks due and counts them', async () => {
   expect((await packhouse('retry', '10')).out).toBe('1 block of main is tried again now.\n');
   expect(jsonLines(await packhouse('retry', '90-109', '--json'))).toEqual([{ network: 'main', retried: 10 }]);
   expect((await packhouse('retry', 'all')).out).toBe('1,001 blocks of main are tried again now.\n');
-  const due = await database.network('main').quarantine.due({
+  const due = await on.database.network('main').quarantine.due({
     now: new Date(Date.now() + 1_000),
     finalized: 2_000,
     limit: 9,
@@ -138,7 +124,7 @@ test.each([
   [['retry', '20'], /Block 20 of main is not quarantined: it is staged \(logs, traces\) and will be packed/],
   [['retry', '30'], /Block 30 .*: its logs, traces are missing and will be fetched by themselves\./],
   [['show', '1950'], /Block 1950 .*: it is at the head and not final yet/],
-  [['show', '2001'], /Block 2001 .*: it is not there yet: the head is before it/],
+  [['show', '2001'], /Block 2001 .*: it does not exist yet: the head is before it/],
   [['retry', '50-60'], /No block from 50 to 60 of main is quarantined.*quarantine list/],
   [['retry', '60-50'], /range 60 to 50 is reversed.*\[RANGE_INVALID\]/],
   [['retry', 'some'], /"some"/],
@@ -150,11 +136,11 @@ test.each([
 });
 
 test('a block that nobody wants, or whose backfill is paused, says so; several networks ask which', async () => {
-  const [range] = await database.network('main').wanted.list();
-  await database.wanted.setState(range?.id ?? 0, 'cancelled');
+  const [range] = await on.database.network('main').wanted.list();
+  await on.database.wanted.setState(range?.id ?? 0, 'cancelled');
   expect(await refused('retry', '30')).toMatch(/Block 30 of main is not quarantined: it is not wanted; /);
   expect(await refused('retry', '45')).toMatch(/its backfill is paused; `packhouse backfill resume`/);
-  await database.networks.register({ id: 'other', chainId: 2 });
+  await on.database.networks.register({ id: 'other', chainId: 2 });
   expect(await refused('show', '10')).toMatch(/Say which network with --network: the database knows 2\./);
   expect((await packhouse('retry', 'all')).out).toMatch(
     /^1,001 blocks of main are tried again now\.\nNothing of other is quarantined\.\n$/,
@@ -162,8 +148,8 @@ test('a block that nobody wants, or whose backfill is paused, says so; several n
 });
 
 test('staging that is full is said by the status', async () => {
-  await database.network('main').pressure.note({ stagedBytes: 2_000_000, limitBytes: 1_000_000 });
-  const { out } = await run(['status', '--network', 'main'], { env: { DATABASE_URL: fresh.url } });
+  await on.database.network('main').pressure.note({ stagedBytes: 2_000_000, limitBytes: 1_000_000 });
+  const { out } = await on.packhouse('status', '--network', 'main');
   expect(out).toMatch(
     /main: staging is full \(2\.0 MB of 1\.0 MB\) since \d{4}-.*; fetching waits for packing/,
   );

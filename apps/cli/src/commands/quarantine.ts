@@ -2,13 +2,11 @@ import type { BlockRange } from '@packhouse/chain';
 import type { Database, QuarantineRow } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase } from '../connect.js';
-import { formatCount } from '../format.js';
-import { type CliIo, print, table } from '../io.js';
-import { checkRange, parseBlockNumber, parseInteger } from '../parse.js';
-import { advice } from '../quarantine/advice.js';
-import { describeRow, nextTry, rangeOf } from '../quarantine/describe.js';
-import { standing, whyFine } from '../quarantine/standing.js';
+import { unknownNetwork, withDatabase } from '../installation/connect.js';
+import { counted, formatRange } from '../terminal/format.js';
+import { type CliIo, print, table } from '../terminal/io.js';
+import { checkRange, parseBlockNumber, parseInteger } from '../terminal/parse.js';
+import { advice, describeRow, nextTry, standing, whyFine } from './quarantine-lines.js';
 
 interface Options {
   network?: string;
@@ -28,7 +26,7 @@ const EVERYTHING: BlockRange = { start: 0, end: Number.MAX_SAFE_INTEGER };
 export function addQuarantineCommand(program: Command, io: CliIo): void {
   const quarantine = program
     .command('quarantine')
-    .description('blocks that fail their proofs or that no node gives')
+    .description('blocks that fail their proofs, or that no node has')
     .addHelpText('after', '\nExample:\n  $ packhouse quarantine list');
 
   quarantine
@@ -36,7 +34,7 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
     .description('list what is quarantined, by network and block')
     .option('--network <id>', 'only this network')
     .option('--cause <code>', 'only what failed for this reason, e.g. PROOF_FAILED')
-    .option('--after <block>', 'go on behind this block; needs --network where there are several')
+    .option('--after <block>', 'continue after this block; needs --network if there are several')
     .option('--limit <n>', 'rows at most, 1 to 10000', '50')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object a line')
@@ -55,7 +53,7 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
       const now = Date.now();
       const lines = rows.map((row) => [
         row.network,
-        rangeOf(row),
+        formatRange(row.number, row.end),
         row.kinds.join(','),
         row.cause,
         row.upstream ?? '-',
@@ -71,9 +69,9 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
 
   quarantine
     .command('show')
-    .description('everything known of a quarantined block, and what to do about it')
+    .description('all that is known of a quarantined block, and what to do about it')
     .argument('<block>', 'its number')
-    .option('--network <id>', 'its network, where there are several')
+    .option('--network <id>', 'its network, if there are several')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ packhouse quarantine show 17000123')
@@ -113,7 +111,7 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
           const done =
             retried === 0
               ? `Nothing of ${network} is quarantined.`
-              : `${formatCount(retried)} ${retried === 1 ? 'block' : 'blocks'} of ${network} ${retried === 1 ? 'is' : 'are'} tried again now.`;
+              : `${counted(retried, 'block')} of ${network} ${retried === 1 ? 'is' : 'are'} tried again now.`;
           print(io, options.json ? { network, retried } : done);
         }
       });
@@ -144,18 +142,11 @@ async function networkOf(database: Database, named: string | undefined): Promise
   const [only] = ids;
   if (named === undefined && ids.length === 1 && only !== undefined) return only;
   if (named !== undefined && ids.includes(named)) return named;
-  const known = ids.length === 0 ? 'It knows none yet.' : `It knows ${ids.join(', ')}.`;
-  if (named !== undefined) {
-    throw new PackhouseError({
-      code: 'NETWORK_UNKNOWN',
-      message: `The database does not know a network "${named}".`,
-      hint: known,
-    });
-  }
+  if (named !== undefined) throw unknownNetwork(named, ids);
   throw new PackhouseError({
     code: 'USAGE',
     message: `Say which network with --network: the database knows ${ids.length}.`,
-    hint: known,
+    hint: ids.length === 0 ? 'It knows none yet.' : `It knows ${ids.join(', ')}.`,
   });
 }
 

@@ -1,12 +1,12 @@
-import type { Kind } from '@packhouse/chain';
-import type { Database } from '@packhouse/database';
-import { coverage } from '@packhouse/pipeline';
+import { KINDS, type Kind } from '@packhouse/chain';
+import type { Database, Hole } from '@packhouse/database';
+import { type CoveragePage, coverage, holeNeeds } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
 import { PackhouseError } from '@packhouse/runtime';
-import { describePage } from '../coverage/describe-page.js';
-import { describeStanding } from '../coverage/describe-summary.js';
-import { type CliIo, print } from '../io.js';
-import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../parse.js';
+import { formatCount } from '../terminal/format.js';
+import { type CliIo, print, table } from '../terminal/io.js';
+import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../terminal/parse.js';
+import { describeStanding } from './status-lines.js';
 
 /** The options of `packhouse status --holes`. */
 export interface HolesOptions {
@@ -22,7 +22,7 @@ const SCREEN_LIMIT = 50;
 const JSON_LIMIT = 1_000;
 const MAX_LIMIT = 5_000;
 
-/** Shows exact published ranges and holes of these networks: one page for people, all of them as JSON lines. */
+/** Prints published ranges and holes of these networks: one page for people, or all pages as JSON lines. */
 export async function showHoles(
   io: CliIo,
   parts: { database: Database; queue: QueueReader; networks: readonly string[] },
@@ -40,7 +40,7 @@ export async function showHoles(
     if (!options.json && at > 0) print(io, '');
     const { firstWanted } = await parts.database.network(network).holes.standing();
     let start: number | undefined;
-    // The end of the first page's range holds for all of them, however the head moves.
+    // The range of the first page holds for all pages, even if the head moves.
     let { to } = asked;
     do {
       const page = await coverage(parts, { network, ...asked, to, limit, start });
@@ -55,7 +55,7 @@ export async function showHoles(
           print(io, `There is more: add --network ${network} --from ${page.next}${end}.`);
         }
       }
-      // What a reader may still want is never more than a page away; a program wants all of it.
+      // A program gets all pages.
       start = options.json && !io.signal.aborted ? (page.next ?? undefined) : undefined;
     } while (start !== undefined);
   }
@@ -77,13 +77,56 @@ function readOptions({ kind, from, to }: HolesOptions): {
   return { kinds: kind === undefined ? undefined : parseKinds(kind), ...range };
 }
 
-/** Options that mean nothing without --holes are refused. */
+/** Refuses options that mean nothing without --holes. */
 export function refuseWithoutHoles(options: HolesOptions): void {
   const given = (['kind', 'from', 'to', 'limit'] as const).find((name) => options[name] !== undefined);
   if (given === undefined) return;
   throw new PackhouseError({
     code: 'USAGE',
-    message: `--${given} says which holes are shown and needs --holes.`,
+    message: `--${given} selects the holes to show and needs --holes.`,
     hint: `For example packhouse status --holes --${given} ${options[given]}.`,
   });
+}
+
+interface Line {
+  start: number;
+  end: number;
+  state: string;
+  needs: string;
+  kinds: Kind[];
+}
+
+/** A page of coverage as a table in block order. Kinds with the same state share a line, so lines overlap if kinds differ. */
+function describePage(page: CoveragePage): string {
+  const all = page.kinds.length;
+  const rows = linesOf(page).map(({ start, end, state, needs, kinds }) => [
+    `${start}-${end}`,
+    formatCount(end - start + 1),
+    kinds.length === all && all > 1 ? 'all' : kinds.join(','),
+    state,
+    needs,
+  ]);
+  return table([['RANGE', 'BLOCKS', 'KINDS', 'STATE', 'WHAT IT NEEDS'], ...rows]);
+}
+
+function linesOf(page: CoveragePage): Line[] {
+  const lines = new Map<string, Line>();
+  const add = (kind: Kind, line: Omit<Line, 'kinds'>): void => {
+    const name = `${line.start} ${line.end} ${line.state} ${line.needs}`;
+    const there = lines.get(name);
+    if (there === undefined) lines.set(name, { ...line, kinds: [kind] });
+    else there.kinds.push(kind);
+  };
+  for (const { kind, published, holes } of page.kinds) {
+    for (const { start, end } of published) add(kind, { start, end, state: 'published', needs: '' });
+    for (const hole of holes) {
+      add(kind, { start: hole.start, end: hole.end, state: stateOf(hole), needs: holeNeeds(hole) });
+    }
+  }
+  const first = ({ kinds }: Line): number => KINDS.indexOf(kinds[0] as Kind);
+  return [...lines.values()].sort((a, b) => a.start - b.start || first(a) - first(b));
+}
+
+function stateOf({ reason, staged }: Hole): string {
+  return staged && reason === 'not-finalized' ? 'not-finalized (staged)' : reason;
 }

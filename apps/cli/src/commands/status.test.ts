@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
 import { KINDS, type Kind } from '@packhouse/chain';
-import { createDatabase, type Database } from '@packhouse/database';
-import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import { createQueues } from '@packhouse/queue';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { commandContext } from '../connect.js';
-import { jsonLines, memoryIo, type Outcome, run } from '../testing/run.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { jsonLines, type Outcome, run } from '../testing/run.js';
+import { useCommands } from '../testing/use-commands.js';
 
-let fresh: FreshDatabase;
-let database: Database;
+const on = useCommands();
 const hash = (number: number) => `0x${createHash('sha256').update(String(number)).digest('hex')}`;
-const packhouse = (...args: string[]): Promise<Outcome> =>
-  run(['status', ...args], { env: { DATABASE_URL: fresh.url } });
+const packhouse = (...args: string[]): Promise<Outcome> => on.packhouse('status', ...args);
 
 async function publish(kind: Kind, start: number, end: number): Promise<void> {
-  await database.network('main').bundles.publish({
+  await on.database.network('main').bundles.publish({
     ...{ kind, start, end, objectKey: `main/${kind}/${start}-${end}.json.gz` },
     ...{ byteLength: 100, rawLength: 1_000, sha256: hash(start).slice(2), proofs: [], formatVersion: 1 },
     ...{ firstHash: hash(start), firstParentHash: hash(start - 1), lastHash: hash(end) },
@@ -23,9 +19,7 @@ async function publish(kind: Kind, start: number, end: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
-  const context = commandContext(memoryIo().io);
-  database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
+  const { context, database } = on;
   await database.networks.register({ id: 'main', chainId: 1 });
   await database.networks.register({ id: 'quiet', chainId: 2 });
   await database.network('main').head.set({ number: 99, hash: hash(99), finalized: 79 });
@@ -36,9 +30,9 @@ beforeAll(async () => {
     end: null,
     priority: 1,
   });
-  const paused = await database.network('main').wanted.add({
-    ...{ kinds: ['logs', 'blocks'] as Kind[], start: 0, end: 4, priority: 1 },
-  });
+  const paused = await database
+    .network('main')
+    .wanted.add({ ...{ kinds: ['logs', 'blocks'] as Kind[], start: 0, end: 4, priority: 1 } });
   await database.wanted.setState(paused.id, 'cancelled');
   for (const kind of ['blocks', 'logs'] as const) await publish(kind, 10, 19);
   await publish('blocks', 20, 29);
@@ -46,7 +40,7 @@ beforeAll(async () => {
     ...{ number: 40, kinds: ['logs'], cause: 'PROOF_FAILED', message: 'x' },
     ...{ upstream: null, payloadDigest: null },
   });
-  const queues = await createQueues({ databaseUrl: fresh.url, context });
+  const queues = await createQueues({ databaseUrl: on.databaseUrl, context });
   await queues.add('ingest', [
     {
       ...{ id: 'main.60.69.9', payload: { network: 'main', start: 60, end: 69, kinds: ['blocks', 'logs'] } },
@@ -55,11 +49,6 @@ beforeAll(async () => {
   ]);
   await queues.close();
 });
-afterAll(async () => {
-  await database.close();
-  await fresh.drop();
-});
-
 describe('status --holes', () => {
   test('shows exact ranges in the order of the blocks, kinds that agree on one line', async () => {
     const { code, out, err } = await packhouse('--holes', '--network', 'main');
@@ -139,7 +128,7 @@ describe('status --holes', () => {
 
   test('says that the queue cannot be read where it is away', async () => {
     const { out } = await run(['status', '--holes', '--network', 'main'], {
-      env: { DATABASE_URL: fresh.url, REDIS_URL: 'redis://127.0.0.1:9' },
+      env: { DATABASE_URL: on.databaseUrl, REDIS_URL: 'redis://127.0.0.1:9' },
     });
     expect(out).toMatch(/^41-79 +39 +logs +waiting/m);
     expect(out).toMatch(
@@ -152,7 +141,7 @@ describe('status --holes', () => {
     [['--holes', '--from', '0x10'], /--from takes a block number.*"0x10".*\[RANGE_INVALID\]\n$/],
     [['--holes', '--from', '9', '--to', '8'], /reversed.*\[RANGE_INVALID\]\n$/],
     [['--holes', '--limit', '0'], /--limit takes a whole number from 1 to 5000, got "0".*\[USAGE\]\n$/],
-    [['--kind', 'logs'], /--kind says which holes are shown and needs --holes.*\[USAGE\]\n$/],
+    [['--kind', 'logs'], /--kind selects the holes to show and needs --holes.*\[USAGE\]\n$/],
     [
       ['--holes', '--network', 'nowhere'],
       /network "nowhere"\. It knows main, quiet\. \[NETWORK_UNKNOWN\]\n$/,

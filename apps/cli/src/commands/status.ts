@@ -5,17 +5,22 @@ import {
   type NetworkStatus,
   networkStatus,
 } from '@packhouse/pipeline';
-import { PackhouseError, systemClock } from '@packhouse/runtime';
+import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { type AuditStanding, auditStanding, describeAudit } from '../audit/describe-audit.js';
-import { withDatabase } from '../connect.js';
-import { describeOldest, describeReasons, describeStanding } from '../coverage/describe-summary.js';
-import { formatBytes, formatCount, formatDuration } from '../format.js';
-import { type CliIo, print, table } from '../io.js';
-import { createRates, type Rate, type Rates } from '../rates.js';
-import { withQueueReader } from '../with-queue-reader.js';
+import { unknownNetwork, withDatabase, withQueueReader } from '../installation/connect.js';
+import { formatBytes, formatCount, formatDuration } from '../terminal/format.js';
+import { type CliIo, print, table } from '../terminal/io.js';
+import { createRates, type Rate, type Rates } from '../terminal/rates.js';
 import { alarmTable } from './alarms.js';
 import { type HolesOptions, refuseWithoutHoles, showHoles } from './status-holes.js';
+import {
+  type AuditStanding,
+  auditStanding,
+  describeAudit,
+  describeOldest,
+  describeReasons,
+  describeStanding,
+} from './status-lines.js';
 
 interface StatusOptions extends HolesOptions {
   network?: string;
@@ -23,7 +28,7 @@ interface StatusOptions extends HolesOptions {
   dataDir?: string;
 }
 
-/** How long the rate is measured for, in milliseconds; only where something is left to do. */
+/** How long the rate is measured, in milliseconds, if something is left to do. */
 const SAMPLE_MS = 2_000;
 
 /** `packhouse status`. */
@@ -66,7 +71,7 @@ export function addStatusCommand(program: Command, io: CliIo): void {
         };
         let statuses = await look();
         if (statuses.some(isBusy)) {
-          // Ctrl-C ends the wait: what is known by then is shown.
+          // Ctrl-C ends the wait, and what is known is shown.
           await systemClock.sleep(SAMPLE_MS, io.signal).catch(() => undefined);
           statuses = await look();
         }
@@ -113,23 +118,27 @@ const HEADINGS = [
   'ETA',
 ];
 
-/** Whether something is still to be fetched or packed. */
+/** Whether something remains to be fetched or packed. */
 function isBusy({ kinds }: NetworkStatus): boolean {
   return kinds.some((kind) => kind.missing.length > 0 || kind.staged > 0);
 }
 
-/** A status with what coverage adds to it: how far it is complete, and blocks by reason. */
+/** A status with the coverage: up to which block it is complete, and missing blocks by reason. */
 function asJson(status: NetworkStatus, summary: CoverageSummary, rates: Rates): object {
   const { completeTo, firstWanted, oldestQuarantine, queueSeen } = summary;
   return {
     ...status,
-    ...{ completeTo, firstWanted, oldestQuarantine, queueSeen },
+    completeTo,
+    firstWanted,
+    oldestQuarantine,
+    queueSeen,
     kinds: status.kinds.map((kind) => {
       const covered = summary.kinds.find((each) => each.kind === kind.kind);
       return {
         ...kind,
         ...rates.of(kind),
-        ...{ completeTo: covered?.completeTo ?? null, holes: covered?.missing ?? {} },
+        completeTo: covered?.completeTo ?? null,
+        holes: covered?.missing ?? {},
       };
     }),
   };
@@ -140,15 +149,7 @@ function pressureLine(
   { since, stagedBytes, limitBytes }: NonNullable<NetworkStatus['backPressure']>,
 ): string {
   const full = `${formatBytes(stagedBytes)} of ${formatBytes(limitBytes)}`;
-  return `${network}: staging is full (${full}) since ${since.toISOString()}; fetching waits for packing to make room.`;
-}
-
-function unknownNetwork(wanted: string, known: readonly string[]): PackhouseError {
-  return new PackhouseError({
-    code: 'NETWORK_UNKNOWN',
-    message: `The database does not know a network "${wanted}".`,
-    hint: known.length === 0 ? 'It knows none yet.' : `It knows ${known.join(', ')}.`,
-  });
+  return `${network}: staging is full (${full}) since ${since.toISOString()}; fetching waits for packing.`;
 }
 
 function row(kind: KindStatus, rate: Rate): string[] {

@@ -94,7 +94,7 @@ describe('packhouse verify', () => {
       expect.stringMatching(
         /^logs\/0-9\.json\.gz is damaged: its sha256 is [0-9a-f]{64}, and the manifest has [0-9a-f]{64} for logs of ethereum\.$/,
       ),
-      `logs/10-19.json.gz is damaged: it is cut off, with ${bytes - 3} bytes where logs of ethereum has ${bytes}.`,
+      `logs/10-19.json.gz is damaged: it is cut off, with ${bytes - 3} bytes, and logs of ethereum has ${bytes}.`,
       expect.stringContaining('blocks/20-20.json.gz is damaged: it is too long'),
     ]);
   });
@@ -112,7 +112,7 @@ describe('packhouse verify', () => {
     await copyFile(here.at('logs', '0-9.json.gz'), here.at('logs', '30-39.json.gz'));
     await rename(here.at('blocks', '0-9.json.gz'), here.at('blocks', '0-09.json.gz'));
     expect(damage(await verify()).slice(0, 2)).toEqual([
-      'blocks/0-09.json.gz is not named as a bundle is, <start>-<end>.json.gz, so nothing tells what it should be.',
+      'blocks/0-09.json.gz is not named like a bundle, <start>-<end>.json.gz, so it is unknown what it should be.',
       'logs/30-39.json.gz is not in the manifest: no bundle of logs has its range.',
     ]);
   });
@@ -138,14 +138,14 @@ describe('packhouse verify', () => {
     const newer = await readFile(here.at('logs', '0-9.json.gz'));
     await writeFile(here.at('logs', '0-9.json.gz'), old);
     expect(damage(await verify())).toEqual([
-      'logs/0-9.json.gz is version 1 of its bundle, and version 2 took its place: download it again.',
+      'logs/0-9.json.gz is version 1 of its bundle, and version 2 replaced it: download it again.',
     ]);
     await rm(here.at('logs', '0-9.json.gz'));
     await writeFile(here.at('logs', '0-9.v2.json.gz'), newer);
     expect((await verify()).code).toBe(0);
     await writeFile(here.at('logs', '0-9.v2.json.gz'), old);
     expect(damage(await verify())).toEqual([
-      'logs/0-9.v2.json.gz is named as version 2 and holds version 1.',
+      'logs/0-9.v2.json.gz has the name of version 2 but is version 1.',
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('packhouse verify', () => {
     for (const [changed, sentence] of [
       [
         text.slice(0, -30),
-        'Line 3 of logs.jsonl is not ended by a line break: the manifest was cut off there.',
+        'Line 3 of logs.jsonl does not end with a line break: the manifest was cut off there.',
       ],
       [
         `${lines[0]}\n${lines[2]}\n`,

@@ -3,13 +3,12 @@ import { readPublicKeys, type SealedEntry } from '@packhouse/manifest';
 import { unionRanges } from '@packhouse/pipeline';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { formatBytes, formatCount } from '../format.js';
-import { type CliIo, print } from '../io.js';
-import { checkFile, type Verdict } from '../verify/check-file.js';
-import { type BundleFile, findInputs, type Inputs, kindOfFolders } from '../verify/find-inputs.js';
-import { entriesOfFile } from '../verify/match-entries.js';
-import { manifestUrls, nameOf, readSource, type Source, sourceOf } from '../verify/open-source.js';
-import { type Known, noteAbsent, rangeName, readManifests } from '../verify/read-manifests.js';
+import { counted, formatBytes, formatCount } from '../terminal/format.js';
+import { type CliIo, print } from '../terminal/io.js';
+import { checkFile, type Verdict } from './verify-file.js';
+import { type BundleFile, entriesOfFile, findInputs, type Inputs, kindOfFolders } from './verify-inputs.js';
+import { type Known, noteAbsent, rangeName, readManifests } from './verify-manifests.js';
+import { manifestUrls, nameOf, readSource, type Source, sourceOf } from './verify-source.js';
 
 interface VerifyOptions {
   manifest: string[];
@@ -19,9 +18,9 @@ interface VerifyOptions {
   json?: boolean;
 }
 
-/** What a file does that is not what was published. */
+/** Exit code if a file is not what was published. */
 const DAMAGED = 2;
-/** Ranges of files that are not there, shown a kind. */
+/** Ranges of absent files that are shown for each kind. */
 const SHOWN = 5;
 
 /** `packhouse verify`. */
@@ -44,7 +43,7 @@ export function addVerifyCommand(program: Command, io: CliIo): void {
       [],
     )
     .option('--api-key <key>', 'for a manifest at a base address (or PACKHOUSE_API_KEY)')
-    .option('--complete', 'a published file that is not there is an error too')
+    .option('--complete', 'a published file that is absent is an error too')
     .option('--json', 'print one JSON object a file, and one for the whole')
     .addHelpText(
       'after',
@@ -71,7 +70,7 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
     cwd: io.cwd,
     signal: io.signal,
   });
-  /** Entries for which there is a file, damaged or not. */
+  /** Entries that have a file, damaged or not. */
   const present = new Set<string>();
   const tally = { files: 0, bytes: 0, damaged: 0 };
   const fault = (message: string, file?: string): void => {
@@ -81,7 +80,7 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
   for (const message of known.faults) fault(message);
   for (const file of inputs.misnamed) {
     fault(
-      `${file} is not named as a bundle is, <start>-<end>.json.gz, so nothing tells what it should be.`,
+      `${file} is not named like a bundle, <start>-<end>.json.gz, so it is unknown what it should be.`,
       file,
     );
   }
@@ -142,16 +141,10 @@ function summarise(
     return failed;
   }
   for (const { log, bundles, ranges } of absent) {
-    print(
-      io,
-      `Not downloaded: ${formatCount(bundles)} ${bundles === 1 ? 'file' : 'files'} of ${log}: ${shownRanges(ranges)}.`,
-    );
+    print(io, `Not downloaded: ${counted(bundles, 'file')} of ${log}: ${shownRanges(ranges)}.`);
   }
-  const good = `${formatCount(tally.files)} ${tally.files === 1 ? 'file is' : 'files are'} what was published (${formatBytes(tally.bytes)})`;
-  const bad =
-    tally.damaged === 0
-      ? 'nothing is damaged'
-      : `${formatCount(tally.damaged)} ${tally.damaged === 1 ? 'fault' : 'faults'}`;
+  const good = `${counted(tally.files, 'file is', 'files are')} what was published (${formatBytes(tally.bytes)})`;
+  const bad = tally.damaged === 0 ? 'nothing is damaged' : counted(tally.damaged, 'fault');
   print(
     io,
     `${good}, ${bad}, ${formatCount(missing)} not downloaded; ${formatCount(entries)} entries of the manifest checked.`,

@@ -1,4 +1,4 @@
-import { table } from '../io.js';
+import { table } from '../terminal/io.js';
 import { type Cell, type Chart, COLUMNS, type Level } from './chart.js';
 
 /** What becomes of everything: the exit code, and the networks that nobody can serve. */

@@ -1,7 +1,10 @@
+import type { Database } from '@packhouse/database';
 import type { Family, Network } from '@packhouse/networks';
+import type { NetworkStatus } from '@packhouse/pipeline';
+import type { Reporter } from './report.js';
 
 /** Addresses of one network at the gateway. */
-export interface Addresses {
+interface Addresses {
   gateway: string;
   /** Ends in `/v1/`. */
   baseUrl: string;
@@ -14,7 +17,7 @@ export function addressesOf(port: number, network: string): Addresses {
   return { gateway, baseUrl: `${gateway}/${network}/v1/`, downloadUrl: `${gateway}/${network}/files` };
 }
 
-/** What is asked for in each family's line. */
+/** The call in the line of each family. */
 const FIRST_CALLS: Record<Family, { method: string; params: unknown[] }> = {
   evm: { method: 'eth_blockNumber', params: [] },
   core: { method: 'core_getLogs', params: [{ fromEpoch: 'latest_state', toEpoch: 'latest_state' }] },
@@ -29,10 +32,10 @@ const FIRST_CALLS: Record<Family, { method: string; params: unknown[] }> = {
     ],
   },
 };
-/** Networks that get a line of their own. */
+/** Networks that get a line. */
 const SHOWN_NETWORKS = 8;
 
-/** A line to paste for JSON-RPC on each network, the first ones where there are many. */
+/** A line to paste for JSON-RPC on each of the first networks. */
 export function rpcLines(gateway: string, apiKey: string, networks: readonly Network[]): string[] {
   const lines = networks.slice(0, SHOWN_NETWORKS).map(({ id, family, baseUrl, rpc }) => {
     const call = { jsonrpc: '2.0', id: 1, ...FIRST_CALLS[family] };
@@ -42,14 +45,35 @@ export function rpcLines(gateway: string, apiKey: string, networks: readonly Net
   return ['# JSON-RPC', ...lines];
 }
 
-/** The lines that a newcomer pastes: the pointer of a block, its download, the pointer of a block that is still new. */
-export function curlLines(request: {
+/** Prints the key and lines to paste once a bundle is published. Returns whether it did. */
+export async function introduce(
+  database: Database,
+  { kinds, network }: NetworkStatus,
+  reporter: Reporter,
+  access: { addresses: Addresses; apiKey: string },
+): Promise<boolean> {
+  const kind = kinds[0];
+  if (kind === undefined || kind.bundles === 0) return false;
+  const handle = database.network(network);
+  const [bundle] = await handle.bundles.list(kind.kind, 0, 1);
+  if (bundle === undefined) return false;
+  const { published } = await handle.coverage(kind.kind);
+  const newest = await handle.staging.newest();
+  const packedUpTo = published.at(-1)?.end ?? -1;
+  const newBlock = newest !== null && newest.number > packedUpTo ? newest.number : null;
+  for (const line of curlLines({ ...access, kind: kind.kind, published: bundle, newBlock }))
+    reporter.say(line);
+  return true;
+}
+
+/** Lines to paste: the pointer of a block, its download, the pointer of a block that is still new. */
+function curlLines(request: {
   addresses: Addresses;
   apiKey: string;
   kind: string;
   /** A published bundle. */
   published: { start: number; end: number };
-  /** A block that is not packed yet, where there is one. */
+  /** A block that is not packed yet, if there is one. */
   newBlock: number | null;
 }): string[] {
   const { addresses, apiKey, kind, published, newBlock } = request;

@@ -1,15 +1,14 @@
 import { copyFile, readdir, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What a log file may grow to before it is set aside, in bytes: with the one set aside, twice that on disk. */
+/** Size at which a log file is rotated, in bytes; with its predecessor it takes twice that. */
 const MAX_BYTES = 16 * 1_024 * 1_024;
-/** How often the sizes are looked at, in milliseconds. */
+/** Time between two looks at the sizes, in milliseconds. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Keeps the files `*.log` of these folders from growing without end: one that has reached its limit is copied to
- * `*.log.1`, over the one before, and emptied. The processes keep writing to the same file, which they opened to
- * append to; what they write between the two steps is lost. Gives what ends it.
+ * Rotates the files `*.log` of these folders: one above the limit is copied to `*.log.1`, over the one before, and emptied.
+ * Processes keep appending to the same file; what they write between the two steps is lost. Returns a function that ends it.
  */
 export function capLogs(
   folders: readonly string[],
@@ -32,7 +31,7 @@ async function capOnce(folders: readonly string[], maxBytes: number): Promise<vo
   for (const folder of folders) {
     const names = await readdir(folder).catch(() => []);
     for (const name of names.filter((each) => each.endsWith('.log'))) {
-      // A full disk or a file that is not ours: tried anew at the next look.
+      // The disk may be full, or the file may belong to somebody else: the next look tries again.
       await capFile(path.join(folder, name), maxBytes).catch(() => undefined);
     }
   }
@@ -43,7 +42,7 @@ async function capFile(file: string, maxBytes: number): Promise<void> {
   try {
     await copyFile(file, `${file}.1`);
   } finally {
-    // Where there is no space for a copy, space is what is needed.
+    // Also if there was no space for the copy: then space is needed most.
     await truncate(file, 0);
   }
 }

@@ -2,26 +2,26 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { kill } from 'node:process';
 import { processStart } from '@packhouse/local';
 import type { Context } from '@packhouse/runtime';
-import type { DataDirectory } from './data-directory.js';
+import type { DataDirectory } from '../installation/data-directory.js';
 
 const FOLDER = 'run';
 const FILE = /^(\w+)\.pid$/;
 const POLL_MS = 50;
-/** Draining takes 30 s at most; what is still there then hangs. */
+/** Draining takes 30 s at most. */
 const PATIENCE_MS = 32_000;
 
-/** Notes which process runs a part, so that a start after a kill knows whom to wait for. */
+/** Notes the process of a part, so that the start after a kill can wait for it. */
 export function noteChild(directory: DataDirectory, name: string, pid: number): void {
   try {
     writeFileSync(directory.in(FOLDER, `${name}.pid`), `${pid} ${processStart(pid) ?? ''}\n`);
   } catch {
-    // A full disk: then the next start waits for nobody, which costs it a port at worst.
+    // The disk is full: the next start does not wait, and may get another port.
   }
 }
 
 /**
- * Waits for the processes of a run that was killed: they notice it and drain by themselves. They hold the gateway's
- * port, which this run wants because links were handed out with it. What does not end in time is killed.
+ * Waits for the processes of a killed run, which notice that and drain. They hold the port of the gateway, which this run
+ * needs because links contain it. A process that does not end in time is killed.
  */
 export async function endLeftovers(
   context: Context,
@@ -41,7 +41,7 @@ export async function endLeftovers(
     try {
       kill(pid, 'SIGKILL');
     } catch {
-      // Gone in this moment.
+      // It has just ended.
     }
   }
   for (const { file } of left) rmSync(file, { force: true });

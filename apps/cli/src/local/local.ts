@@ -1,36 +1,34 @@
-import { writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { openSigners } from '@packhouse/pipeline';
-import { describeError, PackhouseError } from '@packhouse/runtime';
-import { commandContext } from '../connect.js';
-import { type CliIo, print } from '../io.js';
-import { createRates } from '../rates.js';
-import { addressesOf, curlLines, rpcLines } from './announce.js';
-import { localApiKey } from './api-key.js';
+import { describeError } from '@packhouse/runtime';
+import { commandContext } from '../installation/connect.js';
+import { DATA_DIRECTORY, openDataDirectory } from '../installation/data-directory.js';
+import type { CliIo } from '../terminal/io.js';
+import { createRates } from '../terminal/rates.js';
+import { addressesOf, introduce, rpcLines } from './announce.js';
 import { capLogs } from './cap-logs.js';
-import { DATA_DIRECTORY, openDataDirectory } from './data-directory.js';
-import { finishOnce } from './finish-once.js';
 import { endLeftovers } from './leftovers.js';
+import { createWaiting, finishOnce } from './once.js';
 import { openNode, pickNetwork } from './open-node.js';
-import { openPostgres } from './open-postgres.js';
+import { openPostgres, stagingLimit } from './open-postgres.js';
 import { checkLocalFlags, type LocalFlags, type LocalOptions } from './options.js';
 import type { ReadyNetwork } from './preflight.js';
 import { createReporter, type Reporter } from './report.js';
-import { stagingLimit } from './staging-limit.js';
 import { gatewayPort, startProcesses } from './start-processes.js';
-import { createWaiting } from './waiting.js';
-import { createWatch, type Look } from './watch.js';
+import { createWatch } from './watch.js';
 
-/** How often the state is looked at, in milliseconds. */
+/** Time between two looks at the state, in milliseconds. */
 const LOOK_EVERY_MS = 1_000;
-/** The priority of what the command line asks for: first. */
+/** The priority of the range of the command line: first. */
 const PRIORITY = 1;
 
 /**
- * `packhouse local`: everything on one machine. Parts are started in the order they need one another and ended in
- * the reverse order, however it ends.
+ * `packhouse local`: everything on one machine. Parts are started in the order in which they need each other, and ended in
+ * the reverse order.
  */
 export async function local(io: CliIo, flags: LocalFlags): Promise<void> {
   const options = checkLocalFlags(flags);
@@ -123,7 +121,7 @@ async function run(
   let introduced = false;
   await Promise.race([failed, follow()]);
 
-  /** Looks again and again; Postgres may be gone for a while, which is said. */
+  /** Looks until the end; an error, for example while Postgres is away, is reported. */
   async function follow(): Promise<void> {
     while (!io.signal.aborted) {
       try {
@@ -135,14 +133,14 @@ async function run(
     }
   }
 
-  /** One look; true when the range of --once is done. */
+  /** One look; true if the range of --once is done. */
   async function tick(): Promise<boolean> {
     const look = await watch.look();
     rates.add(look.status, context.clock.now());
     reporter.look(look, rates);
-    if (!introduced) introduced = await introduce(database, look, reporter, { addresses, apiKey });
+    if (!introduced) introduced = await introduce(database, look.status, reporter, { addresses, apiKey });
     if (!options.once || node === null) return false;
-    // What was published since this look is reported before the end is.
+    // What was published since this look is reported before the end.
     const lastLook = async (): Promise<void> => reporter.look(await watch.look(), rates);
     waiting(look.status, node.to as number);
     return finishOnce({ io, database, node, reporter, startedAt, lastLook });
@@ -150,12 +148,12 @@ async function run(
 }
 
 /**
- * Makes sure that what the command line asks for is wanted, once, and that blocks which could not be had before are
- * asked for again now: whoever starts again has done something about it.
+ * Orders the range of the command line unless it is ordered already, and has its quarantined blocks tried again now: the
+ * operator may have fixed the reason before this start.
  */
 async function want(database: Database, node: ReadyNetwork): Promise<void> {
-  const id = node.network.id;
-  const same = (await database.network(id).wanted.list()).find(
+  const handle = database.network(node.network.id);
+  const same = (await handle.wanted.list()).find(
     (row) =>
       row.start === node.from &&
       row.end === node.to &&
@@ -163,7 +161,7 @@ async function want(database: Database, node: ReadyNetwork): Promise<void> {
       row.priority === PRIORITY,
   );
   if (same === undefined) {
-    await database.network(id).wanted.add({
+    await handle.wanted.add({
       kinds: node.kinds,
       start: node.from,
       end: node.to,
@@ -172,7 +170,7 @@ async function want(database: Database, node: ReadyNetwork): Promise<void> {
   } else if (same.state !== 'active') {
     await database.wanted.setState(same.id, 'active');
   }
-  await database.network(id).quarantine.retry({ start: node.from, end: node.to ?? Number.MAX_SAFE_INTEGER });
+  await handle.quarantine.retry({ start: node.from, end: node.to ?? Number.MAX_SAFE_INTEGER });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -180,28 +178,20 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** Prints the key and the lines to paste when the first bundles are out. True once that is done. */
-async function introduce(
-  database: Database,
-  { status }: Look,
-  reporter: Reporter,
-  access: { addresses: ReturnType<typeof addressesOf>; apiKey: string },
-): Promise<boolean> {
-  const kind = status.kinds[0];
-  if (kind === undefined || kind.bundles === 0) return false;
-  const [bundle] = await database.network(status.network).bundles.list(kind.kind, 0, 1);
-  if (bundle === undefined) return false;
-  const { published } = await database.network(status.network).coverage(kind.kind);
-  const newest = await database.network(status.network).staging.newest();
-  const packedUpTo = published.at(-1)?.end ?? -1;
-  const newBlock = newest !== null && newest.number > packedUpTo ? newest.number : null;
-  for (const line of curlLines({ ...access, kind: kind.kind, published: bundle, newBlock }))
-    reporter.say(line);
-  return true;
-}
-
-/** Prints one line for an error, in the form the flags ask for. */
-export function printFailure(io: CliIo, json: boolean, error: unknown): void {
-  const code = error instanceof PackhouseError ? error.code : 'INTERNAL';
-  if (json) print(io, { event: 'error', code, message: describeError(error) });
+/**
+ * The API key that `packhouse local` prints: that of the last start if it is still valid, else a new one. It is kept in
+ * the data folder, readable by its owner only, so that the next start prints the same lines.
+ */
+async function localApiKey(database: Database, file: string): Promise<string> {
+  const kept = await readFile(file, 'utf8').then(
+    (text) => text.trim(),
+    () => null,
+  );
+  if (kept !== null) {
+    const row = await database.keys.find(createHash('sha256').update(kept).digest());
+    if (row !== null && row.revokedAt === null) return kept;
+  }
+  const { key } = await database.keys.create({ application: 'local', network: null, plan: 'unlimited' });
+  await writeFile(file, `${key}\n`, { mode: 0o600 });
+  return key;
 }

@@ -1,18 +1,17 @@
 import type { Reporter } from './report.js';
 
-/** Where each process of `packhouse local` serves its metrics. */
-export interface MetricsAddresses {
-  /** What a worker process is told; the n-th one has a port of its own where METRICS_PORT names one. */
+interface MetricsAddresses {
+  /** The settings of the n-th worker process. */
   env(index: number): { METRICS_PORT: string; METRICS_HOST: string };
-  /** Hears a port from a process; a change after the first start is said. */
+  /** Notes the port of a process; a change is reported. */
   heard(name: string, port: number): void;
-  /** Addresses by process, the gateway's too. */
+  /** Addresses by process, that of the gateway included. */
   all(gatewayPort: number): Record<string, string>;
 }
 
 /**
- * Hands out metrics ports: METRICS_PORT and those after it, none where it is 0, and any free one where it is not set.
- * They are open to this machine only unless METRICS_HOST says otherwise.
+ * Chooses the metrics ports: METRICS_PORT and those after it, none if it is 0, free ones if it is not set. They are open to
+ * this machine only unless METRICS_HOST says otherwise.
  */
 export function createMetricsAddresses(
   io: { env: Readonly<Record<string, string | undefined>> },

@@ -1,18 +1,18 @@
 import { startDemoChain } from '@packhouse/local';
 import { loadNetworks, type Network } from '@packhouse/networks';
 import { type Context, PackhouseError } from '@packhouse/runtime';
-import type { CliIo } from '../io.js';
-import type { DataDirectory } from './data-directory.js';
+import type { DataDirectory } from '../installation/data-directory.js';
+import type { CliIo } from '../terminal/io.js';
 import type { LocalOptions } from './options.js';
 import { checkNetwork, preflight, type ReadyNetwork } from './preflight.js';
 import type { Reporter } from './report.js';
 
-/** The demo cuts small bundles, so that there is something to download within seconds. */
+/** Small bundles, so that the first one is published within seconds. */
 const DEMO_BUNDLES = { maxBytes: 1_000_000, maxBlocks: 64 };
 
 /**
- * What the command line asks for, found ready: of the nodes of --rpc, else of a network of NETWORKS_FILE, else of a demo
- * chain. Null where there is a NETWORKS_FILE and no range or kinds are asked for: backfills say what is wanted.
+ * The range of the command line, whose nodes were asked: those of --rpc, else of a network of NETWORKS_FILE, else of a demo
+ * chain. Null with a NETWORKS_FILE if no range and no kinds are given: then backfills order ranges.
  */
 export async function openNode(parts: {
   io: CliIo;
@@ -45,9 +45,7 @@ export async function openNode(parts: {
     context,
     { ...options, network: options.network ?? 'demo' },
     [demo.url, demo.url.replace('http', 'ws')],
-    {
-      bundles: { ...(options.kinds === null ? {} : { kinds: options.kinds }), ...DEMO_BUNDLES },
-    },
+    { bundles: { ...(options.kinds && { kinds: options.kinds }), ...DEMO_BUNDLES } },
   );
 }
 

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { type LocalPostgres, startPostgres } from '@packhouse/local';
 import {
   type Context,
@@ -6,35 +7,39 @@ import {
   isPackhouseError,
   type PackhouseError,
 } from '@packhouse/runtime';
-import type { CliIo } from '../io.js';
-import type { DataDirectory } from './data-directory.js';
+import type { DataDirectory } from '../installation/data-directory.js';
+import { formatBytes } from '../terminal/format.js';
+import type { CliIo } from '../terminal/io.js';
 import type { Reporter } from './report.js';
 
 /** Pause before an embedded server that ended is started again, in milliseconds; longer with each failure. */
 const RESTART_MS = 500;
 const MAX_RESTART_MS = 10_000;
-/** A first start that fails this often is given up: the machine cannot run it. */
+/** Tries of the first start. */
 const MAX_FIRST_STARTS = 3;
-/** One that ran before is given up later: killed again while it recovers, or its port is taken for a moment. */
+/** Tries of a restart: it may be killed while it recovers, or its port may be taken for a moment. */
 const MAX_STARTS = 12;
-/** What may be over at the next try; a full disk is waited for without end. */
+/** Errors that may be over at the next try; a restart waits for a full disk without end. */
 const PASSING: readonly ErrorCode[] = ['CHILD_FAILED', 'PORT_IN_USE', 'DISK_FULL'];
 /** Tries of a step whose Postgres is being started again. */
 const MAX_STEPS = 60;
+/** The default of the ingester. */
+const MAX_BYTES = 21_474_836_480;
+/** With less, fetching would stop and start all the time. */
+const MIN_BYTES = 268_435_456;
 
-/** A Postgres to work on. */
-export interface OpenPostgres {
+interface OpenPostgres {
   url: string;
-  /** Rejects where an embedded server cannot be started again. */
+  /** Rejects if an embedded server cannot be started again. */
   failed: Promise<never>;
-  /** Runs a step that may be repeated, again and again while an embedded server is away. */
+  /** Runs a step, and repeats it while an embedded server is away. */
   steadily<T>(step: () => Promise<T>): Promise<T>;
 }
 
 /**
  * The Postgres of DATABASE_URL, or an embedded one under the data folder.
  *
- * An embedded server that is killed is started again under the same address; what it had acknowledged is still there.
+ * An embedded server that is killed is started again at the same address; what it acknowledged is not lost.
  */
 export async function openPostgres(parts: {
   io: CliIo;
@@ -103,4 +108,25 @@ export async function openPostgres(parts: {
     }
   };
   return { url, failed, steadily: (step) => Promise.race([steadily(step), failed]) };
+}
+
+/**
+ * The limit of staging: STAGING_MAX_BYTES, else half of the free disk if Postgres is embedded; `line` is then the message
+ * about it.
+ */
+export async function stagingLimit(options: {
+  env: Readonly<Record<string, string | undefined>>;
+  /** The folder of the embedded Postgres; null if Postgres is not embedded. */
+  directory: string | null;
+}): Promise<{ value: string | undefined; line: string | null }> {
+  const given = options.env.STAGING_MAX_BYTES;
+  if ((given !== undefined && given !== '') || options.directory === null) {
+    return { value: given, line: null };
+  }
+  const { bavail, bsize } = await statfs(options.directory);
+  const bytes = Math.floor(Math.min(MAX_BYTES, Math.max(MIN_BYTES, (bavail * bsize) / 2)));
+  return {
+    value: String(bytes),
+    line: `Staging takes at most ${formatBytes(bytes)} of this disk (STAGING_MAX_BYTES); beyond that, fetching waits for packing.`,
+  };
 }

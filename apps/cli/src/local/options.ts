@@ -1,8 +1,14 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import { checkRange, parseBlockNumber, parseInteger, parseKinds, parseNetworkName } from '../parse.js';
+import {
+  checkRange,
+  parseBlockNumber,
+  parseInteger,
+  parseKinds,
+  parseNetworkName,
+} from '../terminal/parse.js';
 
-/** The flags of `packhouse local`, as commander gives them. */
+/** The flags of `packhouse local` as commander parses them. */
 export interface LocalFlags {
   rpc: string[];
   from?: string;
@@ -15,16 +21,16 @@ export interface LocalFlags {
   json?: boolean;
 }
 
-/** What `packhouse local` shall do, checked. */
+/** The checked options. */
 export interface LocalOptions {
-  /** Node addresses; empty: the demo chain, or NETWORKS_FILE where that is set. */
+  /** Node addresses; empty: NETWORKS_FILE, else the demo chain. */
   rpc: string[];
   from: number;
   /** null: follow the head. */
   to: number | 'finalized' | null;
-  /** null: all that there are. */
+  /** null: all. */
   kinds: Kind[] | null;
-  /** Whether a range or kinds were asked for by name. */
+  /** Whether a range or kinds were given. */
   asked: boolean;
   /** null: named after the chain. */
   network: string | null;
@@ -40,17 +46,13 @@ export const DEFAULT_PORT = 8080;
 export function checkLocalFlags(flags: LocalFlags): LocalOptions {
   for (const url of flags.rpc) checkRpcUrl(url);
   const from = flags.from === undefined ? 0 : parseBlockNumber(flags.from, '--from');
-  const to =
-    flags.to === undefined
-      ? null
-      : flags.to === 'finalized'
-        ? 'finalized'
-        : parseBlockNumber(flags.to, '--to');
+  const { to: given = null } = flags;
+  const to = given === null || given === 'finalized' ? given : parseBlockNumber(given, '--to');
   if (typeof to === 'number') checkRange(from, to);
   if (flags.once && to === null) {
     throw new PackhouseError({
       code: 'USAGE',
-      message: '--once needs an end, and without --to the head is followed for ever.',
+      message: '--once needs an end, and without --to the head is followed.',
       hint: 'Add --to <block> or --to finalized.',
     });
   }
@@ -76,4 +78,31 @@ function checkRpcUrl(text: string): void {
     message: `--rpc takes an http, https, ws or wss address, got ${url === null ? 'something else' : `one of ${url.protocol}//`}.`,
     hint: 'For example --rpc http://localhost:8545.',
   });
+}
+
+interface NodeAddresses {
+  url: string;
+  ws?: string;
+}
+
+/**
+ * The nodes of --rpc. A WebSocket address belongs to the HTTP address of the same host, else to the last one before it
+ * without a WebSocket address; alone it is a node that answers HTTP at the same address, as Anvil, reth and hosted nodes do.
+ */
+export function pairAddresses(addresses: readonly string[]): NodeAddresses[] {
+  const nodes = addresses.map((url): NodeAddresses | null => (isWebSocket(url) ? null : { url }));
+  for (const [index, address] of addresses.entries()) {
+    if (!isWebSocket(address)) continue;
+    const free = nodes.filter((node): node is NodeAddresses => node !== null && node.ws === undefined);
+    const before = nodes.slice(0, index).filter((node) => node !== null && free.includes(node));
+    const partner =
+      free.find((node) => new URL(node.url).hostname === new URL(address).hostname) ?? before.at(-1) ?? null;
+    if (partner !== null) partner.ws = address;
+    else nodes[index] = { url: address.replace(/^ws/i, 'http'), ws: address };
+  }
+  return nodes.filter((node) => node !== null);
+}
+
+function isWebSocket(address: string): boolean {
+  return /^wss?:/i.test(address);
 }

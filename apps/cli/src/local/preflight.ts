@@ -4,8 +4,7 @@ import { createBlockSource } from '@packhouse/node-rpc';
 import { fetchWish } from '@packhouse/pipeline';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import { askChainId } from './ask-chain-id.js';
-import type { LocalOptions } from './options.js';
-import { pairAddresses } from './pair-addresses.js';
+import { type LocalOptions, pairAddresses } from './options.js';
 
 /** A network that was found ready: its nodes answer, are on one chain and can give the kinds. */
 export interface ReadyNetwork {

@@ -1,19 +1,19 @@
-import { formatBytes } from '../format.js';
-import { type CliIo, print } from '../io.js';
-import type { Rates } from '../rates.js';
+import { formatBytes } from '../terminal/format.js';
+import { type CliIo, print } from '../terminal/io.js';
+import type { Rates } from '../terminal/rates.js';
 import { createView, progressOf } from './view.js';
 import type { Look } from './watch.js';
 
 /** One line of --json. */
-export type ReportedEvent = { event: string } & Record<string, unknown>;
+type ReportedEvent = { event: string } & Record<string, unknown>;
 
-/** What `packhouse local` says: for people, or one JSON object a line and nothing else. */
+/** The output of `packhouse local`: lines for people, or only one JSON object a line. */
 export interface Reporter {
   /** A line for people; nothing with --json. */
   say(line: string): void;
   /** An event for programs, and its line for people. */
   event(event: ReportedEvent, line: string): void;
-  /** Something goes wrong in a part and is being tried again; the same words are said once a minute at most. */
+  /** A part fails and tries again; the same message is printed once a minute at most. */
   problem(part: string, message: string, code?: string): void;
   look(look: Look, rates: Rates): void;
   end(): void;
@@ -21,7 +21,6 @@ export interface Reporter {
 
 const REPEAT_MS = 60_000;
 
-/** Makes the reporter. */
 export function createReporter(io: CliIo, json: boolean): Reporter {
   const view = json ? null : createView(io, Date.now);
   const said = new Map<string, number>();
@@ -39,10 +38,7 @@ export function createReporter(io: CliIo, json: boolean): Reporter {
       if (now - (said.get(key) ?? 0) < REPEAT_MS) return;
       if (said.size > 1_000) said.clear();
       said.set(key, now);
-      event(
-        { event: 'problem', part, ...(code === undefined ? {} : { code }), message },
-        `! ${part}: ${message}`,
-      );
+      event({ event: 'problem', part, ...(code && { code }), message }, `! ${part}: ${message}`);
     },
     look({ status, published, quarantined }, rates) {
       for (const { kind, start, end, byteLength, sha256 } of published) {
@@ -54,9 +50,7 @@ export function createReporter(io: CliIo, json: boolean): Reporter {
       for (const { number, end, kinds, cause, message, nextTry } of quarantined) {
         event(
           { event: 'quarantined', block: number, end, kinds, cause, message, nextTry },
-          number === end
-            ? `! block ${number} is quarantined: ${message}`
-            : `! blocks ${number} to ${end} are quarantined: ${message}`,
+          `! ${number === end ? `block ${number} is` : `blocks ${number}-${end} are`} quarantined: ${message}`,
         );
       }
       const progress = progressOf(status, rates.of);

@@ -1,27 +1,26 @@
+import { createServer } from 'node:net';
 import { PackhouseError, type ProcessMessage } from '@packhouse/runtime';
-import type { CliIo } from '../io.js';
-import type { DataDirectory } from './data-directory.js';
-import { nextFreePort } from './free-port.js';
+import type { DataDirectory } from '../installation/data-directory.js';
+import type { CliIo } from '../terminal/io.js';
 import { noteChild } from './leftovers.js';
 import { createMetricsAddresses } from './metrics-addresses.js';
 import type { Reporter } from './report.js';
 import { type Supervised, supervise } from './supervise.js';
 
-/** Exit code where a process had to cut something off to end in time: nothing is lost, it is done at the next start. */
+/** Exit code if a process had to abort work to end in time; the next start does that work. */
 const NOT_DRAINED = 75;
 
-/** The running gateway, ingester and packer. */
-export interface LocalProcesses {
+interface LocalProcesses {
   ready: Promise<unknown>;
   /** Rejects when one of them ended for good. */
   failed: Promise<never>;
   /** The gateway's port; final once all are ready. */
   port(): number;
-  /** Where each one's metrics are, by name; complete once all are ready. */
+  /** Addresses of the metrics by name; complete once all are ready. */
   metrics(): Record<string, string>;
 }
 
-/** A free port for the gateway, from `wanted` on; said where it is another one. Throws PORT_IN_USE. */
+/** A free port for the gateway, from `wanted` on; another one is reported. Throws PORT_IN_USE. */
 export async function gatewayPort(wanted: number, reporter: Reporter): Promise<number> {
   const port = await nextFreePort(wanted);
   if (port === null) {
@@ -45,7 +44,7 @@ export function startProcesses(parts: {
   io: CliIo;
   directory: DataDirectory;
   port: number;
-  /** What they need beside this process's own environment. */
+  /** Added to this process's own environment. */
   env: Record<string, string | undefined>;
   reporter: Reporter;
   onClose: (close: () => Promise<unknown>) => void;
@@ -80,7 +79,7 @@ export function startProcesses(parts: {
       onGone: fail,
       onStart: (pid) => noteChild(directory, name, pid),
       async putRight(code) {
-        // Somebody was quicker: perhaps another start of ours in the same moment.
+        // Another program took the port first, perhaps another start at the same moment.
         if (name !== 'gateway' || code !== 'PORT_IN_USE' || port === 65_535) return false;
         const next = await nextFreePort(port + 1);
         if (next === null) return false;
@@ -90,7 +89,6 @@ export function startProcesses(parts: {
       },
     });
   const children = ['gateway', ...workers].map(start);
-  // Told twice: nobody waits any more.
   const killAll = (): void => {
     for (const child of children) child.kill();
   };
@@ -105,4 +103,20 @@ export function startProcesses(parts: {
     port: () => port,
     metrics: () => metrics.all(port),
   };
+}
+
+/** The first free port of 127.0.0.1 of the hundred from `port` on; null if all are taken. */
+async function nextFreePort(port: number): Promise<number | null> {
+  for (let candidate = port; candidate < Math.min(65_536, port + 100); candidate++) {
+    if (await isFree(candidate)) return candidate;
+  }
+  return null;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }

@@ -3,21 +3,20 @@ import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ERROR_CATALOGUE, type ErrorCode, PackhouseError, type ProcessMessage } from '@packhouse/runtime';
 
-export interface ChildOptions {
+interface ChildOptions {
   /** The app's name: gateway, ingester or packer. */
   name: string;
-  /** The program; default: that app's. */
+  /** The program; default: that of the app. */
   main?: string;
-  /** Asked for at each start. */
+  /** Called at each start. */
   env(): Record<string, string | undefined>;
-  /** Where its log goes. */
   logFile: string;
   onMessage(name: string, message: ProcessMessage): void;
-  /** It ended for good: its configuration is wrong, or it keeps ending. */
+  /** It is not started again: its configuration is wrong, or it keeps ending. */
   onGone(error: PackhouseError): void;
-  /** Hears the number of each process that is started. */
+  /** Called with the number of each started process. */
   onStart?(pid: number): void;
-  /** It ended before it was ready for the first time; true where what it said was put right, so that it does not count. */
+  /** Called if it ends before it is ready for the first time. True: the reason was removed, so this start does not count. */
   putRight?(code: ErrorCode): Promise<boolean>;
   /** Pause before a restart in milliseconds, doubled while restarts follow one another, ten seconds at most; default 250. */
   restartMs?: number;
@@ -27,25 +26,25 @@ export interface ChildOptions {
 export interface Supervised {
   /** Resolves when it is ready for the first time. */
   ready: Promise<void>;
-  /** Ends it, by force where it does not end in time; `clean` says that it drained. */
+  /** Ends it, by force if it does not end in time; `clean` says whether it drained. */
   stop(): Promise<{ clean: boolean }>;
-  /** Ends it this instant. */
+  /** Ends it at once. */
   kill(): void;
 }
 
 const RESTART_MS = 250;
 const MAX_RESTART_MS = 10_000;
-/** One that ends this often without getting ready is given up. */
+/** Starts without getting ready after which it is not started again. */
 const MAX_FAILED_STARTS = 8;
-/** Exit codes that say something outside is missing for now: one that was ready before is started again for ever. */
+/** Exit codes for a missing outside service: a process that was ready before is then started again without limit. */
 const PASSING_CODES = [69, 75];
-/** How much longer than its own limit a process may take to drain before it is killed, in milliseconds. */
+/** How long after its own drain limit a process is killed, in milliseconds. */
 const STOP_GRACE_MS = 2_500;
-/** What a process takes to drain where DRAIN_LIMIT_MS does not say otherwise. */
+/** The default of DRAIN_LIMIT_MS. */
 const DRAIN_LIMIT_MS = 25_000;
-/** Exit code of a process that had to cut something off. */
+/** Exit code of a process that had to abort work. */
 const NOT_DRAINED = 75;
-/** Exit codes that another start would only repeat: usage and configuration. */
+/** Exit codes that another start would repeat: usage and configuration. */
 const FINAL_CODES = [64, 78];
 
 /** Starts an app as a child process, in a process group of its own so that Ctrl-C reaches only the supervisor. */
@@ -54,7 +53,7 @@ export function supervise(options: ChildOptions): Supervised {
   const restartMs = options.restartMs ?? RESTART_MS;
   let child: ChildProcess | undefined;
   let stopping = false;
-  /** Whether the child that runs now said that it is ready. */
+  /** Whether the running child said that it is ready. */
   let isUp = false;
   let wasReady = false;
   let failedStarts = 0;
@@ -119,7 +118,7 @@ export function supervise(options: ChildOptions): Supervised {
     child.on('exit', (code, signal) => void ended(code, signal ?? `code ${code}`));
     const { pid } = child;
     if (pid !== undefined) options.onStart?.(pid);
-    // A process that could not even be started never exits.
+    // A process that could not be started emits no exit.
     child.on('error', (error) => (pid === undefined ? void ended(null, error.message) : undefined));
   };
   start();
@@ -139,7 +138,7 @@ export function supervise(options: ChildOptions): Supervised {
       const late = setTimeout(() => running.kill('SIGKILL'), limitMs + STOP_GRACE_MS);
       const code = await gone;
       clearTimeout(late);
-      // One that has not begun has nothing to drain, and may not listen for the signal yet.
+      // Before it is ready it has nothing to drain, and may not listen for the signal.
       return { clean: begun ? code !== null && code !== NOT_DRAINED : true };
     },
     kill() {
@@ -150,7 +149,7 @@ export function supervise(options: ChildOptions): Supervised {
   };
 }
 
-/** Null where it cannot be opened: a full disk is no reason to run without a packer. */
+/** Null if it cannot be opened: without its log a process still runs. */
 function openLog(file: string): number | null {
   try {
     return openSync(file, 'a');
@@ -163,7 +162,7 @@ function isCode(code: string): code is ErrorCode {
   return code in ERROR_CATALOGUE;
 }
 
-/** The child's own last sentence where it had one. */
+/** The last error that the child reported, if any. */
 function whyGone(
   options: ChildOptions,
   lastWords: { code: string; message: string } | undefined,

@@ -1,7 +1,7 @@
 import type { KindStatus, NetworkStatus } from '@packhouse/pipeline';
 import { describe, expect, test } from 'vitest';
 import { memoryIo } from '../testing/run.js';
-import { createView, type Progress, progressOf } from './view.js';
+import { createView, progressOf } from './view.js';
 
 function kindStatus(more: Partial<KindStatus>): KindStatus {
   return {
@@ -64,7 +64,7 @@ describe('the sum of a status', () => {
 });
 
 describe('the view', () => {
-  const progress: Progress = {
+  const progress: ReturnType<typeof progressOf> = {
     network: 'main',
     head: 17_000_123,
     wanted: 1_000,
@@ -121,7 +121,7 @@ describe('the view', () => {
     ],
   ])('%s', (_, more, expected) => {
     const { io, said } = memoryIo();
-    createView(io, () => 1e6).progress({ ...progress, ...(more as Partial<Progress>) });
+    createView(io, () => 1e6).progress({ ...progress, ...(more as Partial<ReturnType<typeof progressOf>>) });
     expect(said.out.trimEnd()).toMatch(expected as RegExp);
   });
 });

@@ -1,10 +1,10 @@
 import type { NetworkStatus } from '@packhouse/pipeline';
-import { formatBytes, formatCount, formatDuration } from '../format.js';
-import type { CliIo } from '../io.js';
-import type { Rate } from '../rates.js';
+import { formatBytes, formatCount, formatDuration } from '../terminal/format.js';
+import type { CliIo } from '../terminal/io.js';
+import type { Rate } from '../terminal/rates.js';
 
-/** What the live view shows, sums over the kinds that are wanted. */
-export interface Progress {
+/** Sums over the wanted kinds. */
+interface Progress {
   network: string;
   head: number | null;
   /** Blocks wanted. */
@@ -22,7 +22,7 @@ export interface Progress {
   etaSeconds: number | null;
 }
 
-/** Sums a status up: a block counts when all wanted kinds have it. */
+/** Sums a status up: a block counts if all wanted kinds have it. */
 export function progressOf(
   status: NetworkStatus,
   rateOf: (kind: NetworkStatus['kinds'][number]) => Rate,
@@ -46,9 +46,8 @@ export function progressOf(
   };
 }
 
-/** Where a person sees what goes on: one line redrawn in place on a terminal, a line every few seconds elsewhere. */
-export interface View {
-  /** A line that stays. */
+/** Lines for people; the progress is one line redrawn in place on a terminal, else a line every few seconds. */
+interface View {
   say(line: string): void;
   progress(progress: Progress): void;
   /** Ends the line that is redrawn. */
@@ -97,7 +96,7 @@ function progressLine(progress: Progress): string {
     `${(progress.bytesPerSecond / 1e6).toFixed(1)} MB/s`,
     progress.etaSeconds === null ? 'up to date' : `ETA ${formatDuration(progress.etaSeconds)}`,
   ];
-  // Without an estimate it is only done when there was something to do.
+  // No estimate: either all is done, or nothing is known yet.
   const done = progress.head !== null && progress.staged >= progress.wanted;
   if (progress.etaSeconds === null && !done) parts.pop();
   if (progress.quarantined > 0) parts.push(`${formatCount(progress.quarantined)} quarantined`);

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describeError, PackhouseError } from '@packhouse/runtime';
 import { runCli } from '../cli.js';
-import type { CliIo } from '../io.js';
+import type { CliIo } from '../terminal/io.js';
 
 /** What a command said and how it ended. */
 export interface Outcome {
@@ -10,7 +10,7 @@ export interface Outcome {
   err: string;
 }
 
-export interface World {
+interface World {
   env?: Record<string, string>;
   cwd?: string;
   signal?: AbortSignal;

@@ -1,5 +1,5 @@
 import { isPackhouseError } from '@packhouse/runtime';
-import { openDataDirectory } from '../local/data-directory.js';
+import { openDataDirectory } from '../installation/data-directory.js';
 
 // Started by a test: one word when the folder is taken or refused, then nothing until stdin ends. Several are started
 // at once, and none begins before its whole second.

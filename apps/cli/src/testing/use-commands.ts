@@ -1,35 +1,47 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { createDatabase, type Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import type { Context } from '@packhouse/runtime';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { commandContext } from '../connect.js';
+import { commandContext } from '../installation/connect.js';
 import { memoryIo, type Outcome, run } from './run.js';
 
-/** `packhouse` on a database of a test file's own. */
-export interface Commands {
-  /** To be looked at, and filled, behind the commands' back; there from the first test on. */
+/** `packhouse` with a database and a folder for one test file; both exist from its first hook on. */
+interface Commands {
   readonly database: Database;
   readonly databaseUrl: string;
+  readonly directory: string;
+  readonly context: Context;
+  /** Variables beside DATABASE_URL. */
+  env: Record<string, string>;
   packhouse(...args: string[]): Promise<Outcome>;
-  /** The outcome of a command that has to succeed. */
+  /** The outcome of a command that must succeed. */
   done(...args: string[]): Promise<Outcome>;
-  /** The one line of a command that has to fail, its exit code checked. */
+  /** The one line of a command that must fail with this exit code. */
   refused(code: number, ...args: string[]): Promise<string>;
 }
 
-/** Makes the database before the tests of a file (or of a `describe`) and drops it behind them. */
+/** Makes the database and the folder before the tests of a file (or of a `describe`), and removes them after it. */
 export function useCommands({ migrated = true } = {}): Commands {
+  const context = commandContext(memoryIo().io);
+  const env: Record<string, string> = {};
   let fresh: FreshDatabase;
   let database: Database;
+  let directory: string;
   beforeAll(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'packhouse-cli-'));
     fresh = await freshDatabase(inject('postgresUrl'), { migrated });
-    const context = commandContext(memoryIo().io);
     database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
   });
   afterAll(async () => {
     await database.close();
     await fresh.drop();
+    await rm(directory, { recursive: true, force: true });
   });
-  const packhouse = (...args: string[]): Promise<Outcome> => run(args, { env: { DATABASE_URL: fresh.url } });
+  const packhouse = (...args: string[]): Promise<Outcome> =>
+    run(args, { cwd: directory, env: { DATABASE_URL: fresh.url, ...env } });
   return {
     get database() {
       return database;
@@ -37,6 +49,11 @@ export function useCommands({ migrated = true } = {}): Commands {
     get databaseUrl() {
       return fresh.url;
     },
+    get directory() {
+      return directory;
+    },
+    context,
+    env,
     packhouse,
     async done(...args) {
       const outcome = await packhouse(...args);
@@ -47,7 +64,7 @@ export function useCommands({ migrated = true } = {}): Commands {
       const outcome = await packhouse(...args);
       expect(outcome.err).toMatch(/^packhouse: [^\n]+\n$/);
       expect(outcome).toMatchObject({ code, out: '' });
-      return outcome.err.trim();
+      return outcome.err.slice('packhouse: '.length).trim();
     },
   };
 }

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { createProver } from '@packhouse/chain';
+import { loadNetworks, type Network } from '@packhouse/networks';
+import { createBlockSource } from '@packhouse/node-rpc';
+import { type ObjectStore, openObjectStore } from '@packhouse/object-store';
+import { fetchWish, type OpenRepair } from '@packhouse/pipeline';
+import {
+  type Context,
+  loadSettings,
+  objectStoreSetting,
+  PackhouseError,
+  s3EndpointSetting,
+} from '@packhouse/runtime';
+import { z } from 'zod';
+import { DATA_DIRECTORY } from '../installation/data-directory.js';
+import type { CliIo } from '../terminal/io.js';
+
+const storeSettings = z.object({ OBJECT_STORE: objectStoreSetting(), S3_ENDPOINT: s3EndpointSetting() });
+
+/** OBJECT_STORE, else the objects of the `packhouse local` of this data folder. Throws OBJECT_STORE_INVALID. */
+export async function openStore(io: CliIo, context: Context, dataDir?: string): Promise<ObjectStore> {
+  const env = { ...io.env };
+  const local = path.resolve(io.cwd, dataDir ?? DATA_DIRECTORY, 'objects');
+  if (!env.OBJECT_STORE && existsSync(local)) env.OBJECT_STORE = local;
+  const settings = loadSettings(storeSettings, env);
+  const folder = settings.OBJECT_STORE.replace(/^disk:/i, '');
+  // A store makes its folder if it is absent: an audit of a mistyped one would find everything missing.
+  if (!/^s3:/i.test(folder) && !existsSync(path.resolve(io.cwd, folder))) {
+    throw new PackhouseError({
+      code: 'OBJECT_STORE_INVALID',
+      message: `There is no folder ${folder} to audit.`,
+      hint: 'Set OBJECT_STORE as it is set for the packers.',
+    });
+  }
+  return openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT, context });
+}
+
+/** The networks of NETWORKS_FILE, else of the `packhouse local` of this data folder; none if there is neither. */
+export async function findNetworks(io: CliIo, dataDir?: string): Promise<Network[]> {
+  const local = path.resolve(io.cwd, dataDir ?? DATA_DIRECTORY, 'networks.json');
+  const file = io.env.NETWORKS_FILE || (existsSync(local) ? local : undefined);
+  return file === undefined ? [] : [...(await loadNetworks(file, io.env))];
+}
+
+/** Opens the upstreams of a network for repairs; they are probed before the first block. */
+export function repairFrom(context: Context, networks: readonly Network[]): OpenRepair {
+  return async (id) => {
+    const network = networks.find((each) => each.id === id);
+    if (network === undefined) {
+      throw new PackhouseError({
+        code: 'NETWORK_UNKNOWN',
+        message: `No upstream of ${id} is known, so it cannot be repaired.`,
+        hint: 'Set NETWORKS_FILE to the networks file of the ingesters.',
+      });
+    }
+    const source = createBlockSource({ network, context });
+    try {
+      await source.probe(fetchWish(network.bundles.kinds), context.signal);
+      return { source, prover: await createProver(network.proofs), close: () => source.close() };
+    } catch (error) {
+      await source.close();
+      throw error;
+    }
+  };
+}

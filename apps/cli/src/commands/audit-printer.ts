@@ -1,0 +1,71 @@
+import type { AuditCounts, AuditOutcome, Finding, Repair } from '@packhouse/pipeline';
+import { counted, formatBytes, formatCount, formatDuration } from '../terminal/format.js';
+import { type CliIo, print } from '../terminal/io.js';
+
+/** Time between reports of the progress, in milliseconds. */
+const PROGRESS_MS = 5_000;
+
+/** Prints the events of an audit: sentences, or with --json one object a line. */
+export interface AuditPrinter {
+  finding(finding: Finding): void;
+  checked(counts: Readonly<AuditCounts>): void;
+  repair(repair: Repair): void;
+  deleted(keys: readonly string[]): void;
+  done(outcome: AuditOutcome): void;
+  /** It was ended before it was done. */
+  stopped(): void;
+}
+
+/** Makes a printer; `now` returns milliseconds. */
+export function createAuditPrinter(io: CliIo, json: boolean, now: () => number): AuditPrinter {
+  const startedAt = now();
+  let toldAt = startedAt;
+  let last: AuditCounts = { bundles: 0, blocks: 0, bytesRead: 0, findings: 0, harmless: 0 };
+  return {
+    finding: (finding) => print(io, json ? { event: 'finding', ...finding } : finding.message),
+    checked(counts) {
+      last = { ...counts };
+      if (now() - toldAt < PROGRESS_MS) return;
+      toldAt = now();
+      const seconds = (toldAt - startedAt) / 1_000;
+      const speed = counts.bytesRead / seconds;
+      if (json) print(io, { event: 'progress', ...counts, seconds, bytesPerSecond: Math.round(speed) });
+      else if (io.stdout.isTTY) {
+        io.stderr.write(
+          `… ${formatCount(counts.bundles)} bundles, ${formatBytes(counts.bytesRead)}, ${formatBytes(speed)}/s, ${counts.findings} findings\n`,
+        );
+      }
+    },
+    repair({ bundle, state, version, message }) {
+      const { network, kind, start, end } = bundle;
+      print(io, json ? { event: 'repair', network, kind, start, end, state, version, message } : message);
+    },
+    deleted(keys) {
+      for (const key of keys)
+        print(io, json ? { event: 'deleted', key } : `Deleted the orphaned object ${key}.`);
+    },
+    stopped() {
+      const said = `The audit was stopped after ${counted(last.bundles, 'bundle')}, with ${counted(last.findings, 'finding')}.`;
+      print(io, json ? { event: 'stopped', ...last } : said);
+    },
+    done({ summary, standing, repairs }) {
+      const repaired = repairs.filter(({ state }) => state === 'repaired').length;
+      if (json) {
+        const bytesPerSecond = Math.round(summary.bytesPerSecond);
+        print(io, { event: 'done', ...summary, bytesPerSecond, repaired, standing });
+        return;
+      }
+      for (const { network, kind, blocks, why } of summary.unchecked) {
+        print(io, `Unchecked: ${formatCount(blocks)} blocks of ${network} ${kind}: ${why}.`);
+      }
+      const causes = Object.entries(summary.causes).map(([cause, count]) => `${count} ${cause}`);
+      const found = summary.findings === 0 ? 'no damage' : counted(summary.findings, 'finding');
+      const after = repairs.length === 0 ? '' : `; ${repaired} of ${repairs.length} repaired`;
+      const named = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
+      print(
+        io,
+        `Audited ${counted(summary.bundles, 'bundle')}, ${formatCount(summary.blocks)} blocks, ${formatBytes(summary.bytesRead)} in ${formatDuration(summary.seconds)} (${formatBytes(summary.bytesPerSecond)}/s): ${found}${named}${after}.`,
+      );
+    },
+  };
+}

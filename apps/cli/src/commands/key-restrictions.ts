@@ -1,0 +1,77 @@
+import { isIP } from 'node:net';
+import { PackhouseError } from '@packhouse/runtime';
+
+/** An empty list restricts nothing. */
+interface KeyRestrictions {
+  origins: string[];
+  addresses: string[];
+  methods: string[];
+}
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const HOST = `(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*|\\[[0-9a-f:.]{2,39}\\]`;
+const ORIGIN = new RegExp(`^(?:https?://)?(?:${HOST})(?::[1-9][0-9]{0,4})?$`);
+const METHOD = /^(?:[A-Za-z][A-Za-z0-9_]{0,63}|bundle-api|download|nft)$/;
+/** Values of each restriction. */
+const MAX_VALUES = 100;
+
+/** Parses `--origin`, `--address` and `--method`, each given several times or with commas. Throws USAGE. */
+export function parseRestrictions(given: {
+  origin?: readonly string[];
+  address?: readonly string[];
+  method?: readonly string[];
+}): KeyRestrictions {
+  return {
+    origins: list('--origin', given.origin, originOf, 'https://app.example.com or *.example.com'),
+    addresses: list('--address', given.address, addressOf, '203.0.113.7, 10.0.0.0/8 or 2001:db8::/32'),
+    methods: list('--method', given.method, methodOf, 'eth_getLogs, bundle-api, download or nft'),
+  };
+}
+
+function list(
+  option: string,
+  given: readonly string[] = [],
+  read: (text: string) => string | null,
+  examples: string,
+): string[] {
+  const values = given
+    .flatMap((text) => text.split(','))
+    .map((text) => {
+      const value = read(text.trim());
+      if (value !== null) return value;
+      throw new PackhouseError({
+        code: 'USAGE',
+        message: `${option} cannot be ${JSON.stringify(text.trim().slice(0, 100))}.`,
+        hint: `It takes the form of ${examples}.`,
+      });
+    });
+  const unique = [...new Set(values)];
+  if (unique.length <= MAX_VALUES) return unique;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `${option} was given ${unique.length} values, at most ${MAX_VALUES}.`,
+    hint: 'Make several keys.',
+  });
+}
+
+/** As in the Origin header of browsers: lower case, no default port, no slash at the end. */
+function originOf(text: string): string | null {
+  const origin = text.toLowerCase().replace(/\/$/, '');
+  if (!ORIGIN.test(origin)) return null;
+  return origin.replace(/^(https:.*):443$|^(http:.*):80$/, '$1$2');
+}
+
+/** An address, or a block of them in CIDR notation. */
+function addressOf(text: string): string | null {
+  const [address = '', bits, ...more] = text.toLowerCase().split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0 || address.includes('%')) return null;
+  if (bits === undefined) return address;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
+    ? `${address}/${Number(bits)}`
+    : null;
+}
+
+function methodOf(text: string): string | null {
+  return METHOD.test(text) ? text : null;
+}

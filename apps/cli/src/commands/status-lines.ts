@@ -1,0 +1,81 @@
+import type { Kind } from '@packhouse/chain';
+import { type AuditRun, type Database, HOLE_REASONS } from '@packhouse/database';
+import type { CoverageSummary } from '@packhouse/pipeline';
+import { counted, formatBytes, formatCount, formatRange } from '../terminal/format.js';
+import { table } from '../terminal/io.js';
+
+/** How far a network is, as one line. */
+export function describeStanding({
+  network,
+  head,
+  finalized,
+  completeTo,
+  firstWanted,
+}: Pick<CoverageSummary, 'network' | 'head' | 'finalized' | 'completeTo' | 'firstWanted'>): string {
+  const parts = [head === null ? 'no head seen yet' : `head ${head}`];
+  if (head !== null && finalized !== null)
+    parts.push(finalized < 0 ? 'nothing final yet' : `final up to ${finalized}`);
+  if (firstWanted === null) parts.push('nothing wanted');
+  else if (completeTo === null) parts.push(`block ${firstWanted} is not complete in all kinds yet`);
+  else parts.push(`complete in all kinds from ${firstWanted} up to ${completeTo}`);
+  return `${network}: ${parts.join(', ')}.`;
+}
+
+/** What has been quarantined longest, as one line; null if nothing is. */
+export function describeOldest({ network, oldestQuarantine }: CoverageSummary): string | null {
+  if (oldestQuarantine === null) return null;
+  const { start, end, cause, attempts, firstSeen, nextTry } = oldestQuarantine;
+  const blocks = `${start === end ? 'block' : 'blocks'} ${formatRange(start, end)}`;
+  return `${network}: longest in quarantine ${blocks}, since ${firstSeen.toISOString()}, ${cause}, ${counted(attempts, 'try', 'tries')}, the next at ${nextTry.toISOString()}.`;
+}
+
+/** A table of the wanted blocks that are not published, by reason and kind; null if there are none. */
+export function describeReasons(summaries: readonly CoverageSummary[]): string | null {
+  const kinds = [...new Set(summaries.flatMap((summary) => summary.kinds.map(({ kind }) => kind)))];
+  const rows = summaries.flatMap((summary) =>
+    HOLE_REASONS.filter((reason) => summary.kinds.some(({ missing }) => missing[reason] !== undefined)).map(
+      (reason) => [
+        summary.network,
+        reason,
+        ...kinds.map((kind) => {
+          const blocks = summary.kinds.find((each) => each.kind === kind)?.missing[reason];
+          return blocks === undefined ? '-' : formatCount(blocks);
+        }),
+      ],
+    ),
+  );
+  if (rows.length === 0) return null;
+  return table([['NETWORK', 'HOLES', ...kinds.map((kind) => kind.toUpperCase())], ...rows]);
+}
+
+/** What audits and repairs of a network have left. */
+export interface AuditStanding {
+  network: string;
+  /** The last scheduled audit; null if there was none yet. */
+  last: AuditRun | null;
+  /** Bundles that a newer version replaced; their objects are kept. */
+  superseded: { kind: Kind; count: number }[];
+}
+
+export async function auditStanding(database: Database, network: string): Promise<AuditStanding> {
+  const [last, superseded] = await Promise.all([
+    database.network(network).audit.last(),
+    database.network(network).audit.superseded(),
+  ]);
+  return { network, last, superseded };
+}
+
+/** It as one line; null if there is nothing to say. */
+export function describeAudit({ network, last, superseded }: AuditStanding): string | null {
+  const parts: string[] = [];
+  if (last !== null) {
+    const found = last.findings === 0 ? 'no damage' : `${formatCount(last.findings)} findings`;
+    const read = `${formatCount(last.bundles)} bundles, ${formatBytes(last.bytesRead)}`;
+    parts.push(`last audited at ${last.finishedAt.toISOString()} (${read}): ${found}`);
+  }
+  if (superseded.length > 0) {
+    const counts = superseded.map(({ kind, count }) => `${formatCount(count)} ${kind}`).join(', ');
+    parts.push(`replaced by repaired versions and kept: ${counts}`);
+  }
+  return parts.length === 0 ? null : `${network}: ${parts.join('; ')}.`;
+}

@@ -1,0 +1,91 @@
+import { opendir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { parseObjectKey } from '@packhouse/bundle';
+import { isKind, type Kind } from '@packhouse/chain';
+import type { SealedEntry } from '@packhouse/manifest';
+import { PackhouseError } from '@packhouse/runtime';
+
+/** A downloaded file. */
+export interface BundleFile {
+  path: string;
+  start: number;
+  end: number;
+  /** From the name of a later version in an object store; absent: the newest is expected. */
+  version?: number;
+  /** The folders around it, innermost first: their names may tell kind and network. */
+  folders: string[];
+}
+
+/** The files at the given paths. */
+export interface Inputs {
+  bundles: BundleFile[];
+  /** Files that end like bundles but are not named like one. */
+  misnamed: string[];
+  manifests: string[];
+  keys: string[];
+}
+
+/**
+ * Finds files, also in folders of any depth. `*.json.gz` are bundles, `*.jsonl` and `*.ndjson` manifests,
+ * `*manifest-keys*.json` and `*.pem` keys. Throws USAGE if a path does not exist.
+ */
+export async function findInputs(paths: readonly string[], cwd: string): Promise<Inputs> {
+  const inputs: Inputs = { bundles: [], misnamed: [], manifests: [], keys: [] };
+  for (const given of paths) {
+    const full = path.resolve(cwd, given);
+    const found = await stat(full).catch(() => null);
+    if (found === null) {
+      throw new PackhouseError({
+        code: 'USAGE',
+        message: `There is no file or folder ${given}.`,
+        hint: 'Give the files that you downloaded, or their folder.',
+      });
+    }
+    if (found.isDirectory()) await walk(given, full, inputs);
+    else add(given, full, inputs, true);
+  }
+  inputs.bundles.sort((a, b) => a.start - b.start || a.path.localeCompare(b.path));
+  return inputs;
+}
+
+async function walk(shown: string, full: string, inputs: Inputs): Promise<void> {
+  for await (const entry of await opendir(full)) {
+    const at = [path.join(shown, entry.name), path.join(full, entry.name)] as const;
+    if (entry.isDirectory()) await walk(...at, inputs);
+    else if (entry.isFile()) add(...at, inputs, false);
+  }
+}
+
+function add(shown: string, full: string, inputs: Inputs, named: boolean): void {
+  const name = path.basename(full);
+  if (/\.(jsonl|ndjson)$/.test(name)) inputs.manifests.push(shown);
+  else if (/manifest-keys.*\.json$/.test(name) || /(?<!signing-key)\.pem$/.test(name))
+    inputs.keys.push(shown);
+  else if (named || name.endsWith('.json.gz')) addBundle(shown, full, inputs);
+}
+
+function addBundle(shown: string, full: string, inputs: Inputs): void {
+  try {
+    const { start, end, version } = parseObjectKey(`x/blocks/${path.basename(full)}`);
+    const folders = path.dirname(full).split(path.sep).reverse();
+    inputs.bundles.push({ path: shown, start, end, folders, ...(version === undefined ? {} : { version }) });
+  } catch {
+    inputs.misnamed.push(shown);
+  }
+}
+
+/** The kind that the innermost folder with the name of a kind tells. */
+export function kindOfFolders({ folders }: BundleFile): Kind | undefined {
+  return folders.find(isKind);
+}
+
+/**
+ * The entries that may describe a file, of all that have its range: those of the kind and network that its folders name,
+ * if they do. Entries of several kinds may remain; the bytes of the file decide.
+ */
+export function entriesOfFile(file: BundleFile, entries: readonly SealedEntry[]): SealedEntry[] {
+  const kind = kindOfFolders(file);
+  const ofKind = kind === undefined ? [...entries] : entries.filter((entry) => entry.kind === kind);
+  const network = file.folders.find((folder) => ofKind.some((entry) => entry.network === folder));
+  return network === undefined ? ofKind : ofKind.filter((entry) => entry.network === network);
+}

@@ -1,0 +1,92 @@
+import { createDatabase, type Database } from '@packhouse/database';
+import { createQueueReader, type QueueReader } from '@packhouse/queue';
+import {
+  type Context,
+  createLogger,
+  createMetrics,
+  databaseUrlSetting,
+  loadSettings,
+  logLevelSetting,
+  PackhouseError,
+  redisUrlSetting,
+  systemClock,
+} from '@packhouse/runtime';
+import { z } from 'zod';
+import type { CliIo } from '../terminal/io.js';
+import { runningDatabaseUrl } from './data-directory.js';
+
+const logSettings = z.object({ LOG_LEVEL: logLevelSetting().prefault('silent') });
+const databaseSettings = z.object({
+  DATABASE_URL: databaseUrlSetting(', or a running `packhouse local` in this folder'),
+});
+const queueSettings = z.object({ REDIS_URL: redisUrlSetting('where the queues are; without it Postgres') });
+
+/** How long a look at the queues may take, in milliseconds. */
+const QUEUE_TIMEOUT_MS = 3_000;
+
+/** The context of a command: quiet unless LOG_LEVEL says otherwise. Throws SETTINGS_INVALID. */
+export function commandContext(io: CliIo): Context {
+  const level = loadSettings(logSettings, io.env).LOG_LEVEL;
+  return {
+    logger: createLogger({ name: 'packhouse', level }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    signal: io.signal,
+  };
+}
+
+/** DATABASE_URL, else the address of the `packhouse local` that runs on this data folder. */
+export function databaseUrl(io: CliIo, dataDir?: string): string {
+  const env = { ...io.env };
+  // An empty variable counts as absent.
+  env.DATABASE_URL ||= runningDatabaseUrl(io.cwd, dataDir);
+  return loadSettings(databaseSettings, env).DATABASE_URL;
+}
+
+/** Runs `use` with an open database whose schema was checked, and closes it. */
+export async function withDatabase<T>(
+  io: CliIo,
+  options: { dataDir?: string },
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = createDatabase({
+    connectionString: databaseUrl(io, options.dataDir),
+    context: commandContext(io),
+    poolSize: 2,
+    applicationName: 'packhouse cli',
+  });
+  try {
+    await database.checkSchema();
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Runs `use` with a reader of the queues, which connects when it is first used, and closes it. Throws SETTINGS_INVALID. */
+export async function withQueueReader<T>(
+  io: CliIo,
+  options: { dataDir?: string },
+  use: (queue: QueueReader) => Promise<T>,
+): Promise<T> {
+  const queue = createQueueReader({
+    context: commandContext(io),
+    redisUrl: loadSettings(queueSettings, io.env).REDIS_URL,
+    databaseUrl: databaseUrl(io, options.dataDir),
+    timeoutMs: QUEUE_TIMEOUT_MS,
+  });
+  try {
+    return await use(queue);
+  } finally {
+    await queue.close();
+  }
+}
+
+/** The error for a network that is not among those the database knows. */
+export function unknownNetwork(name: string, known: readonly string[]): PackhouseError {
+  return new PackhouseError({
+    code: 'NETWORK_UNKNOWN',
+    message: `The database does not know a network "${name}".`,
+    hint: known.length === 0 ? 'It knows none yet.' : `It knows ${known.join(', ')}.`,
+  });
+}

@@ -1,0 +1,57 @@
+import { isKind, KINDS, type Kind } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
+
+/** A block number in decimal digits, with underscores or commas between thousands if wanted. */
+export function parseBlockNumber(text: string, option: string): number {
+  const digits = text.replace(/(?<=\d)[_,](?=\d{3})/g, '');
+  const number = Number(digits);
+  if (/^\d+$/.test(digits) && Number.isSafeInteger(number)) return number;
+  throw new PackhouseError({
+    code: 'RANGE_INVALID',
+    message: `${option} takes a block number as decimal digits, got "${text}".`,
+    hint: `For example ${option} 17000000.`,
+  });
+}
+
+/** Refuses a range whose end is before its start. */
+export function checkRange(start: number, end: number): void {
+  if (start <= end) return;
+  throw new PackhouseError({
+    code: 'RANGE_INVALID',
+    message: `The range ${start} to ${end} is reversed: its first block is after its last one.`,
+    hint: `Did you mean --from ${end} --to ${start}?`,
+  });
+}
+
+/** Kinds with commas between them, or `all`. */
+export function parseKinds(text: string): Kind[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.length === 1 && names[0] === 'all') return [...KINDS];
+  const unknown = names.filter((name) => !isKind(name));
+  if (unknown.length === 0) return KINDS.filter((kind) => names.includes(kind));
+  throw new PackhouseError({
+    code: 'KIND_UNKNOWN',
+    message: `There is no kind "${unknown[0]}".`,
+    hint: `The kinds are ${KINDS.join(', ')}; give several with commas between, or all.`,
+  });
+}
+
+/** A whole number between bounds. */
+export function parseInteger(text: string, option: string, min: number, max: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= min && number <= max) return number;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `${option} takes a whole number from ${min} to ${max}, got "${text}".`,
+  });
+}
+
+/** The name of a network, in the form of the networks file. */
+export function parseNetworkName(text: string): string {
+  if (/^[a-z0-9-]{1,32}$/.test(text)) return text;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `--network takes 1 to 32 lower-case letters, digits and dashes, got "${text}".`,
+    hint: 'For example --network ethereum.',
+  });
+}
