@@ -53,7 +53,7 @@ export async function memberOfRecord(text: Buffer, level = 4): Promise<Member> {
 
 /** The place of some fragments in the file of their bundle. */
 interface MemberSlice {
-  /** Inclusive byte positions: the bodies with the separators between them, ready to stand in another frame. */
+  /** Inclusive byte positions: the bodies with the separators between them, ready for another frame. */
   range: { start: number; end: number };
   fragments: FragmentInfo[];
 }

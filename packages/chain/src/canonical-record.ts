@@ -1,18 +1,14 @@
 import type { Kind } from './kinds.js';
-import type { ProofPolicy } from './proved-block.js';
-import { readBlock } from './read/block.js';
-import { NO_HINTS, readLog } from './read/log.js';
-import { Reader } from './read/reader.js';
-import { readReceipt } from './read/receipt.js';
-import { NO_TRACE_HINTS, readTrace } from './read/trace.js';
-import { readTransaction } from './read/transaction.js';
-import { blockText } from './text/block-text.js';
-import { logText } from './text/log-text.js';
-import { receiptText } from './text/receipt-text.js';
-import { transactionText } from './text/transaction-text.js';
+import type { ProofPolicy } from './prove/proved-block.js';
+import { blockText, readBlock } from './record/block.js';
+import { logText, NO_HINTS, readLog } from './record/log.js';
+import { Reader } from './record/reader.js';
+import { readReceipt, receiptText } from './record/receipt.js';
+import { NO_TRACE_HINTS, readTrace } from './record/trace.js';
+import { readTransaction, transactionText } from './record/transaction.js';
 
 /** Which fields the text has; absent: all. */
-export type CanonicalOptions = Partial<Pick<ProofPolicy, 'extraFields' | 'header'>>;
+type CanonicalOptions = Partial<Pick<ProofPolicy, 'extraFields' | 'header'>>;
 
 /**
  * Canonical JSON of one block for one kind, without any proof: the block object for `blocks`, the array of that

@@ -2,24 +2,24 @@ import { BloomMaker } from './encode/bloom.js';
 import { createKeccak256 } from './encode/keccak.js';
 import { RlpBuffer } from './encode/rlp-buffer.js';
 import { type BlockAnswer, proveBlock } from './prove/prove-block.js';
-import { proveTraces } from './prove/prove-traces.js';
+import type { ProofPolicy, ProvedBlock } from './prove/proved-block.js';
 import type { Tools } from './prove/tools.js';
-import { createTraceProver, type TracedBlock, type TraceProver } from './prove/trace-prover.js';
-import type { ProofPolicy, ProvedBlock } from './proved-block.js';
-import { Scratch } from './read/hex.js';
+import { createTraceProver, proveTraces, type TracedBlock, type TraceProver } from './prove/trace-prover.js';
+import { Scratch } from './record/hex.js';
 
 /** Proves blocks of one network and writes their canonical texts; synchronous, one block at a time. */
 export interface Prover {
   /**
-   * Proves a block and, where they are given, its receipts and logs.
+   * Proves a block and, if they are given, its receipts and logs.
    *
-   * `proofs` lists exactly what passed; `parentLink` and `traces` are for `checkParentLink` and `proveTraces`.
+   * `proofs` lists exactly what passed; `parentLink` is added by who compares it with the block before, `traces` after
+   * `proveTraces`.
    *
    * @throws RECORD_INVALID, PROOF_FAILED
    */
   proveBlock(answer: BlockAnswer): ProvedBlock;
   /**
-   * Proves all traces of a proved block (the result of trace_block); gives their canonical array.
+   * Proves all traces of a proved block (the result of trace_block); returns their canonical array.
    *
    * @throws RECORD_INVALID, PROOF_FAILED
    */

@@ -8,7 +8,6 @@ it('the door has these names and no others', () => {
     'canonicalCoreAddress',
     'canonicalRecord',
     'checkCoreAddress',
-    'checkParentLink',
     'coreAddressHex',
     'createProver',
     'isKind',

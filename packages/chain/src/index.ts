@@ -1,15 +1,6 @@
-export { type CanonicalOptions, canonicalRecord } from './canonical-record.js';
-export { checkParentLink } from './check-parent-link.js';
+export { canonicalRecord } from './canonical-record.js';
 export { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-address.js';
 export { createProver, type Prover } from './create-prover.js';
 export { type BlockRange, isKind, KINDS, type Kind } from './kinds.js';
-export type { BlockAnswer } from './prove/prove-block.js';
-export type { TracedBlock, TraceProver } from './prove/trace-prover.js';
-export {
-  PROOFS,
-  type Proof,
-  type ProofPolicy,
-  type ProvedBlock,
-  type RecordTexts,
-  type TransactionFacts,
-} from './proved-block.js';
+export { PROOFS, type Proof, type ProofPolicy, type ProvedBlock } from './prove/proved-block.js';
+export type { TracedBlock } from './prove/trace-prover.js';

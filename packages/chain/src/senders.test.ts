@@ -6,8 +6,8 @@ import { encodeTransaction } from './encode/encode-transaction.js';
 import { createKeccak256, toHex } from './encode/keccak.js';
 import { RlpBuffer } from './encode/rlp-buffer.js';
 import { trieRoot } from './encode/trie-root.js';
-import { Reader } from './read/reader.js';
-import { readTransaction } from './read/transaction.js';
+import { Reader } from './record/reader.js';
+import { readTransaction } from './record/transaction.js';
 
 let prover: Prover;
 beforeAll(async () => {

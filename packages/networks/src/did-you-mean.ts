@@ -13,7 +13,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return best === undefined ? '' : ` (did you mean "${best}"?)`;
 }
 
-/** Letters to insert, delete or replace; anything beyond `limit` is told as `limit + 1`. */
+/** Letters to insert, delete or replace; anything beyond `limit` is `limit + 1`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

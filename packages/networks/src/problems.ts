@@ -51,7 +51,7 @@ function expectation(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-/** What was written, short, and never a secret: headers are hidden, addresses lose their credentials. */
+/** The value in the file, short, and never a secret: headers are hidden, addresses lose their credentials. */
 function shown(value: unknown, path: Path): string {
   if (path.includes('headers')) return 'a value that is not shown';
   const text = typeof value === 'string' ? `"${value}"` : JSON.stringify(value);
@@ -76,7 +76,7 @@ function valueAt(tree: unknown, path: Path): unknown {
   return value;
 }
 
-/** The fields that may stand under a path, from the schema itself. */
+/** The fields that a path may have, from the schema itself. */
 function knownKeys(path: Path): string[] {
   type Shape = { properties?: Record<string, Shape>; items?: Shape; oneOf?: Shape[]; anyOf?: Shape[] };
   let shapes = [z.toJSONSchema(networksFileSchema, { io: 'input' }) as Shape];

@@ -112,7 +112,7 @@ async function entries(path: string): Promise<string[]> {
 
 /**
  * Deletes the files in a folder that were last written before `before` (milliseconds since the epoch): what killed
- * processes left. Gives their number. Younger ones may be somebody's who is writing right now.
+ * processes left. Returns their number. A younger one may belong to a process that is writing it.
  */
 export async function cleanLeftovers(folder: string, before: number): Promise<number> {
   let deleted = 0;

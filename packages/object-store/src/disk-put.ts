@@ -108,7 +108,7 @@ export async function putOnDisk(
   }
 }
 
-/** Does something that needs a folder, once more where the folder is not there yet. */
+/** Runs work that needs a folder, once more if the folder is not there yet. */
 async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

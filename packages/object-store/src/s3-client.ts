@@ -4,11 +4,11 @@ import { PackhouseError } from '@packhouse/runtime';
 export interface S3Connection {
   /** Address of a store other than Amazon's: `http://localhost:9000`. */
   endpoint?: string | undefined;
-  /** Default: what the AWS SDK finds (AWS_REGION, profiles); where there is none and an endpoint is given, us-east-1. */
+  /** Default: what the AWS SDK finds (AWS_REGION, profiles); if there is none and an endpoint is given, us-east-1. */
   region?: string | undefined;
   /** Default: what the AWS SDK finds. */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
-  /** The bucket in the path and not in the host's name. Default: true where an endpoint is given. */
+  /** The bucket in the path and not in the host's name. Default: true if an endpoint is given. */
   forcePathStyle?: boolean | undefined;
   /** How often a request is tried in all, with a pause that doubles (default 5). */
   maxAttempts?: number | undefined;
@@ -37,7 +37,7 @@ function checkEndpoint(endpoint: string): void {
   });
 }
 
-/** The region that the SDK finds by itself, or where it finds none and the store is not Amazon's, any. */
+/** The region that the SDK finds by itself; any if it finds none and the store is not Amazon's. */
 async function findRegion(): Promise<string> {
   const probe = new S3Client({});
   try {

@@ -38,7 +38,7 @@ const SETUP: Record<string, string> = {
   AuthorizationHeaderMalformed: 'The bucket is in another region: correct AWS_REGION.',
 };
 
-/** The name S3 gives to the error, or the SDK, or the system. */
+/** The name of the error at S3, in the SDK or in the system. */
 function nameOf(error: { name?: unknown; code?: unknown; Code?: unknown; message?: unknown }): string {
   if (error.message === 'Region is missing') return 'RegionMissing';
   for (const name of [error.Code, error.name, error.code]) {

@@ -163,7 +163,7 @@ export async function bullConsumer<C>(
 }
 
 /**
- * Puts a job back that is not done: the errors are how BullMQ is told that its place was changed already. Where the
+ * Puts a job back that is not done: the errors are how BullMQ is told that its place was changed already. If the
  * server cannot be told, the job comes back when its lock runs out.
  */
 async function putBack(

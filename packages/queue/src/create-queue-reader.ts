@@ -31,7 +31,7 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
     return open;
   };
 
-  /** What failed is not used again: a queue that is not there would leave something behind at every look. */
+  /** A failed connection is not used again: a queue that is not there would leave something behind at every look. */
   const drop = (): void => {
     const broken = open;
     open = undefined;

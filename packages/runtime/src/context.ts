@@ -32,13 +32,13 @@ export const systemClock: Clock = {
     }),
 };
 
-/** What every part gets first: never a module-level client, never a singleton. */
+/** Passed to every part first: never a module-level client, never a singleton. */
 export interface Context {
   logger: Logger;
   metrics: Metrics;
   clock: Clock;
   /** Aborted when the process drains. */
   signal: AbortSignal;
-  /** Absent where nobody traces. */
+  /** Absent if nobody traces. */
   tracing?: Tracing;
 }

@@ -1,10 +1,10 @@
 import { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 
-/** What an error is made of; `message` is one sentence: what, where, expected, got. */
+/** The parts of an error; `message` is one sentence: what, where, expected, got. */
 interface PackhouseErrorOptions {
   code: ErrorCode;
   message: string;
-  /** What to do about it, as one sentence. */
+  /** The remedy, as one sentence. */
   hint?: string | undefined;
   /** Facts for programs (block, range, upstream, …); never a secret. */
   data?: Record<string, unknown> | undefined;
@@ -29,7 +29,7 @@ export class PackhouseError extends Error {
     this.data = options.data ?? {};
   }
 
-  /** What a process that ends because of this exits with. */
+  /** The exit code of a process that ends because of this. */
   get exitCode(): number {
     return ERROR_CATALOGUE[this.code].exitCode;
   }

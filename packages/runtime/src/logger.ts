@@ -74,7 +74,7 @@ function wordsOf(fields: Record<string, unknown> | null, words: readonly unknown
 function fileDestination(fd: number): DestinationStream {
   const open = (): DestinationStream => {
     const destination = pino.destination({ fd, sync: true });
-    // It keeps what it could not write, so it is let go whole.
+    // It keeps the lines that it could not write, so it is replaced whole.
     destination.on('error', () => {
       current = open();
     });

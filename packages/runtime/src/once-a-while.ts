@@ -5,7 +5,7 @@ type OnceAWhile = (words: string) => { say: boolean; hidden: number };
 const MAX_WORDS = 1_000;
 
 /**
- * Lets the same words through once in `everyMs` milliseconds. Words are the same where only numbers and hashes in them
+ * Lets the same words through once in `everyMs` milliseconds. Words are the same if only numbers and hashes in them
  * differ: a node that fails every block says one thing, not a million.
  */
 export function createOnceAWhile(everyMs: number, now: () => number): OnceAWhile {

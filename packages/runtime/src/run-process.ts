@@ -119,7 +119,7 @@ export async function runProcess<S extends SettingsSchema>(
     await options.start({ settings, context, shutdown: parts, notify });
     notify({ type: 'ready' });
   } catch (error) {
-    // What fails to start because everything is being closed is no failure: the drain ends the process.
+    // A start that fails because everything is being closed is no failure: the drain ends the process.
     if (shutdown?.signal.aborted !== true) fail(error);
   }
 }

@@ -39,7 +39,7 @@ export function loadSettings<S extends SettingsSchema>(
   });
 }
 
-/** The description of a field, also where a default or an optional was put around it. */
+/** The description of a field, also if it is wrapped in a default or an optional. */
 function descriptionOf(field: z.core.$ZodType): string | undefined {
   const own = field instanceof z.ZodType ? field.description : undefined;
   const { innerType } = field._zod.def as { innerType?: z.core.$ZodType };

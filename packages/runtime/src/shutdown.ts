@@ -4,7 +4,7 @@ import type { Logger } from './logger.js';
 export interface Shutdown {
   /** Aborted when the shutdown begins: nothing new is begun, and what can be given back is. */
   readonly signal: AbortSignal;
-  /** Aborted a moment before the limit: what was let finish (a download, a bundle) is cut off now. */
+  /** Aborted a moment before the limit: work that may finish (a download, a bundle) is cut off now. */
   readonly cut: AbortSignal;
   /** Registers what to close; `name` is for the log. */
   add(name: string, close: () => Promise<unknown> | unknown): void;
@@ -15,7 +15,7 @@ export interface Shutdown {
   run(reason: string): Promise<{ clean: boolean }>;
 }
 
-/** What orchestrators wait is 30 s, and a supervisor that ends several parts in turn needs some of it for itself. */
+/** Orchestrators wait 30 s, and a supervisor that ends several parts in turn needs some of it for itself. */
 const DEFAULT_LIMIT_MS = 25_000;
 /** The share of the limit after which things are cut off; the rest is for giving back jobs and locks. */
 const CUT_AT = 0.85;

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-/** What a call needs of an AbortSignal; every AbortSignal is one. */
+/** The part of an AbortSignal that a call needs; every AbortSignal is one. */
 export interface CallSignal {
   readonly aborted: boolean;
   readonly reason: unknown;

@@ -1,6 +1,6 @@
 import type * as Api from '@opentelemetry/api';
 
-/** What is told of a span: numbers, words and flags, never a key, never an address. */
+/** Attributes of a span: numbers, words and flags, never a key, never an address. */
 type SpanFacts = Readonly<Record<string, string | number | boolean>>;
 
 /** Something that takes time, as OpenTelemetry has it. */
@@ -17,7 +17,7 @@ export interface Span {
 
 /** Begins spans. */
 export interface Tracing {
-  /** A request of somebody else, in their trace where they sent a `traceparent`. */
+  /** A request of somebody else, in their trace if they sent a `traceparent`. */
   request(name: string, options: { traceparent?: string | undefined; facts?: SpanFacts }): Span;
 }
 
@@ -25,7 +25,7 @@ export interface Tracing {
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
 /**
- * Traces, where somebody registered an OpenTelemetry SDK before the process began (`NODE_OPTIONS=--import …`); else
+ * Traces, if somebody registered an OpenTelemetry SDK before the process began (`NODE_OPTIONS=--import …`); else
  * undefined, and nothing is spent on it. `@opentelemetry/api` is optional.
  */
 export async function openTracing(): Promise<Tracing | undefined> {

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3';
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import type { LogRecord } from '../read/log.js';
+import type { LogRecord } from '../record/log.js';
 import { BLOOM_BYTES, BloomMaker } from './bloom.js';
 import { createKeccak256, type Keccak, toHex } from './keccak.js';
 

@@ -1,5 +1,5 @@
-import { nibble } from '../read/hex.js';
-import type { LogRecord } from '../read/log.js';
+import { nibble } from '../record/hex.js';
+import type { LogRecord } from '../record/log.js';
 import type { Keccak } from './keccak.js';
 
 /** Bytes of a bloom filter. */
@@ -37,7 +37,7 @@ export class BloomMaker {
     return this.bloom;
   }
 
-  /** `position` is 0 for the address, 1 and on for topics: what stood there in the log before often stands there again. */
+  /** `position` is 0 for the address, 1 and on for topics: a log often has the same in this place as the log before. */
   private add(hex: string, position: number): void {
     const { bloom } = this;
     if (this.last[position] !== hex) {

@@ -1,6 +1,5 @@
-import type { AccessEntry } from '../read/access-list.js';
-import type { Authorization } from '../read/authorization-list.js';
-import { DEPOSIT, type TransactionRecord } from '../read/transaction.js';
+import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
+import type { AccessEntry, Authorization } from '../record/transaction-lists.js';
 import { dataLength, headerLength, quantityLength, type RlpBuffer } from './rlp-buffer.js';
 
 /**

@@ -1,5 +1,5 @@
 import { createKeccak, type IHasher } from 'hash-wasm';
-import { nibble } from '../read/hex.js';
+import { nibble } from '../record/hex.js';
 
 /** Keccak-256 on one WebAssembly instance, used again for every hash. */
 export class Keccak {

@@ -1,4 +1,4 @@
-import { nibble, SHORT_HEX } from '../read/hex.js';
+import { nibble, SHORT_HEX } from '../record/hex.js';
 
 /** Room before each item for what a trie leaf and the item's own list header put in front of it. */
 const HEADROOM = 24;
@@ -10,7 +10,7 @@ const KEPT_BYTES = 16 * 1024 * 1024;
  *
  * Items (a transaction, a receipt, a header) are written one behind the other; a list's header is put in front of its
  * payload when the payload is there, so nothing is copied and nothing is measured first. Between items there is room
- * for a trie leaf's header, so that a leaf is hashed where it stands.
+ * for a trie leaf's header, so that a leaf is hashed in place.
  */
 export class RlpBuffer {
   bytes: Buffer = Buffer.allocUnsafe(1 << 20);
@@ -42,7 +42,7 @@ export class RlpBuffer {
     return this.at;
   }
 
-  /** Begins an item that is a list; gives the position of its payload. */
+  /** Begins an item that is a list; returns the position of its payload. */
   beginItem(): number {
     this.reserve(HEADROOM);
     this.at += HEADROOM;
@@ -117,7 +117,7 @@ export class RlpBuffer {
     this.lengthBefore(this.at, length);
   }
 
-  /** Puts a header of `length` right before `start`; gives its first byte. */
+  /** Puts a header of `length` right before `start`; returns its first byte. */
   headerBefore(start: number, length: number, offset: number): number {
     if (length < 56) {
       this.bytes[start - 1] = offset + length;
@@ -128,7 +128,7 @@ export class RlpBuffer {
     return first;
   }
 
-  /** Puts `length` as a big-endian number right before `start`; gives its first byte. */
+  /** Puts `length` as a big-endian number right before `start`; returns its first byte. */
   private lengthBefore(start: number, length: number): number {
     let at = start;
     for (let rest = length; rest > 0; rest >>>= 8) this.bytes[--at] = rest & 0xff;

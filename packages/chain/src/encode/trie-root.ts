@@ -50,17 +50,17 @@ class TrieBuilder {
   root(): Uint8Array {
     if (this.count === 0) return this.keccak.hash(Uint8Array.of(0x80));
     const node = this.build(0, this.count, 0);
-    // a root is hashed even when it is short enough to stand inside a parent
+    // a root is hashed even when it is short enough to be inside a parent
     return node.length === 32 ? node : this.keccak.hash(node);
   }
 
-  /** The nibble of the key at `place`; `depth` nibbles stand before it. */
+  /** The nibble of the key at `place`; `depth` nibbles are before it. */
   private nibbleAt(place: number, depth: number): number {
     const index = this.order[place]!;
     return (keyOf(index) >>> (4 * (keyLength(index) - 1 - depth))) & 15;
   }
 
-  /** What stands for the keys from `low` to before `high` in their parent: a hash, or a node of under 32 bytes. */
+  /** The reference to the keys from `low` to before `high` in their parent: a hash, or a node of under 32 bytes. */
   private build(low: number, high: number, depth: number): Uint8Array {
     if (high - low === 1) return this.leaf(this.order[low]!, depth);
     // the keys are sorted, so what the first and the last share is shared by all
@@ -113,7 +113,7 @@ class TrieBuilder {
       rest >>>= 8;
     }
     bytes[--at] = (nibbles & 1) === 1 ? flag + 0x10 + (rest & 15) : flag;
-    // one byte below 0x80 stands for itself
+    // one byte below 0x80 is its own encoding
     if (start - at > 1) {
       bytes[at - 1] = 0x80 + start - at;
       at--;

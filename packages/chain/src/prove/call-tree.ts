@@ -1,7 +1,7 @@
-import type { TraceRecord } from '../read/trace.js';
+import type { TraceRecord } from '../record/trace.js';
 
 /** A node whose children have not all been seen. */
-export interface OpenNode {
+interface OpenNode {
   address: readonly number[];
   subtraces: number;
   seen: number;
@@ -11,7 +11,7 @@ export interface OpenNode {
 export interface CallTree {
   /** Begins a new tree. */
   begin(root: TraceRecord): void;
-  /** Takes the next trace; gives the address that was expected if it is another, or undefined if all is well. */
+  /** Takes the next trace; returns the address that was expected if it is another, or undefined if all is well. */
   push(trace: TraceRecord): string | undefined;
   /** The deepest node that lacks children, or undefined if the tree is complete. */
   open(): OpenNode | undefined;

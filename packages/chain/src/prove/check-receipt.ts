@@ -1,12 +1,58 @@
-import { EXACT_LENGTH, exactNumber } from '../read/hex.js';
-import type { LogRecord } from '../read/log.js';
-import { hasRoot, type ReceiptRecord } from '../read/receipt.js';
-import { DEPOSIT, type TransactionRecord } from '../read/transaction.js';
+import { type Keccak, toHex } from '../encode/keccak.js';
+import type { RlpBuffer } from '../encode/rlp-buffer.js';
+import type { BlockRecord } from '../record/block.js';
+import { EXACT_LENGTH, exactNumber } from '../record/hex.js';
+import type { LogRecord } from '../record/log.js';
+import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
+import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
 import { type BlockInHand, disagree } from './tools.js';
 
 /** Gas of one blob (EIP-4844). */
 const GAS_PER_BLOB = 131_072;
 const NO_ADDRESS = `0x${'0'.repeat(40)}`;
+
+/** A field that repeats what another part of the block says; `got` is undefined if the record leaves it out. */
+type Expectation<R> = readonly [
+  name: string,
+  got: (record: R, tx: TransactionRecord) => string | null | undefined,
+  expected: (block: BlockRecord, tx: TransactionRecord) => string | null | undefined,
+  because: string,
+];
+
+const PLACE = "it is the transaction's place";
+
+const OF_RECEIPT: readonly Expectation<ReceiptRecord>[] = [
+  ['blockHash', (receipt) => receipt.blockHash, ({ hash }) => hash, 'the receipt is of another block'],
+  ['blockNumber', (receipt) => receipt.blockNumber, ({ number }) => number, "it is the block's number"],
+  [
+    'transactionHash',
+    (receipt) => receipt.transactionHash,
+    (_, tx) => tx.hash,
+    "it is the transaction's hash",
+  ],
+  ['transactionIndex', (receipt) => receipt.transactionIndex, (_, tx) => tx.transactionIndex, PLACE],
+  ['from', (receipt) => receipt.from ?? undefined, (_, tx) => tx.from, "it is the transaction's sender"],
+  ['to', (receipt) => receipt.to, (_, tx) => tx.to, "it is the transaction's recipient"],
+  ['type', typeOf, (_, tx) => tx.type, "it is the transaction's type"],
+];
+
+const OF_LOG: readonly Expectation<LogRecord>[] = [
+  ['blockHash', (log) => log.blockHash, ({ hash }) => hash, 'the log is of another block'],
+  ['blockNumber', (log) => log.blockNumber, ({ number }) => number, "it is the block's number"],
+  ['transactionHash', (log) => log.transactionHash, (_, tx) => tx.hash, "it is the transaction's hash"],
+  ['transactionIndex', (log) => log.transactionIndex, (_, tx) => tx.transactionIndex, PLACE],
+  [
+    'blockTimestamp',
+    (log) => log.blockTimestamp,
+    ({ timestamp }) => timestamp,
+    "it is the block's timestamp",
+  ],
+];
+
+/** Compared only if both have one. */
+function typeOf(receipt: ReceiptRecord, tx: TransactionRecord): string | undefined {
+  return tx.type == null ? undefined : (receipt.type ?? undefined);
+}
 
 /** Checks that a receipt and its logs are of this transaction; `firstLog` is the number of logs before it. */
 export function checkReceipt(
@@ -16,121 +62,60 @@ export function checkReceipt(
   index: number,
   firstLog: number,
 ): void {
-  const { record } = block;
-  const { type } = tx;
-  if (receipt.blockHash !== record.hash) {
-    wrong(block, index, 'blockHash', receipt.blockHash, record.hash, 'the receipt is of another block');
-  }
-  if (receipt.blockNumber !== record.number) {
-    wrong(block, index, 'blockNumber', receipt.blockNumber, record.number, "it is the block's number");
-  }
-  if (receipt.transactionHash !== tx.hash) {
-    wrong(block, index, 'transactionHash', receipt.transactionHash, tx.hash, "it is the transaction's hash");
-  }
-  if (receipt.transactionIndex !== tx.transactionIndex) {
-    const expected = tx.transactionIndex;
-    wrong(
-      block,
-      index,
-      'transactionIndex',
-      receipt.transactionIndex,
-      expected,
-      "it is the transaction's place",
-    );
-  }
-  if (receipt.from != null && receipt.from !== tx.from) {
-    wrong(block, index, 'from', receipt.from, tx.from, "it is the transaction's sender");
-  }
-  if (receipt.to !== undefined && receipt.to !== tx.to) {
-    wrong(block, index, 'to', receipt.to, tx.to ?? 'null', "it is the transaction's recipient");
-  }
-  if (receipt.type != null && type != null && receipt.type !== type) {
-    wrong(block, index, 'type', receipt.type, type, "it is the transaction's type");
-  }
+  const { record, strict } = block;
+  const broken = firstBroken(OF_RECEIPT, receipt, record, tx);
+  if (broken !== undefined) fail(`receipts[${index}]`, broken, receipt, block, tx);
   for (let at = 0; at < receipt.logs.length; at++) {
-    checkLog(block, tx, receipt.logs[at]!, firstLog + at, index, at);
+    const log = receipt.logs[at]!;
+    const ofLog = firstBroken(OF_LOG, log, record, tx);
+    if (ofLog !== undefined) fail(`receipts[${index}].logs[${at}]`, ofLog, log, block, tx);
+    if (indexOf(log.logIndex) !== firstLog + at) {
+      const expected = `0x${(firstLog + at).toString(16)}`;
+      const because = 'logs are numbered through the block';
+      disagree(block, `receipts[${index}].logs[${at}].logIndex`, log.logIndex, expected, because);
+    }
+    if (log.removed) {
+      const because = 'a log of a block that stands is not removed';
+      disagree(block, `receipts[${index}].logs[${at}].removed`, 'true', 'false', because);
+    }
   }
-  if (block.strict) checkPrices(block, tx, receipt, index);
+  if (strict) checkPrices(block, tx, receipt, index);
 }
 
-function wrong(
+function firstBroken<R>(
+  table: readonly Expectation<R>[],
+  record: R,
+  block: BlockRecord,
+  tx: TransactionRecord,
+): Expectation<R> | undefined {
+  for (let at = 0; at < table.length; at++) {
+    const expectation = table[at]!;
+    const got = expectation[1](record, tx);
+    if (got !== undefined && got !== expectation[2](block, tx)) return expectation;
+  }
+  return undefined;
+}
+
+function fail<R>(
+  path: string,
+  [name, got, expected, because]: Expectation<R>,
+  record: R,
   block: BlockInHand,
-  index: number,
-  name: string,
-  got: string | null | undefined,
-  expected: string,
-  because: string,
+  tx: TransactionRecord,
 ): never {
-  return disagree(block, `receipts[${index}].${name}`, got, expected, because);
+  return disagree(block, `${path}.${name}`, got(record, tx), expected(block.record, tx) ?? 'null', because);
 }
 
 function checkPrices(block: BlockInHand, tx: TransactionRecord, receipt: ReceiptRecord, index: number): void {
   const { effectiveGasPrice, blobGasUsed } = receipt;
   if (effectiveGasPrice != null && tx.gasPrice != null && effectiveGasPrice !== tx.gasPrice) {
-    wrong(
-      block,
-      index,
-      'effectiveGasPrice',
-      effectiveGasPrice,
-      tx.gasPrice,
-      "it is the transaction's gasPrice",
-    );
+    const because = "it is the transaction's gasPrice";
+    disagree(block, `receipts[${index}].effectiveGasPrice`, effectiveGasPrice, tx.gasPrice, because);
   }
   if (tx.kind === 3 && blobGasUsed != null) {
     const expected = `0x${(GAS_PER_BLOB * (tx.blobVersionedHashes?.length ?? 0)).toString(16)}`;
-    if (blobGasUsed !== expected)
-      wrong(block, index, 'blobGasUsed', blobGasUsed, expected, 'a blob uses 131072');
-  }
-}
-
-function checkLog(
-  block: BlockInHand,
-  tx: TransactionRecord,
-  log: LogRecord,
-  logIndex: number,
-  index: number,
-  at: number,
-): void {
-  const { record } = block;
-  if (log.blockHash !== record.hash) {
-    wrong(block, index, `logs[${at}].blockHash`, log.blockHash, record.hash, 'the log is of another block');
-  }
-  if (log.blockNumber !== record.number) {
-    wrong(
-      block,
-      index,
-      `logs[${at}].blockNumber`,
-      log.blockNumber,
-      record.number,
-      "it is the block's number",
-    );
-  }
-  if (log.transactionHash !== tx.hash) {
-    const because = "it is the transaction's hash";
-    wrong(block, index, `logs[${at}].transactionHash`, log.transactionHash, tx.hash, because);
-  }
-  if (log.transactionIndex !== tx.transactionIndex) {
-    const because = "it is the transaction's place";
-    wrong(block, index, `logs[${at}].transactionIndex`, log.transactionIndex, tx.transactionIndex, because);
-  }
-  if (indexOf(log.logIndex) !== logIndex) {
-    const expected = `0x${logIndex.toString(16)}`;
-    const because = 'logs are numbered through the block';
-    wrong(block, index, `logs[${at}].logIndex`, log.logIndex, expected, because);
-  }
-  if (log.removed) {
-    wrong(
-      block,
-      index,
-      `logs[${at}].removed`,
-      'true',
-      'false',
-      'a log of a block that stands is not removed',
-    );
-  }
-  if (log.blockTimestamp !== undefined && log.blockTimestamp !== record.timestamp) {
-    const because = "it is the block's timestamp";
-    wrong(block, index, `logs[${at}].blockTimestamp`, log.blockTimestamp, record.timestamp, because);
+    if (blobGasUsed === expected) return;
+    disagree(block, `receipts[${index}].blobGasUsed`, blobGasUsed, expected, 'a blob uses 131072');
   }
 }
 
@@ -181,4 +166,17 @@ export function checkContract(
   if (nonce == null) return;
   const address = expected(nonce);
   if (got !== address) disagree(block, field, got, address, 'it follows from the sender and its nonce');
+}
+
+/**
+ * Address of the contract that `from` creates with this nonce: the last 20 bytes of keccak(RLP([from, nonce])).
+ *
+ * Adds an item to `rlp`. Source: Yellow Paper, section 7.
+ */
+export function contractAddress(rlp: RlpBuffer, keccak: Keccak, from: string, nonce: string): string {
+  const payload = rlp.beginItem();
+  rlp.data(from);
+  rlp.quantity(nonce);
+  rlp.endItem(payload);
+  return toHex(keccak.hash(rlp.item(rlp.count - 1)).subarray(12));
 }

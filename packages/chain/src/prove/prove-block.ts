@@ -1,30 +1,29 @@
 import { EMPTY_BLOOM } from '../encode/bloom.js';
-import { EMPTY_ROOT } from '../encode/trie-root.js';
+import { encodeHeader, encodeWithdrawal } from '../encode/encode-block.js';
+import { equalsHex, toHex } from '../encode/keccak.js';
+import { headerLength } from '../encode/rlp-buffer.js';
+import { EMPTY_ROOT, trieRoot } from '../encode/trie-root.js';
+import { blockText, readBlock } from '../record/block.js';
+import { Reader } from '../record/reader.js';
+import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
+import type { TransactionRecord } from '../record/transaction.js';
+import { proveReceipts } from './prove-receipts.js';
+import { proveSenders } from './prove-senders.js';
+import { proveTransactions } from './prove-transactions.js';
 import {
   PROOFS,
   type Proof,
   type ProvedBlock,
   type RecordTexts,
   type TransactionFacts,
-} from '../proved-block.js';
-import { readBlock } from '../read/block.js';
-import { Reader } from '../read/reader.js';
-import { hasRoot, type ReceiptRecord } from '../read/receipt.js';
-import type { TransactionRecord } from '../read/transaction.js';
-import { blockText } from '../text/block-text.js';
-import { checkSize } from './check-size.js';
-import { checkUncles, proveHeader } from './prove-header.js';
-import { proveReceipts } from './prove-receipts.js';
-import { proveSenders } from './prove-senders.js';
-import { proveTransactions } from './prove-transactions.js';
-import { proveWithdrawals } from './prove-withdrawals.js';
-import { type BlockInHand, disagree, type Tools } from './tools.js';
+} from './proved-block.js';
+import { type BlockInHand, disagree, proofFailed, type Tools } from './tools.js';
 
 /** A node's answers for one block. */
 export interface BlockAnswer {
   /** Result of eth_getBlockByNumber or eth_getBlockByHash with full transactions. */
   block: unknown;
-  /** Result of eth_getBlockReceipts; absent where receipts are not wanted. */
+  /** Result of eth_getBlockReceipts; absent if receipts are not wanted. */
   receipts?: unknown;
 }
 
@@ -100,4 +99,102 @@ function factsOf(tx: TransactionRecord, receipt: ReceiptRecord | undefined): Tra
   facts.contractAddress = receipt.contractAddress;
   if (!hasRoot(receipt)) facts.success = receipt.status === '0x1';
   return facts;
+}
+
+/** keccak(RLP([])): what a header without uncles commits to. */
+const NO_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347';
+
+/** Proves that the header has the hash it says. Returns the header's length in RLP. */
+function proveHeader(tools: Tools, block: BlockInHand): number {
+  const { rlp, keccak } = tools;
+  rlp.clear();
+  encodeHeader(rlp, block.record);
+  const header = rlp.item(0);
+  const hash = keccak.hash(header);
+  const expected = block.record.hash;
+  if (!equalsHex(hash, expected)) {
+    const got = toHex(hash);
+    throw proofFailed({
+      block: block.number,
+      proof: 'headerHash',
+      field: 'hash',
+      expected,
+      got,
+      message: `its header hashes to ${got}, but the block is given as ${expected}.`,
+    });
+  }
+  return header.length;
+}
+
+/** Checks the list of uncles as far as their hashes allow: it is empty exactly if the header says so. */
+function checkUncles(block: BlockInHand): void {
+  const { uncles, sha3Uncles } = block.record;
+  if ((uncles.length === 0) === (sha3Uncles === NO_UNCLES)) return;
+  const expected = sha3Uncles === NO_UNCLES ? 'no uncles' : 'one or two uncles';
+  disagree(block, 'uncles', `${uncles.length} uncles`, expected, `the header's sha3Uncles is ${sha3Uncles}`);
+}
+
+/**
+ * Proves the withdrawals against their root. Returns the bytes of all of them in RLP, or undefined if they cannot
+ * be checked: the array is absent, or the block is of an OP stack, whose array is always empty and whose root is the
+ * storage root of the contract that passes messages to L1 (Isthmus).
+ */
+function proveWithdrawals(tools: Tools, block: BlockInHand): number | undefined {
+  const { rlp, keccak } = tools;
+  const { withdrawals, withdrawalsRoot } = block.record;
+  if (withdrawals === undefined || withdrawalsRoot == null) return undefined;
+  if (block.hasDeposits && withdrawals.length === 0) return undefined;
+  rlp.clear();
+  let length = 0;
+  for (let index = 0; index < withdrawals.length; index++) {
+    encodeWithdrawal(rlp, withdrawals[index]!);
+    length += rlp.ends[index]! - rlp.starts[index]!;
+  }
+  const root = trieRoot(rlp, keccak);
+  if (!equalsHex(root, withdrawalsRoot)) {
+    const got = toHex(root);
+    const what = `${withdrawals.length} withdrawals`;
+    throw proofFailed({
+      block: block.number,
+      proof: 'withdrawalsRoot',
+      field: 'withdrawalsRoot',
+      expected: withdrawalsRoot,
+      got,
+      message: `withdrawalsRoot recomputed from ${what} is ${got}, the header says ${withdrawalsRoot}.`,
+    });
+  }
+  return length;
+}
+
+/** Bytes in RLP of a block's parts, without the headers of the lists around them. */
+interface PartLengths {
+  /** With its own list header. */
+  header: number;
+  transactions: number;
+  /** undefined if the withdrawals are not known. */
+  withdrawals: number | undefined;
+}
+
+/**
+ * Checks `size`, the bytes of the block's RLP, if every part is known: not with uncles, of which only hashes are
+ * given, and not if a block with withdrawals came without them.
+ *
+ * Anvil does not count the list of withdrawals; both counts are accepted, as no header commits to either.
+ */
+function checkSize(block: BlockInHand, parts: PartLengths): void {
+  const { record } = block;
+  if (!block.strict || record.uncles.length > 0) return;
+  const bare = parts.header + headerLength(parts.transactions) + parts.transactions + 1;
+  let payload = bare;
+  if (record.withdrawalsRoot != null) {
+    if (parts.withdrawals === undefined) return;
+    payload += headerLength(parts.withdrawals) + parts.withdrawals;
+  }
+  const size = sizeOf(payload);
+  if (record.size === size || record.size === sizeOf(bare)) return;
+  disagree(block, 'size', record.size, size, "it is the length of the block's RLP");
+}
+
+function sizeOf(payload: number): string {
+  return `0x${(headerLength(payload) + payload).toString(16)}`;
 }

@@ -1,18 +1,15 @@
 import { BLOOM_BYTES, EMPTY_BLOOM } from '../encode/bloom.js';
-import { encodeReceipt } from '../encode/encode-receipt.js';
+import { encodeReceipt } from '../encode/encode-block.js';
 import { equalsHex, toHex } from '../encode/keccak.js';
 import { trieRoot } from '../encode/trie-root.js';
-import { proofFailed } from '../failures.js';
-import { type ReceiptRecord, readReceipt } from '../read/receipt.js';
-import type { TransactionRecord } from '../read/transaction.js';
-import { logPlace, logText } from '../text/log-text.js';
-import { receiptText } from '../text/receipt-text.js';
-import { checkContract, checkGas, checkReceipt } from './check-receipt.js';
-import { contractAddress } from './contract-address.js';
-import { type BlockInHand, disagree, type Tools } from './tools.js';
+import { logPlace, logText } from '../record/log.js';
+import { type ReceiptRecord, readReceipt, receiptText } from '../record/receipt.js';
+import type { TransactionRecord } from '../record/transaction.js';
+import { checkContract, checkGas, checkReceipt, contractAddress } from './check-receipt.js';
+import { type BlockInHand, disagree, proofFailed, type Tools } from './tools.js';
 
 /** A block's receipts, proved. */
-export interface ProvedReceipts {
+interface ProvedReceipts {
   records: ReceiptRecord[];
   receipts: string;
   logs: string;

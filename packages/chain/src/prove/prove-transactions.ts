@@ -2,15 +2,18 @@ import { encodeTransaction } from '../encode/encode-transaction.js';
 import { equalsHex, toHex } from '../encode/keccak.js';
 import { headerLength } from '../encode/rlp-buffer.js';
 import { trieRoot } from '../encode/trie-root.js';
-import { proofFailed } from '../failures.js';
-import { DEPOSIT, readTransaction, type TransactionRecord } from '../read/transaction.js';
-import { transactionHead, transactionText } from '../text/transaction-text.js';
-import { effectivePrice } from './check-price.js';
-import { legacyChainId } from './legacy-chain-id.js';
-import { type BlockInHand, disagree, type Tools } from './tools.js';
+import { EXACT_LENGTH, exactNumber } from '../record/hex.js';
+import {
+  DEPOSIT,
+  readTransaction,
+  type TransactionRecord,
+  transactionHead,
+  transactionText,
+} from '../record/transaction.js';
+import { type BlockInHand, disagree, proofFailed, type Tools } from './tools.js';
 
 /** A block's transactions, proved. */
-export interface ProvedTransactions {
+interface ProvedTransactions {
   records: TransactionRecord[];
   /** Canonical JSON of all. */
   text: string;
@@ -39,7 +42,7 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
       wrong(block, index, 'hash', tx.hash, toHex(hash), because);
     }
     const length = rlp.ends[index]! - rlp.starts[index]!;
-    // an EIP-2718 envelope stands in the block as a byte string
+    // an EIP-2718 envelope is a byte string in the block
     bodyLength += tx.kind === 0 ? length : headerLength(length) + length;
     records.push(tx);
     text += `${index > 0 ? ',' : ''}${transactionText(tx, head)}`;
@@ -104,4 +107,26 @@ function checkLegacyChain(block: BlockInHand, tx: TransactionRecord, index: numb
   const expected = legacyChainId(tx);
   if (expected === undefined || tx.chainId === expected) return;
   wrong(block, index, 'chainId', tx.chainId, expected, `v is ${tx.v} (EIP-155)`);
+}
+
+/**
+ * The price of a unit of gas, as QUANTITY, if the block's base fee decides it: the lesser of the transaction's maximum
+ * and the base fee with its tip (EIP-1559). undefined if the transaction names its price itself.
+ */
+function effectivePrice(tx: TransactionRecord, baseFee: string | null | undefined): string | undefined {
+  const { kind, maxFeePerGas, maxPriorityFeePerGas } = tx;
+  if (kind < 2 || kind > 4 || baseFee == null) return undefined;
+  const max = maxFeePerGas!;
+  const tip = maxPriorityFeePerGas!;
+  if (max.length <= EXACT_LENGTH && tip.length <= EXACT_LENGTH && baseFee.length <= EXACT_LENGTH) {
+    return `0x${Math.min(exactNumber(max), exactNumber(baseFee) + exactNumber(tip)).toString(16)}`;
+  }
+  const whole = BigInt(baseFee) + BigInt(tip);
+  return whole < BigInt(max) ? `0x${whole.toString(16)}` : max;
+}
+
+/** Chain that a legacy transaction is bound to: `v` is 35 or 36 and twice the id (EIP-155); undefined for 27 and 28. */
+export function legacyChainId(tx: TransactionRecord): string | undefined {
+  const v = BigInt(tx.v!);
+  return v < 35n ? undefined : `0x${((v - 35n) >> 1n).toString(16)}`;
 }

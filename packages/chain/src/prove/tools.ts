@@ -1,13 +1,13 @@
+import { PackhouseError } from '@packhouse/runtime';
 import type { BloomMaker } from '../encode/bloom.js';
 import type { Keccak } from '../encode/keccak.js';
 import type { RlpBuffer } from '../encode/rlp-buffer.js';
-import { proofFailed } from '../failures.js';
-import type { Proof, ProofPolicy } from '../proved-block.js';
-import type { BlockRecord } from '../read/block.js';
-import type { Scratch } from '../read/hex.js';
-import type { Reader } from '../read/reader.js';
+import type { BlockRecord } from '../record/block.js';
+import type { Scratch } from '../record/hex.js';
+import type { Reader } from '../record/reader.js';
+import type { Proof, ProofPolicy } from './proved-block.js';
 
-/** What proving needs and keeps between blocks; one block at a time. */
+/** Kept between blocks by a prover, which does one block at a time. */
 export interface Tools {
   policy: ProofPolicy;
   keccak: Keccak;
@@ -22,7 +22,7 @@ export interface BlockInHand {
   record: BlockRecord;
   reader: Reader;
   /**
-   * Ethereum's rules hold beyond what the roots need: sizes, prices, addresses of new contracts. Not where the
+   * Ethereum's rules hold beyond what the roots need: sizes, prices, addresses of new contracts. Not if the
    * headers are only trusted: such a chain has rules of its own.
    */
   strict: boolean;
@@ -47,5 +47,28 @@ export function disagree(
     expected,
     got: shown,
     message: `${field} is ${shown}, expected ${expected}: ${because}.`,
+  });
+}
+
+/** The facts of a failed proof or check. */
+interface FailedProof {
+  block: number;
+  proof: Proof;
+  /** Path of the field from the block's answer, such as `receipts[3].logs[0].logIndex`. */
+  field: string;
+  expected: string;
+  got: string;
+  /** The sentence behind `Block 123: `. */
+  message: string;
+}
+
+/** The error for data that disagrees with what the block header commits to, or with itself. */
+export function proofFailed(failed: FailedProof): PackhouseError {
+  const { block, proof, field, expected, got, message } = failed;
+  return new PackhouseError({
+    code: 'PROOF_FAILED',
+    message: `Block ${block}: ${message}`,
+    hint: 'Another node may give the block as it should be.',
+    data: { block, proof, field, expected, got },
   });
 }

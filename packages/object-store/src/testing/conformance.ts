@@ -38,9 +38,9 @@ async function putAll(store: ObjectStore, keys: readonly string[]): Promise<void
 }
 
 /**
- * What every store has to do alike.
+ * The behaviour that every store must have.
  *
- * `open` gives a store that is empty; `verifies` says whether its `put` checks what it keeps.
+ * `open` returns a store that is empty; `verifies` says whether its `put` checks what it keeps.
  */
 export function objectStoreConformance(
   name: string,

@@ -1,7 +1,6 @@
-import { blockTimestampOf } from './block-timestamp.js';
-import { addPair, moreFields, type Pairs } from './more-fields.js';
+import { addPair, blockTimestampOf, LOG_FIELDS, moreFields, type Pairs } from './fields.js';
+import { stringArray } from './json-text.js';
 import type { Reader } from './reader.js';
-import { LOG_FIELDS } from './tables.js';
 
 /** A log in canonical form. */
 export interface LogRecord {
@@ -54,4 +53,21 @@ export function readLog(reader: Reader, value: unknown, hints: TransactionHints)
   if (reader.keepExtras) addPair(pairs, 'blockTimestamp', record.blockTimestamp);
   record.more = moreFields(reader, raw, LOG_FIELDS, 9, pairs);
   return record;
+}
+
+/** The members of a log between its index and its address: the same for all of a transaction; one flat string. */
+export function logPlace(log: LogRecord): string {
+  return [
+    `","transactionIndex":"${log.transactionIndex}`,
+    `","transactionHash":"${log.transactionHash}`,
+    `","blockHash":"${log.blockHash}`,
+    `","blockNumber":"${log.blockNumber}","address":"`,
+  ].join('');
+}
+
+/** Canonical JSON of a log. */
+export function logText(log: LogRecord, place = logPlace(log)): string {
+  const head = log.removed ? '{"removed":true,"logIndex":"' : '{"removed":false,"logIndex":"';
+  const topics = stringArray(log.topics);
+  return `${head}${log.logIndex}${place}${log.address}","data":"${log.data}","topics":${topics}${log.more}}`;
 }

@@ -1,7 +1,7 @@
+import { addPair, countPresent, moreFields, type Pairs, RECEIPT_FIELDS } from './fields.js';
+import { member, nullable } from './json-text.js';
 import { type LogRecord, readLog, type TransactionHints } from './log.js';
-import { addPair, countPresent, moreFields, type Pairs } from './more-fields.js';
 import type { Optional, Reader } from './reader.js';
-import { RECEIPT_FIELDS } from './tables.js';
 
 /** A receipt in canonical form; absent fields are undefined. */
 export interface ReceiptRecord {
@@ -83,7 +83,7 @@ export function readReceipt(
   return record;
 }
 
-/** Whether the receipt has the state root of the time before Byzantium (EIP-658), which stands for the status. */
+/** Whether the receipt has the state root of the time before Byzantium (EIP-658), which takes the place of the status. */
 export function hasRoot(receipt: ReceiptRecord): boolean {
   return receipt.root?.length === 66;
 }
@@ -91,4 +91,26 @@ export function hasRoot(receipt: ReceiptRecord): boolean {
 /** The first generation of the OP stack writes an empty root beside the status. */
 function readRoot(reader: Reader, value: unknown): Optional<string> {
   return value === '0x' ? value : reader.optionalBytes(value, 'root', 32);
+}
+
+/**
+ * The two pieces of a receipt's canonical JSON; between them goes the array of its logs, whose bytes the text of
+ * `logs` has too.
+ */
+export function receiptText(receipt: ReceiptRecord): { head: string; tail: string } {
+  const head =
+    `{"transactionHash":"${receipt.transactionHash}","transactionIndex":"${receipt.transactionIndex}"` +
+    `,"blockHash":"${receipt.blockHash}","blockNumber":"${receipt.blockNumber}"` +
+    member('from', receipt.from) +
+    member('to', receipt.to) +
+    `,"cumulativeGasUsed":"${receipt.cumulativeGasUsed}","gasUsed":"${receipt.gasUsed}"` +
+    member('effectiveGasPrice', receipt.effectiveGasPrice) +
+    `,"contractAddress":${nullable(receipt.contractAddress)},"logs":[`;
+  const tail =
+    `],"logsBloom":"${receipt.logsBloom}"` +
+    member('type', receipt.type) +
+    member('root', receipt.root) +
+    member('status', receipt.status) +
+    `${receipt.more}}`;
+  return { head, tail };
 }

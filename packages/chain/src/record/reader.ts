@@ -1,4 +1,4 @@
-import { type RecordPlace, recordInvalid } from '../failures.js';
+import { PackhouseError } from '@packhouse/runtime';
 import {
   EXACT_LENGTH,
   exactNumber,
@@ -11,17 +11,17 @@ import {
 /** An object as JSON.parse gave it; nothing is known of its values. */
 export type Raw = Readonly<Record<string, unknown>>;
 
-/** What a reader is reading, for its errors. */
-export type RecordName = 'block' | 'transaction' | 'receipt' | 'log' | 'trace' | 'withdrawal';
+/** The record that is being read, for errors. */
+type RecordName = 'block' | 'transaction' | 'receipt' | 'log' | 'trace' | 'withdrawal';
 
-/** An optional field: absent, or null where the node said null and extra fields are kept. */
+/** An optional field: absent, or null if the node said null and extra fields are kept. */
 export type Optional<T> = T | null | undefined;
 
 const MIXED_QUANTITY = /^0x[0-9a-fA-F]+$/;
 const MIXED_DATA = /^0x(?:[0-9a-fA-F]{2})*$/;
 
 /**
- * Reads the fields of one block's records: every method gives the canonical form or throws RECORD_INVALID with
+ * Reads the fields of one block's records: every method returns the canonical form or throws RECORD_INVALID with
  * the block, the record and the field.
  *
  * `known` is a canonical string that the field is likely to equal (the block's hash in each of its logs): an equal
@@ -34,7 +34,7 @@ export class Reader {
   index = 0;
 
   constructor(
-    /** `extraFields: keep`: also keeps a null where the format has none; otherwise such a null is an absent field. */
+    /** `extraFields: keep`: also keeps a null if the format has none; otherwise such a null is an absent field. */
     readonly keepExtras: boolean,
     private readonly scratch: Scratch = new Scratch(),
   ) {}
@@ -162,4 +162,46 @@ export class Reader {
   missing(value: null | undefined): null | undefined {
     return value === null && this.keepExtras ? null : undefined;
   }
+}
+
+const SHOWN_LENGTH = 100;
+
+/** A value in a few words, for sentences and error data; never longer than about a line. */
+function describeValue(value: unknown): string {
+  if (typeof value === 'string') {
+    const quoted = JSON.stringify(value.slice(0, SHOWN_LENGTH));
+    return value.length > SHOWN_LENGTH
+      ? `${quoted} and ${value.length - SHOWN_LENGTH} more characters`
+      : quoted;
+  }
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return 'an object';
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
+  return String(value);
+}
+
+/** Which record of which block a sentence speaks of; the block is null until its number could be read. */
+interface RecordPlace {
+  block: number | null;
+  /** `block`, `transaction 17`, `log 3`, … */
+  record: string;
+}
+
+/** The error for a record that lacks a required field or has one of the wrong form. */
+export function recordInvalid(
+  place: RecordPlace,
+  field: string,
+  expected: string,
+  got: unknown,
+): PackhouseError {
+  const block = place.block === null ? 'A block of unknown number' : `Block ${place.block}`;
+  const what = place.record === 'block' ? field : `${place.record}, ${field}`;
+  const shown = describeValue(got);
+  return new PackhouseError({
+    code: 'RECORD_INVALID',
+    message: `${block}: ${what}: expected ${expected}, got ${shown}.`,
+    hint: 'Another node may give the block as it should be.',
+    data: { block: place.block, record: place.record, field, expected, got: shown },
+  });
 }

@@ -1,10 +1,20 @@
-import { stringArray } from '../text/member.js';
-import { type AccessList, readAccessList } from './access-list.js';
-import { type AuthorizationList, readAuthorizationList } from './authorization-list.js';
-import { blockTimestampOf } from './block-timestamp.js';
-import { addJsonPair, addPair, countPresent, moreFields, type Pairs } from './more-fields.js';
+import {
+  addJsonPair,
+  addPair,
+  blockTimestampOf,
+  countPresent,
+  moreFields,
+  type Pairs,
+  TRANSACTION_FIELDS,
+} from './fields.js';
+import { jsonMember, member, nullable, stringArray } from './json-text.js';
 import type { Optional, Reader } from './reader.js';
-import { TRANSACTION_FIELDS } from './tables.js';
+import {
+  type AccessList,
+  type AuthorizationList,
+  readAccessList,
+  readAuthorizationList,
+} from './transaction-lists.js';
 
 /** EIP-2718 type of an OP-stack deposit. */
 export const DEPOSIT = 0x7e;
@@ -57,7 +67,7 @@ export interface TransactionRecord {
 }
 
 /** Strings that a transaction's fields are likely to equal, in canonical form; empty: not known. */
-export interface BlockHints {
+interface BlockHints {
   hash: string;
   number: string;
 }
@@ -155,4 +165,35 @@ function requireFieldsOfType(reader: Reader, tx: TransactionRecord): void {
     missing('maxPriorityFeePerGas', tx.maxPriorityFeePerGas);
   }
   if (tx.kind === 3) missing('maxFeePerBlobGas', tx.maxFeePerBlobGas);
+}
+
+/** The members that begin each transaction of a block, up to its sender; one flat string. */
+export function transactionHead(blockHash: string, blockNumber: string): string {
+  return ['{"blockHash":"', blockHash, '","blockNumber":"', blockNumber, '","from":"'].join('');
+}
+
+/** Canonical JSON of a transaction; `head` is the same for all of a block. */
+export function transactionText(
+  tx: TransactionRecord,
+  head = transactionHead(tx.blockHash, tx.blockNumber),
+): string {
+  const accessList = tx.accessList === null ? 'null' : tx.accessList?.text;
+  const isSystemTx = tx.isSystemTx === undefined ? undefined : String(tx.isSystemTx);
+  return (
+    `${head}${tx.from}","gas":"${tx.gas}"` +
+    member('gasPrice', tx.gasPrice) +
+    `,"hash":"${tx.hash}","input":"${tx.input}"` +
+    member('nonce', tx.nonce) +
+    `,"to":${nullable(tx.to)},"transactionIndex":"${tx.transactionIndex}","value":"${tx.value}"` +
+    member('v', tx.v) +
+    member('r', tx.r) +
+    member('s', tx.s) +
+    member('type', tx.type) +
+    member('chainId', tx.chainId) +
+    jsonMember('accessList', accessList) +
+    member('sourceHash', tx.sourceHash) +
+    member('mint', tx.mint) +
+    jsonMember('isSystemTx', isSystemTx) +
+    `${tx.more}}`
+  );
 }

@@ -45,7 +45,7 @@ export class Scratch {
  * Whether `text` is `0x` and an even number of lower-case hex digits.
  *
  * Long texts are decoded and encoded again by Node, half the time of a loop. The way back is needed: the decoder
- * takes capitals, and takes a letter beyond U+00FF for the one that its low byte stands for.
+ * takes capitals, and takes a letter beyond U+00FF for the one of its low byte.
  */
 export function isCanonicalData(text: string, scratch: Scratch): boolean {
   if ((text.length & 1) === 1) return false;

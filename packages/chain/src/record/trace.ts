@@ -1,15 +1,16 @@
-import { jsonText } from '../text/json-text.js';
-import { member } from '../text/member.js';
-import { countPresent, moreFields, NO_PAIRS } from './more-fields.js';
+import { countPresent, moreFields, NO_PAIRS, TRACE_FIELDS } from './fields.js';
+import { jsonText, member } from './json-text.js';
 import type { Raw, Reader } from './reader.js';
-import { TRACE_FIELDS } from './tables.js';
-import { readAction, type TraceAction } from './trace-action.js';
-import { readResult, type TraceResult } from './trace-result.js';
+import {
+  readAction,
+  readResult,
+  type TraceAction,
+  type TraceHints,
+  type TraceResult,
+  type TraceType,
+} from './trace-parts.js';
 
-/** What a trace is of. */
-export type TraceType = 'call' | 'create' | 'suicide' | 'reward';
-
-/** What the checks need of one trace, and its canonical JSON. */
+/** The parts of one trace that the checks need, and its canonical JSON. */
 export interface TraceRecord {
   type: TraceType;
   action: TraceAction;
@@ -23,23 +24,6 @@ export interface TraceRecord {
   transactionPosition: number | undefined;
   failed: boolean;
   text: string;
-}
-
-/** What a trace's fields are likely to equal, in canonical form; empty or -1: not known. */
-export interface TraceHints {
-  blockHash: string;
-  blockNumber: number;
-  /** The members that say so, as `blockMembers` writes them. */
-  blockText: string;
-  transactionHash: string;
-  transactionPosition: number;
-  /** The members that say so, as `transactionMembers` writes them. */
-  transactionText: string;
-  /** What was called by the call that encloses this one. */
-  from: string;
-  /** Input and output of the call that encloses this one: proxies hand them on. */
-  input: string;
-  output: string;
 }
 
 /** Nothing is known. */

@@ -20,7 +20,7 @@ export interface ProofPolicy {
   header: 'recompute' | 'trust';
   /** Recover each transaction's sender from its signature (slow). */
   senders: boolean;
-  /** Fields that `read/tables.ts` does not name: kept in alphabetical order, or dropped. */
+  /** Fields that `record/fields.ts` does not name: kept in alphabetical order, or dropped. */
   extraFields: 'keep' | 'drop';
 }
 

@@ -1,7 +1,14 @@
-import { addJsonPair, addPair, countPresent, moreFields, type Pairs } from './more-fields.js';
+import {
+  addJsonPair,
+  addPair,
+  BLOCK_FIELDS,
+  countPresent,
+  moreFields,
+  type Pairs,
+  UNLISTED_FIELDS,
+} from './fields.js';
+import { member, stringArray } from './json-text.js';
 import type { Optional, Reader } from './reader.js';
-import { BLOCK_FIELDS } from './tables.js';
-import { readWithdrawal, type Withdrawal } from './withdrawal.js';
 
 /** A block's own fields in canonical form; its transactions are read by themselves. */
 export interface BlockRecord {
@@ -30,7 +37,7 @@ export interface BlockRecord {
   excessBlobGas: Optional<string>;
   parentBeaconBlockRoot: Optional<string>;
   requestsHash: Optional<string>;
-  /** Absent where the node left the array out. */
+  /** Absent if the node left the array out. */
   withdrawals: Withdrawal[] | undefined;
   /** As the node sent them. */
   transactions: readonly unknown[];
@@ -39,7 +46,7 @@ export interface BlockRecord {
 }
 
 /** Seals that only proof of work and its likes need: without them no header hash, so only `trust` lets them go. */
-export type Seals = 'required' | 'optional';
+type Seals = 'required' | 'optional';
 
 /** Reads a block's own fields; sets the reader's block number first, so that every error names the block. */
 export function readBlock(reader: Reader, value: unknown, seals: Seals): BlockRecord {
@@ -101,4 +108,48 @@ export function readBlock(reader: Reader, value: unknown, seals: Seals): BlockRe
   const optional = countPresent(raw.nonce, raw.mixHash, raw.totalDifficulty, raw.baseFeePerGas);
   record.more = moreFields(reader, raw, BLOCK_FIELDS, 17 + optional, pairs);
   return record;
+}
+
+/** A withdrawal from the beacon chain (EIP-4895), in canonical form. */
+export interface Withdrawal {
+  index: string;
+  validatorIndex: string;
+  address: string;
+  /** In Gwei. */
+  amount: string;
+  /** The whole record as canonical JSON. */
+  text: string;
+}
+
+/** Reads one entry of a block's `withdrawals`. */
+function readWithdrawal(reader: Reader, value: unknown): Withdrawal {
+  const raw = reader.object(value, 'the withdrawal');
+  const index = reader.quantity(raw.index, 'index');
+  const validatorIndex = reader.quantity(raw.validatorIndex, 'validatorIndex');
+  const address = reader.bytes(raw.address, 'address', 20);
+  const amount = reader.quantity(raw.amount, 'amount');
+  const pairs: Pairs = [];
+  addPair(pairs, 'address', address);
+  addPair(pairs, 'amount', amount);
+  addPair(pairs, 'index', index);
+  addPair(pairs, 'validatorIndex', validatorIndex);
+  const members = moreFields(reader, raw, UNLISTED_FIELDS, 0, pairs);
+  return { index, validatorIndex, address, amount, text: `{${members.slice(1)}}` };
+}
+
+/** The two pieces of a block's text; its array of transactions goes between them. */
+export function blockText(block: BlockRecord): { head: string; tail: string } {
+  const head =
+    `{"number":"${block.number}","hash":"${block.hash}","parentHash":"${block.parentHash}"` +
+    member('nonce', block.nonce) +
+    `,"sha3Uncles":"${block.sha3Uncles}","logsBloom":"${block.logsBloom}"` +
+    `,"transactionsRoot":"${block.transactionsRoot}","stateRoot":"${block.stateRoot}"` +
+    `,"receiptsRoot":"${block.receiptsRoot}","miner":"${block.miner}"` +
+    member('mixHash', block.mixHash) +
+    `,"difficulty":"${block.difficulty}"` +
+    member('totalDifficulty', block.totalDifficulty) +
+    `,"extraData":"${block.extraData}","size":"${block.size}","gasLimit":"${block.gasLimit}"` +
+    `,"gasUsed":"${block.gasUsed}","timestamp":"${block.timestamp}","transactions":`;
+  const tail = `,"uncles":${stringArray(block.uncles)}${member('baseFeePerGas', block.baseFeePerGas)}${block.more}}`;
+  return { head, tail };
 }
