@@ -3,7 +3,7 @@ import { type Context, isPackhouseError, type ProcessMessage } from '@packhouse/
 import { createWake } from './wake.js';
 
 /** Follows the head of one network. */
-export interface HeadFollower {
+interface HeadFollower {
   /** One look, and the wait for the next. Throws what `follow` throws. */
   step(signal: AbortSignal): Promise<void>;
   /** Ends the subscriptions. */

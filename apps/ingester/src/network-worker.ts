@@ -8,7 +8,7 @@ import { type Context, isPackhouseError, openScope, type ProcessMessage } from '
 import { createHeadFollower } from './follow-head.js';
 import { createWake } from './wake.js';
 
-export interface NetworkWorkerParts {
+interface NetworkWorkerParts {
   context: Context;
   database: Database;
   queues: Queues;

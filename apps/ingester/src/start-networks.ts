@@ -4,7 +4,7 @@ import type { Job, Queues } from '@packhouse/queue';
 import { type Context, PackhouseError, type ProcessMessage, type Shutdown } from '@packhouse/runtime';
 import { createNetworkWorker, type NetworkWorker } from './network-worker.js';
 
-export interface StartNetworksParts {
+interface StartNetworksParts {
   context: Context;
   shutdown: Shutdown;
   database: Database;

@@ -1,5 +1,5 @@
 /** Ends the wait of a loop: the current one, or the next. */
-export interface Wake {
+interface Wake {
   ring(): void;
   /** Resolves after `ms`, on `ring`, or when the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>;

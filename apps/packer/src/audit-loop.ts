@@ -4,7 +4,7 @@ import type { ObjectStore } from '@packhouse/object-store';
 import { scheduledAudit } from '@packhouse/pipeline';
 import { type Context, openScope } from '@packhouse/runtime';
 
-export interface AuditLoopParts {
+interface AuditLoopParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;

@@ -12,7 +12,7 @@ import {
   type ProcessMessage,
 } from '@packhouse/runtime';
 
-export interface HandlePackParts {
+interface HandlePackParts {
   context: Context;
   /** Aborted when a bundle that was begun may not be finished any more. */
   cut: AbortSignal;

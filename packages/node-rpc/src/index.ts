@@ -1,12 +1,10 @@
-export type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './blocks/block-source.js';
-export { type BlockSourceOptions, createBlockSource } from './blocks/create-block-source.js';
+export type { BlockSource, FailedBlock, FetchedBlock } from './blocks/block-source.js';
+export { createBlockSource } from './blocks/create-block-source.js';
 export { type ClientAnswer, createUpstreamClient, type UpstreamClient } from './calls/client.js';
-export { createForwarder, type ForwarderOptions } from './forward/create-forwarder.js';
+export { createForwarder } from './forward/create-forwarder.js';
 export type {
   ForwardAnswer,
   Forwarder,
-  ForwardRequest,
-  ForwardStatus,
   ResultBody,
 } from './forward/forwarder.js';
 export type { BlockAnchor, BlockHeader } from './heads/ask-head.js';

@@ -9,7 +9,7 @@ export interface SeenCall {
 }
 
 /** One HTTP request as it came in. */
-export interface SeenRequest {
+interface SeenRequest {
   batch: boolean;
   calls: SeenCall[];
   headers: IncomingMessage['headers'];
@@ -29,7 +29,7 @@ export class RpcError extends Error {
 }
 
 /** Takes a request over; returns false to have it answered as usual. */
-export type Intercept = (
+type Intercept = (
   request: SeenRequest,
   response: ServerResponse,
   raw: IncomingMessage,

@@ -47,7 +47,7 @@ export function transactionHashOf(number: number, index: number): string {
   return hash(`transaction ${number} ${index}`);
 }
 
-export function blockOf(chain: SmallChain, number: number, full: boolean): Record<string, unknown> {
+function blockOf(chain: SmallChain, number: number, full: boolean): Record<string, unknown> {
   const transactions = Array.from({ length: chain.transactions(number) }, (_, index) =>
     full
       ? { hash: transactionHashOf(number, index), blockNumber: hex(number), transactionIndex: hex(index) }

@@ -6,7 +6,7 @@ import type { ForwardAnswer, Forwarder, ForwardRequest } from '../src/forward/fo
 import { type Handler, type ScriptedNode, startScriptedNode } from './scripted-node.js';
 import { type TestContext, testContext, testNetwork, testUpstream } from './test-source.js';
 
-export interface ForwarderOptions {
+interface ForwarderOptions {
   /** Default: registry, whose heads nobody watches. */
   network?: Partial<Network>;
   /** Changes of the upstreams; they are preferred in their order unless these say otherwise. */

@@ -4,7 +4,7 @@ import type { FailedBlock, FetchedBlock } from '../src/blocks/block-source.js';
 import { type BlockSourceOptions, createBlockSource } from '../src/blocks/create-block-source.js';
 
 /** A clock on which sleeping takes no time: the clock jumps instead. */
-export interface JumpingClock extends Clock {
+interface JumpingClock extends Clock {
   slept: number[];
   jump(ms: number): void;
 }

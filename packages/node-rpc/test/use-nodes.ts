@@ -3,7 +3,7 @@ import { type Handler, type ScriptedNode, startScriptedNode } from './scripted-n
 import { testSource } from './test-source.js';
 
 /** Nodes and sources of one test, closed after it. */
-export interface UseNodes {
+interface UseNodes {
   node(handler: Handler): Promise<ScriptedNode>;
   source: typeof testSource;
 }

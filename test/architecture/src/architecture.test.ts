@@ -17,12 +17,9 @@ import { checkShape } from './check-shape.js';
 import { checkExports, checkForTestsOnly, checkShortFiles } from './check-uses.js';
 import { filesUnder, foldersIn, ROOT, read, readRepository } from './repository.js';
 import { LONG_FILES, MAX_LINES, MAY_IMPORT, SHORT_FILES } from './rules.js';
-import { exceptStillThere } from './still-there.js';
 
 const repository = readRepository();
 const sources = repository.workspaces.flatMap((workspace) => workspace.files);
-const RENAMED =
-  ' If the breach is an old one under a new name: node_modules/.bin/tsx test/architecture/src/write-still-there.ts';
 
 describe('this repository', () => {
   it('has workspaces to look at, and a rule for each', () => {
@@ -37,35 +34,31 @@ describe('this repository', () => {
 
   it('has no circles of files', () => {
     expect(
-      exceptStillThere(checkFileCircles(repository)),
-      'Move what both files need (often a type) into the one that is imported, or into a file below both.' +
-        RENAMED,
+      checkFileCircles(repository),
+      'Move what both files need (often a type) into the one that is imported, or into a file below both.',
     ).toEqual([]);
   });
 
   it('has no circles of folders', () => {
     expect(
-      exceptStillThere(checkFolderCircles(repository)),
-      'Turn the arrow around: move the imported file below both folders, or the importing one above them.' +
-        RENAMED,
+      checkFolderCircles(repository),
+      'Turn the arrow around: move the imported file below both folders, or the importing one above them.',
     ).toEqual([]);
   });
 
   it('exports only what somebody imports', () => {
     expect(
-      exceptStillThere(checkExports(repository)),
+      checkExports(repository),
       'Take `export` away, or the name out of the index. What only tests need: test it through what the file ' +
-        'exports anyway, move it into a folder testing/, or list an export of a package in FOR_TESTS_ONLY in rules.ts.' +
-        RENAMED,
+        'exports anyway, move it into a folder testing/, or list it in FOR_TESTS_ONLY in rules.ts.',
     ).toEqual([]);
     expect(checkForTestsOnly(repository)).toEqual([]);
   });
 
   it('has no files that are too short to be opened', () => {
     expect(
-      exceptStillThere(checkShortFiles(repository)),
-      'Move what the file holds into its only importer, or list it with a reason in SHORT_FILES in rules.ts.' +
-        RENAMED,
+      checkShortFiles(repository),
+      'Move what the file holds into its only importer, or list it with a reason in SHORT_FILES in rules.ts.',
     ).toEqual([]);
   });
 

@@ -10,6 +10,7 @@ interface Use {
 /** Test code may be there for tests alone; of everything else something that runs has to need it. */
 const isTestCode = (file: SourceFile): boolean => file.isTest || file.path.startsWith('test/');
 const takes = (use: Use, name: string): boolean => use.names.includes(name) || use.names.includes('*');
+const roomOf = ({ name }: Workspace): string => name.replace('@packhouse/', '');
 const isIndex = (file: SourceFile): boolean => /^[^/]+\/[^/]+\/src\/index\.ts$/.test(file.path);
 
 /** Exports that nobody outside of their file uses, and names in an index that no other workspace imports. */
@@ -26,18 +27,20 @@ export function checkExports(repository: Repository): string[] {
 }
 
 function fileBreaches(workspace: Workspace, file: SourceFile, uses: readonly Use[]): string[] {
+  const forTests = FOR_TESTS_ONLY[roomOf(workspace)] ?? [];
   return file.exports
     .filter((name) => USED_BY_TOOLS[file.path]?.includes(name) !== true)
     .flatMap((name) => {
       const users = uses.filter((use) => takes(use, name)).map(({ by }) => by);
       if (users.some((user) => isTestCode(file) || !isTestCode(user))) return [];
+      if (users.length > 0 && forTests.includes(name)) return [];
       const who = users.length === 0 ? 'nobody else uses' : 'only tests use';
       return [`${workspace.folder}: ${who} the export ${name} — ${file.path}`];
     });
 }
 
 function indexBreaches(workspace: Workspace, file: SourceFile, uses: readonly Use[]): string[] {
-  const room = workspace.name.replace('@packhouse/', '');
+  const room = roomOf(workspace);
   const forTests = workspace.folder.startsWith('test/') || TESTS_MAY_IMPORT.includes(room);
   return file.exports.flatMap((name) => {
     const users = uses.filter((use) => takes(use, name)).map(({ by }) => by);
@@ -52,13 +55,16 @@ function indexBreaches(workspace: Workspace, file: SourceFile, uses: readonly Us
 export function checkForTestsOnly(repository: Repository): string[] {
   const ofPackages = usesOfPackages(repository);
   return repository.workspaces.flatMap((workspace) => {
-    const room = workspace.name.replace('@packhouse/', '');
-    const exported = workspace.files.find(isIndex)?.exports ?? [];
+    const room = roomOf(workspace);
+    const index = workspace.files.find(isIndex)?.exports ?? [];
+    const ofFiles = usesOfFiles(workspace);
     return (FOR_TESTS_ONLY[room] ?? []).flatMap((name) => {
-      const needed = (ofPackages.get(workspace.name) ?? []).some(
-        (use) => takes(use, name) && !isTestCode(use.by),
-      );
-      if (exported.includes(name) && !needed) return [];
+      const exporting = workspace.files.filter((file) => !isIndex(file) && file.exports.includes(name));
+      const uses = index.includes(name)
+        ? (ofPackages.get(workspace.name) ?? [])
+        : exporting.flatMap((file) => ofFiles.get(file.path) ?? []);
+      const needed = uses.some((use) => takes(use, name) && !isTestCode(use.by));
+      if ((exporting.length > 0 || index.includes(name)) && !needed) return [];
       return [`rules.ts says that ${room} exports ${name} for tests only, which is not so`];
     });
   });

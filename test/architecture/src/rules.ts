@@ -77,10 +77,14 @@ export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
   'infra/local/src/test-services.ts': ['setup', 'teardown'],
 };
 
-/** What packages export for the tests of others alone, by package. */
+/** Names that are exported for tests alone, by room. */
 export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   bundle: ['fragmentOf'],
+  chain: ['keyLength', 'keyOf'],
+  cli: ['createProgram'],
+  gateway: ['Gateway', 'METHODS_OF_FAMILY'],
   manifest: ['entryText'],
+  'node-rpc': ['BlockSourceOptions', 'StreamedAnswer'],
   'object-store': ['createDiskStore'],
   runtime: ['openTracing'],
 };

@@ -13,7 +13,7 @@ export const COLUMNS = [
   'batch',
   'client',
 ] as const;
-export type Column = (typeof COLUMNS)[number];
+type Column = (typeof COLUMNS)[number];
 
 /** `none`: there is nothing to look at, or nobody got that far. */
 export type Level = 'ok' | 'warn' | 'fail' | 'none';
@@ -24,7 +24,7 @@ export interface Cell {
 }
 
 /** Something wrong: what, and what to do about it. */
-export interface Finding {
+interface Finding {
   level: 'warn' | 'fail';
   message: string;
   hint: string;

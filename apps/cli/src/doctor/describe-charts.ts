@@ -2,7 +2,7 @@ import { table } from '../terminal/io.js';
 import { type Cell, type Chart, COLUMNS, type Level } from './chart.js';
 
 /** What becomes of everything: the exit code, and the networks that nobody can serve. */
-export interface Verdict {
+interface Verdict {
   exitCode: 0 | 2 | 69;
   upstreams: number;
   warnings: number;

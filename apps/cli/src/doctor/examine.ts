@@ -9,7 +9,7 @@ import { compareUpstreams } from './compare-upstreams.js';
 
 const CHECKS = { evm: checkEvm, core: checkCore, cell: checkCell, registry: checkRegistry } as const;
 
-export interface ExamineOptions {
+interface ExamineOptions {
   context: Context;
   /** For one answer, in milliseconds. */
   timeoutMs: number;

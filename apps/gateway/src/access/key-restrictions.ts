@@ -5,7 +5,7 @@ import { Problem } from '../http/problem.js';
 type Restricted = Pick<KeyRow, 'origins' | 'addresses' | 'methods'>;
 
 /** What a key is for beside methods of JSON-RPC, by the route that it opens. */
-export const ROUTE_USES: Readonly<Record<string, string>> = {
+const ROUTE_USES: Readonly<Record<string, string>> = {
   pointer: 'bundle-api',
   manifest: 'bundle-api',
   coverage: 'bundle-api',

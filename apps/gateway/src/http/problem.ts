@@ -55,7 +55,7 @@ export const PROBLEM_REASONS = {
 /** Why a request was refused. */
 export type ProblemReason = keyof typeof PROBLEM_REASONS;
 
-export interface ProblemOptions {
+interface ProblemOptions {
   /** One sentence for people; never a key, never text of the request that could hold one. */
   detail: string;
   /** Facts for programs, beside the standard members of the body. */

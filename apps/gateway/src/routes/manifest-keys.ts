@@ -5,7 +5,7 @@ import type { GatewayParts } from './gateway-parts.js';
 import { refusals } from './schemas.js';
 
 /** Where everybody finds the public keys. */
-export const MANIFEST_KEYS_PATH = '/.well-known/packhouse-manifest-keys.json';
+const MANIFEST_KEYS_PATH = '/.well-known/packhouse-manifest-keys.json';
 
 /** How long an answer of the database is given to others, in milliseconds. */
 const REUSE_MS = 1_000;

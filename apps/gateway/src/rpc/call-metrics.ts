@@ -8,7 +8,7 @@ const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 const BATCHES = [1, 2, 5, 10, 20, 50, 100];
 
 /** Where an answer came from: memory, another call's flight, the nodes, or the gateway itself. */
-export type AnswerSource = 'memory' | 'shared' | 'nodes' | 'own';
+type AnswerSource = 'memory' | 'shared' | 'nodes' | 'own';
 
 /** What is counted of the JSON-RPC calls of one network. */
 export interface CallMetrics {

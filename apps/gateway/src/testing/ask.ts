@@ -9,7 +9,7 @@ export interface Answer {
   json(): Record<string, unknown>;
 }
 
-export interface AskOptions {
+interface AskOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: string;

@@ -50,7 +50,7 @@ export interface NftScene {
 }
 
 /** A gateway for refreshing tokens: its nodes are a script, and all public addresses lead to one server on this machine. */
-export interface NftStage {
+interface NftStage {
   place(): NftPlace;
   scene(): NftScene;
   put(

@@ -12,7 +12,7 @@ export interface ScriptedContracts {
   uriCalls(): number;
 }
 
-export interface ScriptedToken {
+interface ScriptedToken {
   contract: string;
   id: bigint;
   uri: string;

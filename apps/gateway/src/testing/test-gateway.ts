@@ -52,7 +52,7 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-export interface StageOptions {
+interface StageOptions {
   group?: number;
   network?: string;
   branch?: string;

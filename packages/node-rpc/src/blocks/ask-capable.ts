@@ -4,7 +4,7 @@ import type { CallContext, UpstreamNode } from '../calls/node.js';
 import { type Fault, makeFault } from '../upstream/fault.js';
 
 /** What came of asking for one block in one of the ways there are. */
-export type CapableAnswer<M extends Mode> =
+type CapableAnswer<M extends Mode> =
   | { ok: true; mode: M; answers: Extract<Answer, { ok: true }>[] }
   | { ok: false; fault: Fault };
 

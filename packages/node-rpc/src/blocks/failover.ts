@@ -19,7 +19,7 @@ const REST_PATIENCE_MS = 5_000;
 const PAUSE_PATIENCE_MS = 60_000;
 
 /** What a fetch with failover needs. */
-export interface FailoverOptions {
+interface FailoverOptions {
   nodes: readonly UpstreamNode[];
   clock: Clock;
   network: string;

@@ -12,7 +12,7 @@ const OVERHEAD_BYTES = 2_048;
 const FIRST_GUESS_BYTES = 65_536;
 
 /** What a range is fetched with. */
-export interface FetchBlocksOptions {
+interface FetchBlocksOptions {
   nodes: readonly UpstreamNode[];
   clock: Clock;
   network: string;

@@ -1,5 +1,5 @@
 /** The block and transaction that a debug trace belongs to; debug answers do not say. */
-export interface TraceOwner {
+interface TraceOwner {
   blockHash: string;
   blockNumber: number;
   transactionHash: string;

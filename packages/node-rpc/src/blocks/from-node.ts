@@ -8,7 +8,7 @@ import { checkReceipts, isFault, type ReadBlock, readBlock, receiptsOf } from '.
 import { type ReadTraces, readTraces } from './read-traces.js';
 
 /** What one upstream gave for one block. */
-export type NodeOutcome =
+type NodeOutcome =
   | { ok: true; number: number; fetched: FetchedBlock }
   | { ok: false; number: number; fault: Fault };
 

@@ -15,7 +15,7 @@ const ASSEMBLE_FACTOR = 8;
 const IDLE_FACTOR = 10;
 
 /** What reading an answer needs to know about its request. */
-export interface ReadOptions {
+interface ReadOptions {
   label: NodeLabel;
   scope: Scope;
   firstId: number;
@@ -107,7 +107,7 @@ export function writeRequest(calls: readonly Call[], firstId: number): string {
 }
 
 /** Parses a body; from latin1 where it is ASCII, which V8 does twice as fast as from UTF-8. Throws SyntaxError. */
-export function parseJson(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   return JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'));
 }
 
@@ -184,7 +184,7 @@ function readItem(
 }
 
 /** The fault of a body that is not JSON: HTML, nothing, text, or JSON that breaks off. */
-export function notJsonFault(body: Buffer, asked: Asked, calls: number, cause: unknown): Fault {
+function notJsonFault(body: Buffer, asked: Asked, calls: number, cause: unknown): Fault {
   const text = body.subarray(0, 400).toString('utf8').trim();
   const quote = asked.label.quote(text.slice(0, 60));
   const shortened = text.length > 60 ? `${quote}…` : quote;

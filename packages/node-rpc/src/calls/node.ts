@@ -54,7 +54,7 @@ export interface UpstreamNode extends Upstream {
   callAll(calls: readonly Call[], context: CallContext): Promise<Answer[]>;
 }
 
-export interface UpstreamNodeOptions {
+interface UpstreamNodeOptions {
   upstream: Configured;
   network: Network;
   context: Context;

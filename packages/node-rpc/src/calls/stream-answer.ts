@@ -15,7 +15,7 @@ export type StreamedAnswer =
   | { kind: 'elements'; elements: AsyncIterableIterator<unknown> };
 
 /** A body too long to be held: the pieces read so far and the rest on its socket. */
-export interface StreamedBody {
+interface StreamedBody {
   start: Buffer[];
   rest: BodyRest;
   id: number;

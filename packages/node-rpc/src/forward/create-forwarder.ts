@@ -12,7 +12,7 @@ import type { ForwardAnswer, Forwarder, ForwardRequest } from './forwarder.js';
 import type { TryOutcome } from './judge-answer.js';
 import { watchHeads } from './watch.js';
 
-export interface ForwarderOptions {
+interface ForwarderOptions {
   network: Network;
   context: Context;
 }

@@ -47,7 +47,7 @@ export type ForwardAnswer =
     };
 
 /** One upstream, for tables and metrics. */
-export interface ForwardStatus {
+interface ForwardStatus {
   name: string;
   healthy: boolean;
   head: number | null;

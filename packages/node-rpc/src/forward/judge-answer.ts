@@ -22,7 +22,7 @@ export type TryOutcome =
     };
 
 /** Judges an answer by its HTTP status and what was read; `wait` is what it asked to wait, in milliseconds. */
-export type Judge = (
+type Judge = (
   request: ForwardRequest,
   read: ReadAnswer,
   status: number,

@@ -11,7 +11,7 @@ import {
 import { findValue, type ValueStart } from './split-envelope.js';
 
 /** What a node answered to one HTTP request. */
-export interface PostedAnswer {
+interface PostedAnswer {
   status: number;
   retryAfter: string | undefined;
   /** `performance.now()` when the head was here. */
@@ -19,7 +19,7 @@ export interface PostedAnswer {
   read: ReadAnswer;
 }
 
-export interface PostOptions {
+interface PostOptions {
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string;

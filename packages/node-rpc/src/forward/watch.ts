@@ -124,7 +124,7 @@ function createFinalityWatch(
 }
 
 /** What a node says to a question of the gateway's own. */
-export type Said = { kind: 'result'; value: unknown } | { kind: 'error'; code: number; message: string };
+type Said = { kind: 'result'; value: unknown } | { kind: 'error'; code: number; message: string };
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 4_194_304;

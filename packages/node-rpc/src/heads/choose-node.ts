@@ -9,7 +9,7 @@ export interface FetchWish {
 const SHORT_WAIT_MS = 5_000;
 
 /** What an upstream is chosen for. */
-export interface Need {
+interface Need {
   /** The highest block that is asked for; null where any will do. */
   block: number | null;
   wish: FetchWish;

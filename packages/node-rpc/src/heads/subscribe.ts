@@ -7,7 +7,7 @@ import type { NodeLabel } from '../upstream/label.js';
 import type { CallMetrics } from '../upstream/metrics.js';
 
 /** The subscriptions of a pool: open as long as somebody listens. */
-export interface HeadSubscriptions {
+interface HeadSubscriptions {
   onHead(listener: (number: number) => void): () => void;
   state(): { delivering: boolean; announced: number | null };
   /** null where the upstream has no WebSocket address. */

@@ -1,5 +1,5 @@
 /** Whether to ask one upstream for gzip: decided by trying both, since only the line between tells. */
-export interface EncodingChoice {
+interface EncodingChoice {
   /** The Accept-Encoding of the next request. */
   next(): 'gzip' | 'identity';
   /** Tells of an answer: its bytes after decoding and the time from the request to its last byte. */

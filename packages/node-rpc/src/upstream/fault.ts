@@ -7,7 +7,7 @@ import { asksForPause, judgeError, judgeSocket, judgeStatus, retryAfterMs } from
  * What helps against a fault: `here` the same again, after a pause; `elsewhere` another upstream; `shrink` fewer calls
  * in a request; `give-up` nothing: the answer itself is the trouble.
  */
-export type FaultAction = 'here' | 'elsewhere' | 'shrink' | 'give-up';
+type FaultAction = 'here' | 'elsewhere' | 'shrink' | 'give-up';
 
 /** A call that was not answered: never thrown inside this package, always handed on as a value. */
 export interface Fault {
@@ -110,7 +110,7 @@ function faultOf(
 }
 
 /** A JSON-RPC error object, as far as it can be trusted. */
-export function readRpcError(error: unknown): { code: number; message: string } {
+function readRpcError(error: unknown): { code: number; message: string } {
   if (typeof error === 'string') return { code: 0, message: error };
   if (typeof error !== 'object' || error === null) return { code: 0, message: JSON.stringify(error) ?? '' };
   const code = 'code' in error ? Number(error.code) : 0;

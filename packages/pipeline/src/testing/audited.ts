@@ -17,7 +17,7 @@ import type { Finding } from '../audit/finding.js';
 import { type AuditOutcome, runAudit } from '../audit/run-audit.js';
 import type { World } from './world.js';
 
-export interface Audited {
+interface Audited {
   summary: AuditSummary;
   findings: Finding[];
 }
@@ -72,7 +72,7 @@ export async function putRaw(store: ObjectStore, key: string, body: Buffer): Pro
 }
 
 /** Fragments of the given records, a block each. */
-export async function fragmentsFrom(start: number, records: readonly string[]): Promise<Fragment[]> {
+async function fragmentsFrom(start: number, records: readonly string[]): Promise<Fragment[]> {
   return Promise.all(
     records.map(async (text, i) =>
       fragmentOf({ start: start + i, end: start + i }, await deflatePiece(Buffer.from(text, 'latin1'))),
@@ -81,7 +81,7 @@ export async function fragmentsFrom(start: number, records: readonly string[]): 
 }
 
 /** The bytes of the bundle of these fragments. */
-export function bundleOf(fragments: readonly Fragment[]): Buffer {
+function bundleOf(fragments: readonly Fragment[]): Buffer {
   return Buffer.concat(
     spliceMember(
       fragments,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 
 /** What is done to one answer of a node. Paths are chosen by numbers, so that they fit whatever is there. */
-export type Garble =
+type Garble =
   | { how: 'value'; path: readonly number[]; json: string }
   | { how: 'remove'; path: readonly number[] }
   | { how: 'result'; json: string }
