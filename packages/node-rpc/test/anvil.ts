@@ -7,7 +7,7 @@ export interface Anvil {
   stop(): Promise<void>;
 }
 
-/** Starts one that mines only when it is told to; throws where there is no Anvil for this machine. */
+/** Starts an Anvil that mines only on request; throws if there is none for this machine. */
 export async function startAnvil(args: string[] = []): Promise<Anvil> {
   const { url, stop } = await local.startAnvil({ args: ['--no-mining', ...args] });
   return {

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** One call as it came in. */
+/** One received call. */
 export interface SeenCall {
   id: number;
   method: string;
   params: unknown[];
 }
 
-/** One HTTP request as it came in. */
+/** One received HTTP request. */
 interface SeenRequest {
   batch: boolean;
   calls: SeenCall[];
@@ -28,7 +28,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Takes a request over; returns false to have it answered as usual. */
+/** Takes over a request; returns false to leave it to the usual answer. */
 type Intercept = (
   request: SeenRequest,
   response: ServerResponse,
@@ -43,7 +43,7 @@ export interface ScriptedNode {
   mostInFlight: number;
   handler: Handler;
   intercept: Intercept | null;
-  /** Resolves once `condition` holds, looked at after every request that comes in. */
+  /** Resolves once `condition` holds, checked after every received request. */
   when(condition: () => boolean): Promise<void>;
   /** Open connections. */
   sockets: Set<Socket>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Handler, RpcError, type SeenCall } from './scripted-node.js';
 
-/** How a made-up chain looks and which of the methods its node has. */
+/** The shape of a made-up chain, and the methods that its node has. */
 export interface SmallChain {
   head: number;
   chainId: number;
@@ -9,7 +9,7 @@ export interface SmallChain {
   /** Transactions in a block. */
   transactions(number: number): number;
   difficulty: string;
-  /** Text added to every block, to make it as long as wanted. */
+  /** Text added to every block, to set its length. */
   extraData(number: number): string;
   without: Set<string>;
   /** Blocks from this one up are those of another branch. */

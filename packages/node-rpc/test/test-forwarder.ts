@@ -7,14 +7,14 @@ import { type Handler, type ScriptedNode, startScriptedNode } from './scripted-n
 import { type TestContext, testContext, testNetwork, testUpstream } from './test-source.js';
 
 interface ForwarderOptions {
-  /** Default: registry, whose heads nobody watches. */
+  /** Default: registry, whose heads are not watched. */
   network?: Partial<Network>;
   /** Changes of the upstreams; they are preferred in their order unless these say otherwise. */
   upstreams?: readonly Partial<Upstream>[];
   clock?: Clock;
 }
 
-/** Scripted nodes and forwarders to them; all end with the test. */
+/** Scripted nodes and forwarders to them; all close after the test. */
 export function forwarders() {
   const closers: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
@@ -42,7 +42,7 @@ export function forwarders() {
   };
 }
 
-/** Asks for `m`, as a client with time and room would. */
+/** A call of `m` with ample time and size limits. */
 export function call(forwarder: Forwarder, changes: Partial<ForwardRequest> = {}): Promise<ForwardAnswer> {
   return forwarder.call({
     method: 'm',
@@ -63,7 +63,7 @@ export async function textOf(answer: ForwardAnswer): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Waits until it holds. */
+/** Waits until the condition holds. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!(await condition())) {

@@ -3,16 +3,16 @@ import type { BlockFacts, Capability, Mode } from '../calls/capabilities.js';
 import type { CallContext, UpstreamNode } from '../calls/node.js';
 import { type Fault, makeFault } from '../upstream/fault.js';
 
-/** What came of asking for one block in one of the ways there are. */
+/** The result of asking for one block in one of the known ways. */
 type CapableAnswer<M extends Mode> =
   | { ok: true; mode: M; answers: Extract<Answer, { ok: true }>[] }
   | { ok: false; fault: Fault };
 
 /**
- * Asks an upstream for something of several blocks in the best way it knows, and goes on to the next way for those
- * that it refuses: a method that is missing, or a form of parameters that never worked there.
+ * Asks an upstream for data of several blocks in the best way it knows, and tries the next way for the blocks that it
+ * refuses: a method that is missing, or a form of parameters that never worked there.
  *
- * `accept` says what is wrong with the answers to one block, `refused` when they show that the way does not work.
+ * `accept` returns the fault of the answers for one block, and `refused` if they show that the way does not work.
  */
 export async function askCapable<M extends Mode>(
   node: UpstreamNode,

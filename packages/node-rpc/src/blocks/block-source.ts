@@ -7,61 +7,61 @@ export interface FetchedBlock {
   number: number;
   /** The upstream's name. */
   upstream: string;
-  /** What that upstream calls itself (web3_clientVersion), where it was asked and said so. */
+  /** Client version of that upstream (web3_clientVersion), if known. */
   client?: string | null;
   block: unknown;
-  /** Present where asked for; `[]` without asking where the block has no transactions. */
+  /** Present if requested; `[]` without a request if the block has no transactions. */
   receipts?: unknown[];
   /**
-   * Present where asked for, in the shape of trace_block. An answer beyond the body limit comes as an async
-   * iterable of its elements, to be read once.
+   * Present if requested, in the shape of trace_block. An answer beyond the body limit is an async iterable of its
+   * elements, to be read once.
    */
   traces?: unknown[] | AsyncIterable<unknown>;
-  /** Bytes that came over the wire for it. */
+  /** Bytes received over the wire for it. */
   bytes: number;
 }
 
-/** A block that no upstream could give, after bounded tries on each. */
+/** A block that no upstream returned, after bounded tries on each. */
 export interface FailedBlock {
   number: number;
   error: Error;
   /** The upstreams that were asked. */
   upstreams: string[];
-  /** What each of them did, where it is known: the last fault of each. */
+  /** The last fault of each of them, if known. */
   faults?: readonly { upstream: string; error: Error }[];
 }
 
 export interface UpstreamStatus {
   name: string;
-  /** What it calls itself (web3_clientVersion), one line of at most 128 characters; null where it does not say. */
+  /** Client version (web3_clientVersion), one line of at most 128 characters; null if unknown. */
   client: string | null;
   healthy: boolean;
-  /** Whether it tells of new heads over WebSocket; null where it has no address for that. */
+  /** Whether it announces new heads over WebSocket; null if it has no WebSocket address. */
   subscribed: boolean | null;
   head: number | null;
   latencyMs: number | null;
   errors: number;
   requests: number;
-  /** What it can do, once probed. */
+  /** Its capabilities, once probed. */
   capabilities: { receipts: string | null; traces: string | null; finalizedTag: boolean | null };
 }
 
-/** Blocks of one network, from whichever upstream can give them. */
+/** Blocks of one network, from any upstream that has them. */
 export interface BlockSource {
   /**
    * Asks every upstream for its chain id and capabilities. Throws NODE_WRONG_CHAIN, NODE_UNREACHABLE (all of them)
-   * or NODE_METHOD_MISSING (nobody offers what `wish` needs).
+   * or NODE_METHOD_MISSING (no upstream offers what `wish` needs).
    */
   probe(wish: FetchWish, signal?: AbortSignal): Promise<void>;
   /**
-   * The head of the pool: of the upstreams that have the anchor the highest head, unless more of them follow another
-   * branch. Throws REORG_BELOW_FINALITY (data: {number, expected, got, upstream}) where no upstream that answers has
-   * the anchor and one has another block in its place; a pool that is merely behind it is lagging.
+   * The head of the pool: the highest head among the upstreams that have the anchor, unless more of them follow
+   * another branch. Throws REORG_BELOW_FINALITY (data: {number, expected, got, upstream}) if no upstream that answers
+   * has the anchor and one has another block in its place; a pool that is only behind the anchor is lagging.
    */
   head(signal?: AbortSignal, anchor?: BlockAnchor | null): Promise<ChainHead>;
   /**
-   * The headers under these numbers, all from one upstream (`from` where it can be asked), null where it has no such
-   * block. Throws the last error.
+   * The headers with these numbers, all from one upstream (`from` if it can be asked); null for a block that it does
+   * not have. Throws the last error.
    */
   headers(
     numbers: readonly number[],
@@ -69,29 +69,29 @@ export interface BlockSource {
   ): Promise<(BlockHeader | null)[]>;
   /**
    * Blocks `start` to `end` in order, fetched ahead with bounded concurrency and memory. A block that cannot be
-   * had comes as FailedBlock in its place; the iteration throws only when aborted.
+   * fetched is a FailedBlock in its place; the iteration throws only when aborted.
    */
   fetchBlocks(
     range: { start: number; end: number },
     wish: FetchWish,
     signal?: AbortSignal,
   ): AsyncIterable<FetchedBlock | FailedBlock>;
-  /** One block again, from upstreams other than `avoid` where there are any. Throws the last error. */
+  /** One block again, from upstreams other than `avoid` if there are any. Throws the last error. */
   fetchBlock(
     number: number,
     wish: FetchWish,
     options?: { avoid?: readonly string[]; signal?: AbortSignal },
   ): Promise<FetchedBlock>;
-  /** The hash that the chain has now under this number, or null beyond the head. */
+  /** The chain's current hash of this block number; null beyond the head. */
   blockHash(number: number, signal?: AbortSignal): Promise<string | null>;
   /**
-   * Subscribes to new heads where the networks file names a WebSocket address, and calls back when one is told of.
-   * Gives how to stop; the connections end with the last listener.
+   * Subscribes to new heads if the networks file names a WebSocket address, and calls back when one is announced.
+   * Returns a function that unsubscribes; the connections close with the last listener.
    */
   onHead(listener: (number: number) => void): () => void;
-  /** What is known by subscription: whether any delivers, and the highest block told of. */
+  /** State of the subscriptions: whether any delivers, and the highest announced block. */
   subscription(): { delivering: boolean; announced: number | null };
-  /** Reports that data of this upstream failed a proof: it is asked last for a while, and counted. */
+  /** Reports that data of this upstream failed a proof: it is counted, and asked last for a while. */
   reportLie(upstream: string): void;
   status(): UpstreamStatus[];
   close(): Promise<void>;

@@ -145,7 +145,7 @@ describe('a block source', () => {
     const node = await use.node(serveChain(smallChain()));
     const { source } = use.source([testUpstream(node.url)]);
     for (let number = 0; number < 20; number += 1) await source.blockHash(number);
-    // Two take turns: one is only free again a moment after its answer was read.
+    // Two connections alternate: one is free only a moment after its answer was read.
     expect(node.sockets.size).toBeLessThanOrEqual(2);
   });
 

@@ -16,7 +16,7 @@ import { probeNodes } from './probe.js';
 export interface BlockSourceOptions {
   network: Network;
   context: Context;
-  /** A longer answer is streamed, or refused by name. In bytes after decoding; default 64 MiB. */
+  /** A longer answer is streamed, or refused with an error. In bytes after decoding; default 64 MiB. */
   maxBodyBytes?: number;
   /** To the first byte of an answer, and between two. In milliseconds; default 30 s. */
   timeoutMs?: number;
@@ -25,14 +25,14 @@ export interface BlockSourceOptions {
 }
 
 const MEBIBYTE = 1_048_576;
-/** V8 holds no text of 512 MiB: what is longer can only be streamed. */
+/** V8 holds no string of 512 MiB: longer answers can only be streamed. */
 const LONGEST_TEXT_BYTES = 256 * MEBIBYTE;
 /** An upstream that failed a proof is asked last for this long. */
 const DISTRUST_MS = 600_000;
 const NO_WISH = { receipts: false, traces: false };
 const NOBODY: ReadonlySet<string> = new Set();
 
-/** Opens the upstreams of one network as a source of blocks; nothing is asked before the first call. */
+/** Opens the upstreams of one network as a source of blocks; nothing is sent before the first call. */
 export function createBlockSource(options: BlockSourceOptions): BlockSource {
   const { context, network } = options;
   const { clock } = context;
@@ -71,7 +71,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
   const nobody = (): Error => noUpstream(network, nodes);
   const head = createPoolHead({ nodes, network, context, metrics, nobody });
 
-  /** From the one that is asked for first, else from whoever answers. */
+  /** From the preferred upstream first, else from any that answers. */
   const headers = async (
     numbers: readonly number[],
     from: string | undefined,

@@ -401,7 +401,7 @@ describe('a pool of upstreams', () => {
     };
     const node = await use.node((call) => {
       if (call.method !== 'debug_traceBlockByHash') return serveChain(chain)(call);
-      // As a node that does not know flatCallTracer does.
+      // Like a node that does not know flatCallTracer.
       if ((call.params[1] as { tracer: string }).tracer === 'flatCallTracer') return [{ result: {} }];
       return [{ result: frame }];
     });

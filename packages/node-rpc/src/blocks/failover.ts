@@ -7,18 +7,18 @@ import type { Fault } from '../upstream/fault.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
 import { fetchFromNode } from './from-node.js';
 
-/** Tries an upstream gets for the same blocks. */
+/** Tries per upstream for the same blocks. */
 const TRIES = 3;
-/** Being asked to slow down says nothing about the blocks, so there are more tries. */
+/** A rate limit says nothing about the blocks, so it allows more tries. */
 const RATE_LIMITED_TRIES = 10;
 const FIRST_BACK_OFF_MS = 200;
 const LONGEST_BACK_OFF_MS = 5_000;
-/** How long blocks wait for upstreams that all rest. */
+/** How long blocks wait while all upstreams rest. */
 const REST_PATIENCE_MS = 5_000;
-/** How long they wait for one that asked for a pause: it is alive. */
+/** How long blocks wait for an upstream that asked for a pause: it is alive. */
 const PAUSE_PATIENCE_MS = 60_000;
 
-/** What a fetch with failover needs. */
+/** Options of a fetch with failover. */
 interface FailoverOptions {
   nodes: readonly UpstreamNode[];
   clock: Clock;
@@ -27,12 +27,12 @@ interface FailoverOptions {
   avoid?: readonly string[];
   scope: Scope;
   lease?: ByteLease;
-  /** Called once for every block, as soon as it is known what becomes of it. */
+  /** Called once for every block, as soon as its outcome is known. */
   settle: (block: FetchedBlock | FailedBlock) => void;
 }
 
 /**
- * Fetches blocks, trying each upstream a bounded number of times and going on to the next by priority and health.
+ * Fetches blocks. Tries each upstream a bounded number of times, then the next by priority and health.
  * Every block is settled, as fetched or as failed. Rejects only when aborted.
  */
 export async function fetchWithFailover(numbers: readonly number[], options: FailoverOptions): Promise<void> {
@@ -62,8 +62,8 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
     signal.throwIfAborted();
     const need = { block: pending[pending.length - 1] as number, wish, avoid, exhausted };
     const node = chooseNode(nodes, need, clock);
-    // Not even a turn of the event loop is waited for an upstream that is ready, so that its load is true for the
-    // group that is started next.
+    // An upstream that is ready is used without waiting a turn of the event loop, so that its load is correct when the
+    // next group starts.
     const ready = node !== null && (node.waitMs() === 0 || (await isReady(node, clock, signal)));
     if (node === null || !ready) {
       if (node !== null && chooseNode(nodes, need, clock) !== node) continue;
@@ -102,7 +102,7 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
     if (pending.length === 0) return;
 
     if (faults.every((fault) => fault.error.code === 'NODE_RATE_LIMITED')) {
-      // The pause is the upstream's own (see isReady); only its number is bounded here.
+      // The upstream sets the length of the pause (see isReady); only the number of pauses is bounded here.
       const count = (rateLimited.get(node.name) ?? 0) + 1;
       rateLimited.set(node.name, count);
       if (count >= RATE_LIMITED_TRIES) exhausted.add(node.name);
@@ -122,8 +122,8 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
 }
 
 /**
- * Waits until a node may be asked; false where that takes longer than is sensible, or where the node came back
- * from its rest and failed again.
+ * Waits until an upstream may be asked. False if that takes too long, or if the upstream came back from its rest and
+ * failed again.
  */
 async function isReady(node: UpstreamNode, clock: Clock, signal: AbortSignal): Promise<boolean> {
   let waits = 0;

@@ -16,7 +16,7 @@ describe('fetchBlocks', () => {
 
   it('yields every block of the range in order, with receipts and traces', async () => {
     const node = await use.node(serveChain(smallChain({ transactions: (number) => number % 4 })));
-    // Later requests are answered first, as far as they are there.
+    // Later requests are answered first, if they have arrived.
     const held: (() => void)[] = [];
     node.intercept = async (request, response) => {
       await new Promise<void>((resolve) => {
@@ -96,7 +96,7 @@ describe('fetchBlocks', () => {
     const node = await use.node(serveChain(smallChain({ head: 5_000, extraData: () => big })));
     const { source } = use.source([testUpstream(node.url)]);
     await collect(source.fetchBlocks({ start: 0, end: 99 }, BLOCKS_ONLY));
-    // The first requests went out before any size was known.
+    // The first requests were sent before any size was known.
     expect(node.requests.slice(4).every((request) => request.calls.length === 1)).toBe(true);
     expect(node.requests.length).toBeGreaterThan(30);
   });
@@ -144,7 +144,7 @@ describe('fetchBlocks', () => {
     const reader = source.fetchBlocks({ start: 0, end: 2_000 }, BLOCKS_ONLY)[Symbol.asyncIterator]();
     for (let taken = 1; taken <= 150; taken += 1) {
       await reader.next();
-      // Nothing more happens until the reader asks again: no request is under way and none will be.
+      // Nothing more happens until the reader asks again: no request is in flight and none will be.
       await node.when(() => node.inFlight === 0);
       const ahead = served - taken;
       // The very first requests are sent before any size is known.
@@ -222,7 +222,7 @@ describe('fetchBlocks', () => {
     let waiting: (() => void)[] = [];
     let timer: NodeJS.Immediate | null = null;
     const tick = (): void => {
-      // A round ends once nobody new has come for a while: everything that waits is answered together.
+      // A round ends when no new request has come for a while: all that wait are answered together.
       let quiet = 0;
       let known = -1;
       const look = (): void => {

@@ -6,23 +6,23 @@ import { chooseNode, roomFor } from '../heads/choose-node.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
 import { fetchWithFailover } from './failover.js';
 
-/** What the parsed form of a block takes beside its bytes. */
+/** Memory of a block's parsed form, relative to its bytes. */
 const OVERHEAD_BYTES = 2_048;
-/** What a block is taken for until one was seen. */
+/** Assumed size of a block until one was received. */
 const FIRST_GUESS_BYTES = 65_536;
 
-/** What a range is fetched with. */
+/** Dependencies of the fetch of a range. */
 interface FetchBlocksOptions {
   nodes: readonly UpstreamNode[];
   clock: Clock;
   network: string;
   budget: ByteBudget;
   scope: Scope;
-  /** Registers what to call whenever there may be room for more requests; returns how to unregister. */
+  /** Registers a callback for when there may be room for more requests; returns a function that unregisters it. */
   onRoom: (look: () => void) => () => void;
 }
 
-/** Blocks that are fetched together, and what they hold of the budget. */
+/** Blocks that are fetched together, and their share of the budget. */
 interface Group {
   lease: ByteLease;
   left: number;
@@ -57,7 +57,7 @@ export async function* fetchRange(
 
   const settle = (group: Group, block: FetchedBlock | FailedBlock): void => {
     const bytes = 'error' in block ? 0 : block.bytes;
-    // Growth is believed at once: the budget is what keeps a process alive.
+    // Growth counts at once: the budget keeps the process from running out of memory.
     guess = bytes > guess ? bytes : guess + (bytes - guess) * 0.1;
     group.heldBytes += bytes + OVERHEAD_BYTES;
     ready.set(block.number, { block, group });
@@ -78,8 +78,8 @@ export async function* fetchRange(
     });
     work
       .catch((error: unknown) => {
-        // Only an abort gets here, and the reader hears of that by the signal; anything else is a fault of this
-        // program, told for each block that it cost.
+        // Only an abort gets here, and the reader learns of it by the signal. Anything else is a bug in this program,
+        // reported for each block that it affects.
         if (signal.aborted) return;
         const fault = error instanceof Error ? error : new Error(String(error));
         for (const number of numbers) {
@@ -98,7 +98,7 @@ export async function* fetchRange(
     while (!ended && !signal.aborted && next <= range.end) {
       const need = { block: next, wish, avoid: NOBODY, exhausted: NOBODY };
       const node = chooseNode(nodes, need, clock);
-      // Two requests follow each other in a group (three where receipts and traces go side by side), so as many
+      // A group sends two requests one after the other (three if receipts and traces go side by side), so as many
       // groups as requests may be in flight keep the upstream busy.
       if (active >= roomFor(nodes, need, clock)) return;
       const size = node === null ? 1 : node.sizes.size('eth_getBlockByNumber');
@@ -137,7 +137,7 @@ export async function* fetchRange(
       group.left -= 1;
       group.heldBytes -= ('error' in block ? 0 : block.bytes) + OVERHEAD_BYTES;
       if (group.done) group.lease.settle(group.left === 0 ? 0 : group.heldBytes);
-      // What comes next is what the reader now waits for: it may have become urgent.
+      // The reader now waits for the next block: it may have become urgent.
       budget.wake();
       look();
       yield block;
@@ -145,7 +145,7 @@ export async function* fetchRange(
   } finally {
     ended = true;
     forget();
-    // A reader that leaves early wants nothing of what is still under way.
+    // A reader that stops early needs none of the requests in flight.
     if (taken <= range.end) scope.abort(new Error('The reader of the range left.'));
     for (const { block, group } of ready.values()) {
       group.lease.release();

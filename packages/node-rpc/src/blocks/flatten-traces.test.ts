@@ -57,9 +57,9 @@ describe('flattenCallFrame against trace_block of a real Anvil', () => {
         .filter((trace) => trace.transactionPosition !== 1)
         .map((trace) => {
           const { error, result, ...rest } = structuredClone(trace);
-          // The root's gas is the transaction's in one and the call's own in the other.
+          // The root's gas is the transaction's in one and the call's in the other.
           if (trace.traceAddress.length === 0 && result?.gasUsed !== undefined) result.gasUsed = 'root';
-          // Anvil puts null where a failed frame has no result, and an address where a creation reverted.
+          // Anvil puts null if a failed frame has no result, and an address if a creation reverted.
           const kept =
             result === null || (error !== undefined && trace.type === 'create') ? undefined : result;
           return { ...rest, error, result: kept };

@@ -1,4 +1,4 @@
-/** The block and transaction that a debug trace belongs to; debug answers do not say. */
+/** The block and transaction of a debug trace; debug answers do not contain them. */
 interface TraceOwner {
   blockHash: string;
   blockNumber: number;
@@ -6,7 +6,7 @@ interface TraceOwner {
   transactionPosition: number;
 }
 
-/** A call frame as callTracer nests it (geth eth/tracers/native/call.go); nothing in it is certain. */
+/** A call frame as callTracer nests it (geth eth/tracers/native/call.go); no field is validated. */
 interface Frame {
   type?: unknown;
   from?: unknown;
@@ -22,7 +22,7 @@ interface Frame {
 
 type Trace = Record<string, unknown>;
 
-/** geth's sentences in OpenEthereum's words (geth eth/tracers/native/call_flat.go, parityErrorMapping). */
+/** geth's error messages as OpenEthereum words them (geth eth/tracers/native/call_flat.go, parityErrorMapping). */
 const ERRORS: Record<string, string> = {
   'contract creation code storage out of gas': 'Out of gas',
   'out of gas': 'Out of gas',
@@ -71,8 +71,8 @@ function innerFrames(frame: Frame): Frame[] {
 /**
  * Flattens one transaction of a callTracer answer into the shape of trace_block, parents before children.
  *
- * What stays different: the root's gas and gasUsed are the transaction's (with its intrinsic gas, after refunds)
- * where trace_block has the call's own; rewards of proof-of-work blocks are not there.
+ * Two differences remain. The root's gas and gasUsed are the transaction's (with its intrinsic gas, after refunds);
+ * trace_block has the call's own. Rewards of proof-of-work blocks are missing.
  */
 export function flattenCallFrame(root: unknown, owner: TraceOwner): Trace[] {
   const traces: Trace[] = [];
@@ -113,7 +113,7 @@ function describeFrame(frame: Frame, value: unknown): Trace {
   const type = creates ? 'create' : 'call';
   if (typeof frame.error !== 'string' || frame.error === '') return { type, action, result };
   const error = parityError(frame.error);
-  // What a revert returned is its reason: erigon, reth and flatCallTracer keep it, so it is kept here too.
+  // The output of a revert is its reason: erigon, reth and flatCallTracer keep it, so it is kept here too.
   return error === 'Reverted' && result.gasUsed !== undefined && (!creates || frame.to !== undefined)
     ? { type, action, error, result }
     : { type, action, error };

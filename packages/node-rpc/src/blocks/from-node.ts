@@ -7,14 +7,14 @@ import type { FetchedBlock } from './block-source.js';
 import { checkReceipts, isFault, type ReadBlock, readBlock, receiptsOf } from './read-block.js';
 import { type ReadTraces, readTraces } from './read-traces.js';
 
-/** What one upstream gave for one block. */
+/** One upstream's result for one block. */
 type NodeOutcome =
   | { ok: true; number: number; fetched: FetchedBlock }
   | { ok: false; number: number; fault: Fault };
 
 /**
  * Fetches blocks from one upstream: first the blocks, then receipts and traces by their hashes, so that a
- * reorganisation cannot mix them. A block comes from one upstream whole, so that whoever is wrong about it is known.
+ * reorganisation cannot mix them. All of a block comes from one upstream, so that a fault can be attributed to it.
  * Rejects only when aborted.
  */
 export async function fetchFromNode(
@@ -45,7 +45,7 @@ export async function fetchFromNode(
     }
     bytes.set(number, answer.ok ? answer.bytes : 0);
     blocks.push(read);
-    // A head that was never asked for stays unknown: this is only one block that the upstream has.
+    // A head that was never asked for stays unknown: this only shows that the upstream has this block.
     if (node.head !== null && number > node.head) node.head = number;
   }
 
@@ -119,7 +119,7 @@ async function addTraces(
 ): Promise<void> {
   const read = new Map<BlockFacts, ReadTraces>();
   const { traces } = node.capabilities;
-  // trace_block also tells the rewards of a proof-of-work block without transactions; debug tracers know only
+  // trace_block also returns the rewards of a proof-of-work block without transactions; debug tracers return only
   // transactions.
   const wanted = blocks.filter(
     (block) =>
@@ -149,7 +149,7 @@ async function addTraces(
   }
 }
 
-/** Closes the connection of traces that nobody will read. */
+/** Closes the connection of traces that will not be read. */
 function dropStream(block: FetchedBlock): void {
   if (block.traces === undefined || Array.isArray(block.traces)) return;
   void block.traces[Symbol.asyncIterator]().return?.();

@@ -163,7 +163,7 @@ describe('probe', () => {
     const nodes = await Promise.all(
       [1, 2].map(() => use.node(serveChain(smallChain({ transactions: () => 1 })))),
     );
-    // No request is answered before all of its round trip are there.
+    // No request is answered before all of its round trip have arrived.
     const waiting: (() => void)[] = [];
     const rounds: string[][] = [];
     let round: string[] = [];

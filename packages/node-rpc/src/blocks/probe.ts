@@ -9,18 +9,18 @@ import { askCapable } from './ask-capable.js';
 import { checkReceipts, isFault, type ReadBlock, readBlock } from './read-block.js';
 import { readTraces } from './read-traces.js';
 
-/** Blocks behind the head: its receipts and traces are surely there, and it is not pruned yet. */
+/** Blocks behind the head: such a block has its receipts and traces, and is not pruned yet. */
 const BEHIND_HEAD = 3;
-/** How many blocks are looked at for one that has transactions, which says more. */
+/** How many blocks are searched for one with transactions, which shows more. */
 const LOOK_BACK = 8;
-/** A node that was just started may need a moment. */
+/** An upstream that was just started may need a moment. */
 const TRIES = 3;
 const BACK_OFF_MS = 200;
 
 /**
  * Asks every upstream for its chain id, its head and, on a recent block, for what `wish` needs.
  *
- * Throws NODE_WRONG_CHAIN, NODE_METHOD_MISSING, or the error of the first upstream where none can be used.
+ * Throws NODE_WRONG_CHAIN, NODE_METHOD_MISSING, or the error of the first upstream if none can be used.
  */
 export async function probeNodes(
   nodes: readonly UpstreamNode[],
@@ -43,7 +43,7 @@ export async function probeNodes(
   );
   if (faults.some((fault) => fault === null)) return;
   const errors = faults.map((fault) => (fault as Fault).error);
-  // A chain that is wrong is said first: it will not go away by itself.
+  // A wrong chain is reported first: it does not go away by itself.
   const wrong = errors.find((error) => error.code === 'NODE_WRONG_CHAIN');
   const first = wrong ?? errors.find((error) => error.code === 'NODE_METHOD_MISSING') ?? errors[0];
   if (first === undefined) {
@@ -81,7 +81,7 @@ async function probeNode(
   }
 }
 
-/** Three round trips: who it is and its head; some recent blocks; receipts and traces of one of them. */
+/** Three round trips: chain id and head; some recent blocks; receipts and traces of one of them. */
 async function probeOnce(
   node: UpstreamNode,
   network: Network,
@@ -121,7 +121,7 @@ async function probeMethods(
       return null;
     });
   await Promise.all([wish.receipts ? receipts() : undefined, wish.traces ? traces() : undefined]);
-  // Any other failure (a pruned block, a timeout) says nothing about the methods: those are then asked as if there.
+  // Any other failure (a pruned block, a timeout) says nothing about the methods: they are assumed to exist.
   if (offers(node, wish)) return null;
   const lacks = node.capabilities.receipts.mode === null ? 'receipts' : 'traces';
   return makeFault(
@@ -138,7 +138,7 @@ async function probeMethods(
   );
 }
 
-/** A block a little behind the head, with transactions if there is one nearby; null where none can be had. */
+/** A block a little behind the head, with transactions if there is one nearby; null if none is available. */
 async function recentBlock(
   node: UpstreamNode,
   head: number,
@@ -149,7 +149,7 @@ async function recentBlock(
   for (let number = newest; number > Math.max(-1, newest - LOOK_BACK); number -= 1) {
     if (!numbers.includes(number)) numbers.push(number);
   }
-  // All at once, and without the transactions themselves: their hashes say enough.
+  // All at once, and with transaction hashes only.
   const answers = await node.callAll(numbers.map(headerCall), context);
   let found: ReadBlock | null = null;
   for (const [index, answer] of answers.entries()) {
@@ -164,7 +164,7 @@ async function recentBlock(
 
 const CLIENT_LENGTH = 128;
 
-/** Notes what the upstream calls itself: one line of at most 128 printable characters. Rejects only when aborted. */
+/** Notes the client version: one line of at most 128 printable characters. Rejects only when aborted. */
 async function askClient(node: UpstreamNode, context: CallContext): Promise<void> {
   const [answer] = await node.callAll(
     [{ method: 'web3_clientVersion', params: [], weight: 1, learnedAs: 'client' }],

@@ -3,16 +3,16 @@ import type { BlockFacts, Mode } from '../calls/capabilities.js';
 import type { UpstreamNode } from '../calls/node.js';
 import { type Fault, makeFault } from '../upstream/fault.js';
 
-/** A block as far as fetching needs to know it. */
+/** The parts of a block that fetching needs. */
 export interface ReadBlock extends BlockFacts {
   block: Record<string, unknown>;
-  /** Nothing can have been traced: no transactions, and no reward since the merge set the difficulty to 0. */
+  /** There are no traces: no transactions, and no reward since the merge set the difficulty to 0. */
   untraceable: boolean;
 }
 
 /**
- * Reads the answer of eth_getBlockByNumber: only what the next calls rest on is checked. `hashesOnly` where the
- * transactions themselves were not asked for.
+ * Reads the answer of eth_getBlockByNumber and checks only what the next calls depend on. `hashesOnly`: only the
+ * hashes of the transactions were requested.
  */
 export function readBlock(
   node: UpstreamNode,
@@ -55,17 +55,16 @@ export function readBlock(
     number,
     hash,
     transactionHashes,
-    // Genesis has neither transactions nor a reward, and several nodes answer an error for tracing it.
+    // Genesis has neither transactions nor a reward, and several node programs return an error for tracing it.
     untraceable: transactionHashes.length === 0 && (pastMerge || number === 0),
   };
 }
 
-/** Whether what was read is a fault. */
 export function isFault(read: ReadBlock | Fault): read is Fault {
   return 'error' in read && 'action' in read;
 }
 
-/** What is wrong with the receipts of a block, or null. That they are the right ones is for the proofs to say. */
+/** The fault of the form of a block's receipts, or null. The proofs show whether they are the right ones. */
 export function checkReceipts(
   node: UpstreamNode,
   mode: Mode,
@@ -88,17 +87,17 @@ export function checkReceipts(
   return checkBlockHash(asked, receipts[0], block);
 }
 
-/** The receipts of a block from the answers to its calls; null where they are no list. */
+/** The receipts of a block from the answers to its calls; null if they are no list. */
 export function receiptsOf(answers: readonly Extract<Answer, { ok: true }>[]): unknown[] | null {
   const only = answers.length === 1 ? answers[0] : undefined;
   if (only === undefined) return answers.map((answer) => answer.value);
   if (Array.isArray(only.value)) return only.value as unknown[];
   if (only.value === null) return [];
-  // One transaction, asked by itself.
+  // One call per transaction.
   return typeof only.value === 'object' ? [only.value] : null;
 }
 
-/** A record that names another block than the one it was asked for: the chain was reorganised in between. */
+/** A record that names another block than the requested one: the chain was reorganised in between. */
 export function checkBlockHash(
   asked: Parameters<typeof makeFault>[0],
   record: unknown,

@@ -5,12 +5,12 @@ import { type Fault, makeFault } from '../upstream/fault.js';
 import { flattenCallFrame } from './flatten-traces.js';
 import { checkBlockHash } from './read-block.js';
 
-/** The traces of a block, or what is wrong with them. */
+/** The traces of a block, or their fault. */
 export type ReadTraces =
   | { ok: true; traces: unknown[] | AsyncIterable<unknown> }
   | { ok: false; fault: Fault | 'refused' };
 
-/** Reads the answer to one trace call into the shape of trace_block, whichever tracer gave it. */
+/** Converts the answer to one trace call, of any tracer, to the shape of trace_block. */
 export function readTraces(
   node: UpstreamNode,
   mode: TraceMode,
@@ -55,7 +55,7 @@ export function readTraces(
   return { ok: true, traces };
 }
 
-/** One transaction of a debug answer: `{result, txHash}`; geth puts an error in the place of a result it has not. */
+/** One transaction of a debug answer: `{result, txHash}`; geth puts an error in place of a missing result. */
 function readTransaction(
   element: unknown,
   index: number,
@@ -76,7 +76,7 @@ function readTransaction(
   }
   const { result } = entry;
   if (mode.shape === 'flatCallTracer') {
-    // A node that does not know the tracer may answer with an empty object for every transaction.
+    // An upstream that does not know the tracer may return an empty object for every transaction.
     return Array.isArray(result) ? { traces: result as unknown[] } : { fault: 'refused' };
   }
   if (typeof result !== 'object' || result === null || Array.isArray(result) || !('type' in result)) {
@@ -92,7 +92,7 @@ function readTransaction(
   };
 }
 
-/** A generator that was never begun runs no finally: what it would have read is closed here. */
+/** A generator that was never started runs no `finally`: its source is closed here. */
 function closingBoth(
   traces: AsyncGenerator<unknown>,
   elements: AsyncIterable<unknown>,
@@ -109,7 +109,7 @@ function closingBoth(
   };
 }
 
-/** The same element by element; reading stops and the connection is closed at the first that is wrong. */
+/** The same, element by element; the first invalid one ends the reading and closes the connection. */
 async function* streamTraces(
   elements: AsyncIterable<unknown>,
   mode: TraceMode,

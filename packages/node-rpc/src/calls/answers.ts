@@ -7,25 +7,25 @@ import { retryAfterMs } from '../upstream/verdict.js';
 import { type Answer, type Call, describeCalls } from './call.js';
 import { openStreamedAnswer } from './stream-answer.js';
 
-/** Of an answer that is no success only the start is of interest. */
+/** Only the start of an answer that is no success is read. */
 const ERROR_BODY_BYTES = 1_048_576;
-/** Receipts and single objects beyond the body limit are put together up to this many times it. */
+/** Receipts and single objects beyond the body limit are assembled up to this multiple of it. */
 const ASSEMBLE_FACTOR = 8;
-/** A streamed answer that nobody reads for this many timeouts loses its connection. */
+/** A streamed answer that is not read for this many timeouts loses its connection. */
 const IDLE_FACTOR = 10;
 
-/** What reading an answer needs to know about its request. */
+/** The facts of a request that reading its answer needs. */
 interface ReadOptions {
   label: NodeLabel;
   scope: Scope;
   firstId: number;
   maxBodyBytes: number;
   timeoutMs: number;
-  /** The clock's time, for Retry-After dates. */
+  /** Current time, for Retry-After dates. */
   now: number;
 }
 
-/** Turns an HTTP answer into what came of each call. Rejects only when aborted. */
+/** Returns the outcome of each call of an HTTP answer. Rejects only when aborted. */
 export async function readHttpAnswer(
   http: HttpAnswer,
   calls: readonly Call[],
@@ -43,7 +43,7 @@ export async function readHttpAnswer(
   if (body.whole) {
     const place = { label, firstId, status, wait: retryAfterMs(http.retryAfter, now) };
     if (status === 200) return readAnswers(body.bytes, calls, place);
-    // Some nodes put a proper JSON-RPC error under a failing status, which says more.
+    // Some node programs send a JSON-RPC error with a failing status; the error says more.
     if (body.bytes.length < ERROR_BODY_BYTES) {
       const said = readAnswers(body.bytes, calls, place);
       const [first] = said;
@@ -106,21 +106,20 @@ export function writeRequest(calls: readonly Call[], firstId: number): string {
   return JSON.stringify(only === undefined ? calls.map(one) : one(only, 0));
 }
 
-/** Parses a body; from latin1 where it is ASCII, which V8 does twice as fast as from UTF-8. Throws SyntaxError. */
+/** Parses a body; ASCII is read as latin1, which V8 does twice as fast as UTF-8. Throws SyntaxError. */
 function parseJson(body: Buffer): unknown {
   return JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'));
 }
 
-/** What answers are read by. */
 interface AnswerPlace {
   label: NodeLabel;
   firstId: number;
   status: number;
-  /** What the upstream asked to wait, in milliseconds. */
+  /** The wait that the upstream asked for, in milliseconds. */
   wait?: number | undefined;
 }
 
-/** Matches a body to the calls it should answer; never throws. */
+/** Matches the answers in a body to their calls; never throws. */
 function readAnswers(body: Buffer, calls: readonly Call[], place: AnswerPlace): Answer[] {
   const { firstId, label } = place;
   const asked: Asked = { label, what: describeCalls(calls), block: calls[0]?.block };
@@ -183,7 +182,7 @@ function readItem(
   return { ok: true, value: item.result, bytes };
 }
 
-/** The fault of a body that is not JSON: HTML, nothing, text, or JSON that breaks off. */
+/** The fault of a body that is not JSON: HTML, nothing, text, or truncated JSON. */
 function notJsonFault(body: Buffer, asked: Asked, calls: number, cause: unknown): Fault {
   const text = body.subarray(0, 400).toString('utf8').trim();
   const quote = asked.label.quote(text.slice(0, 60));

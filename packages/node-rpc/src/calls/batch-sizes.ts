@@ -1,24 +1,24 @@
 import type { Clock } from '@packhouse/runtime';
 
-/** How many calls share a request, learned from what works, for each method by itself. */
+/** The number of calls in one request, learned for each method. */
 export interface BatchSizes {
   /** Cuts calls of one method into batches by their expected bytes. */
   plan<C extends { weight: number }>(method: string, calls: readonly C[]): C[][];
-  /** How many calls of weight 1 would share the next request. */
+  /** How many calls of weight 1 fit into the next request. */
   size(method: string): number;
-  /** Tells of a batch that came back whole. */
+  /** Reports a batch that was answered completely. */
   succeeded(method: string, batch: { calls: number; weight: number; bytes: number; elapsedMs: number }): void;
-  /** Tells of a batch that was too much: at most half as many calls from now on. */
+  /** Reports a batch that was too large: at most half as many calls from now on. */
   tooMuch(method: string, calls: number): void;
 }
 
 const START = 16;
 const LARGEST = 100;
-/** Answers of about this many bytes keep the overhead of a request small; one call above half of it goes alone. */
+/** Answers of about this many bytes keep the overhead of a request small; a call above half of it is sent alone. */
 const TARGET_BYTES = 400_000;
-/** What a batch may take, beside the best seen, and still count as quick. */
+/** The time of a batch, relative to the best seen, up to which it counts as quick. */
 const QUICK_MS = 2_000;
-/** After this long a size that was too much once is tried again. */
+/** After this time a size that was too large is tried again. */
 const CEILING_MS = 300_000;
 
 interface Learned {
@@ -29,7 +29,7 @@ interface Learned {
   bestMs: number;
 }
 
-/** Makes the memory of one upstream; `largest` is its rate limit where it has one. */
+/** Creates the batch sizes of one upstream; `largest` is its rate limit if it has one. */
 export function createBatchSizes(options: { clock: Clock; largest?: number }): BatchSizes {
   const largest = Math.min(LARGEST, options.largest ?? LARGEST);
   const methods = new Map<string, Learned>();
@@ -75,7 +75,7 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
     succeeded: (method, batch) => {
       const memory = learned(method);
       const each = batch.bytes / Math.max(1, batch.weight);
-      // Growth is believed at once, shrinking slowly: too small a batch costs little, too large a one memory.
+      // Growth counts at once, shrinking slowly: too small a batch costs little, too large a one costs memory.
       memory.bytesPerWeight =
         memory.bytesPerWeight === null || each > memory.bytesPerWeight
           ? each
@@ -84,7 +84,7 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
       if (options.clock.now() - memory.ceilingSince > CEILING_MS) memory.ceiling = largest;
       const quick = batch.elapsedMs <= Math.max(QUICK_MS, 2 * memory.bestMs);
       if (batch.calls >= memory.cap && batch.bytes < TARGET_BYTES && quick) {
-        // Below a size that was too much, half the way to it; else twice as many.
+        // Half the way to a size that was too large, else twice as many.
         memory.cap =
           memory.ceiling < largest
             ? memory.cap + Math.ceil((memory.ceiling - memory.cap) / 2)

@@ -1,19 +1,19 @@
-/** Bytes that are being fetched or wait for their reader, bounded for a whole source. */
+/** A bound on the bytes that are in flight or wait for their reader, for a whole source. */
 export interface ByteBudget {
   readonly used: number;
-  /** Takes bytes that are expected, or null where they do not fit. `urgent` ones always fit. */
+  /** Reserves expected bytes; null if they do not fit. `urgent` ones always fit. */
   reserve(bytes: number, urgent: () => boolean): ByteLease | null;
-  /** Looks again at who may go on, after something became urgent. */
+  /** Checks again which shares may continue, after one became urgent. */
   wake(): void;
 }
 
 /** A share of the budget. */
 export interface ByteLease {
   /**
-   * Counts bytes that came. Undefined where the share still fits; else a promise to wait on before more is read.
+   * Counts received bytes. Undefined if the share still fits, else a promise to await before reading more.
    */
   came(bytes: number, signal: AbortSignal): Promise<void> | undefined;
-  /** Sets the share to what is really held. */
+  /** Sets the share to the bytes really held. */
   settle(bytes: number): void;
   release(): void;
 }

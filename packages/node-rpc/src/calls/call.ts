@@ -6,27 +6,27 @@ export interface Call {
   params: readonly unknown[];
   /** The block it is about, for messages. */
   block?: number;
-  /** Expected size of the answer, relative to other calls of this method (1 where unknown). */
+  /** Expected size of the answer, relative to other calls of this method (1 if unknown). */
   weight: number;
   /**
-   * Sizes and latencies are learned for each method by itself; calls of another nature (the head, without its
-   * transactions) are learned about under this name instead.
+   * Sizes and latencies are learned per method; calls of another nature (the head, without its transactions) are
+   * learned under this name instead.
    */
   learnedAs?: string;
   /**
-   * What becomes of an answer beyond the body limit: `elements` hands the result array on piece by piece,
-   * `assemble` puts it together up to the hard limit, absent refuses it.
+   * How an answer beyond the body limit is handled: `elements` streams the result array, `assemble` collects it up to
+   * the hard limit, absent refuses it.
    */
   oversize?: 'elements' | 'assemble';
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 export type Answer =
   | { ok: true; value: unknown; elements?: undefined; bytes: number }
   | { ok: true; value?: undefined; elements: AsyncIterable<unknown>; bytes: number }
   | { ok: false; fault: Fault };
 
-/** What is asked, in words: `eth_getBlockByNumber for block 17`. */
+/** The call in words: `eth_getBlockByNumber for block 17`. */
 export function describeCalls(calls: readonly Call[]): string {
   const first = calls[0];
   if (first === undefined) return 'nothing';

@@ -1,6 +1,6 @@
 import type { Call } from './call.js';
 
-/** The facts of a block that its receipts and traces are asked and checked by. */
+/** The facts of a block that are used to ask for and check its receipts and traces. */
 export interface BlockFacts {
   number: number;
   hash: string;
@@ -12,7 +12,7 @@ export interface Mode {
   /** For logs and tables. */
   name: string;
   method: string;
-  /** The calls that give them all: one, or one a transaction. */
+  /** The calls that return them all: one, or one per transaction. */
   calls(block: BlockFacts): Call[];
 }
 
@@ -20,7 +20,7 @@ export interface TraceMode extends Mode {
   shape: 'trace_block' | 'flatCallTracer' | 'callTracer';
 }
 
-/** What one upstream can do; learned by asking, in the order of the lists below. */
+/** The capabilities of one upstream, learned by asking, in the order of the lists below. */
 export interface Capabilities {
   receipts: Capability<Mode>;
   traces: Capability<TraceMode>;
@@ -28,24 +28,24 @@ export interface Capabilities {
   finalizedTag: boolean | null;
 }
 
-/** The best way that was not refused so far. */
+/** The best way that was not refused yet. */
 export interface Capability<M extends Mode> {
   /** The way to ask; null when every way was refused. */
   readonly mode: M | null;
-  /** Whether it has given an answer. */
+  /** Whether it has been answered. */
   readonly confirmed: boolean;
   confirm(mode: M): void;
-  /** Goes on to the next way, of another method where this one is missing, if `mode` is still the present one. */
+  /** Selects the next way if `mode` is still current; a way of another method if this method is missing. */
   demote(mode: M, methodMissing: boolean): void;
-  /** Forgets what was refused. */
+  /** Forgets the refusals. */
   reset(): void;
 }
 
 const hex = (number: number): string => `0x${number.toString(16)}`;
 
 /**
- * By hash first, so that a reorganisation between two calls cannot mix two blocks. The EIP-1898 object is for nodes
- * that take no bare hash.
+ * By hash first, so that a reorganisation between two calls cannot mix two blocks. The EIP-1898 object is for upstreams
+ * that accept no bare hash.
  */
 const RECEIPT_MODES: readonly Mode[] = [
   receiptsMode('eth_getBlockReceipts by hash', (block) => block.hash),
@@ -65,7 +65,7 @@ const RECEIPT_MODES: readonly Mode[] = [
   },
 ];
 
-/** trace_block takes only a number: what it answers is compared with the block's hash. */
+/** trace_block takes only a number: its answer is compared with the block's hash. */
 const TRACE_MODES: readonly TraceMode[] = [
   {
     name: 'trace_block',
@@ -118,12 +118,12 @@ function debugMode(tracer: 'flatCallTracer' | 'callTracer', tracerConfig: object
   };
 }
 
-/** Answers grow with the transactions; an empty block has an envelope too. */
+/** Answers grow with the number of transactions; even an empty block has an envelope. */
 function weigh(block: BlockFacts): number {
   return 1 + block.transactionHashes.length;
 }
 
-/** The capabilities of an upstream that was not asked yet: the best of everything, until it refuses. */
+/** The capabilities of an upstream that was not asked yet: the best ways, until it refuses them. */
 export function createCapabilities(): Capabilities {
   return {
     receipts: createCapability(RECEIPT_MODES),

@@ -7,27 +7,27 @@ import { createRateWindow } from '../upstream/rate-window.js';
 import { readHttpAnswer, writeRequest } from './answers.js';
 import type { Answer, Call } from './call.js';
 
-/** What came of one question; words of nodes have their credentials taken out. */
+/** The outcome of one call; credentials are removed from the upstream's messages. */
 export type ClientAnswer =
   | { kind: 'result'; value: unknown; ms: number }
-  /** A JSON-RPC error. `what` is a clause about the node, e.g. `refused the credentials with HTTP 401`. */
+  /** A JSON-RPC error. `what` is a clause about the upstream, e.g. `refused the credentials with HTTP 401`. */
   | { kind: 'error'; code: number; what: string; error: PackhouseError }
-  /** No JSON-RPC came. */
+  /** The answer was no JSON-RPC. */
   | { kind: 'failed'; what: string; error: PackhouseError };
 
-/** One upstream that is asked a question at a time, without failover: for commands that examine it. */
+/** One upstream, asked one call at a time without failover: for commands that examine it. */
 export interface UpstreamClient {
   call(method: string, params: readonly unknown[]): Promise<ClientAnswer>;
-  /** The same question so many times in one request: how many results came. */
+  /** Sends the same call that many times in one request; returns the number of results. */
   batch(size: number, method: string): Promise<number>;
   close(): Promise<void>;
 }
 
 const MAX_BODY_BYTES = 33_554_432;
-/** Questions under way at a time. */
+/** Calls in flight at most. */
 const CONNECTIONS = 4;
 
-/** Opens the connections; the upstream's own limit of requests a second is kept. Calls reject only when aborted. */
+/** Opens the connections; keeps the upstream's limit of requests a second. Calls reject only when aborted. */
 export function createUpstreamClient(parts: {
   upstream: Configured;
   clock: Clock;

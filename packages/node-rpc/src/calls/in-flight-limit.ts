@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 
-/** An adaptive ceiling of HTTP requests in flight: additive increase, multiplicative decrease. */
+/** An adaptive limit of HTTP requests in flight: additive increase, multiplicative decrease. */
 export interface InFlightLimit {
   /** How many may be in flight now. */
   readonly limit: number;
@@ -8,21 +8,21 @@ export interface InFlightLimit {
   readonly load: number;
   /**
    * Runs `task` when there is room. The task may call `release` before it ends: its request then no longer counts
-   * (an answer that waits for its reader must not keep others from being asked).
+   * (an answer that waits for its reader must not block other requests).
    */
   run<T>(task: (release: () => void) => Promise<T>): Promise<T>;
-  /** Tells of a request that went well: its method and how long it took. */
+  /** Reports a successful request: its method and how long it took. */
   succeeded(method: string, elapsedMs: number): void;
-  /** Tells of a request that began at `startedAt` (performance.now) and showed that the upstream is strained. */
+  /** Reports a request that began at `startedAt` (performance.now) and showed that the upstream is overloaded. */
   strained(startedAt: number): void;
 }
 
-/** An answer that takes this many times the best (and 20 ms more) means that requests queue over there. */
+/** An answer that takes this many times the best (and 20 ms more) means that requests queue at the upstream. */
 const SLOW_FACTOR = 3;
 
 /**
- * Makes a limit between 1 and `max` that starts at `start`, doubles every round until the first strain (as TCP's
- * slow start does), then grows by one a round.
+ * Creates a limit between 1 and `max` that starts at `start`, doubles every round until the first overload (like TCP
+ * slow start), then grows by one a round.
  */
 export function createInFlightLimit(options: {
   start: number;
@@ -60,7 +60,7 @@ export function createInFlightLimit(options: {
         );
       }),
     succeeded: (method, elapsedMs) => {
-      // The best creeps towards the present, so that a node that became slower for good is not held back for ever.
+      // The best moves slowly to the present value, so that an upstream that became slower is not limited for ever.
       const known = best.get(method) ?? elapsedMs;
       best.set(method, elapsedMs < known ? elapsedMs : known + (elapsedMs - known) * 0.02);
       if (elapsedMs > SLOW_FACTOR * known + 20) {
@@ -70,7 +70,7 @@ export function createInFlightLimit(options: {
       set(slowStart ? exact + 1 : exact + 1 / exact);
     },
     strained: (startedAt) => {
-      // What was in flight together fails together: one decrease for all of it.
+      // Requests that were in flight together fail together: one decrease for all of them.
       if (startedAt < lastDecrease) return;
       lastDecrease = performance.now();
       slowStart = false;

@@ -13,44 +13,44 @@ import { type Answer, type Call, describeCalls } from './call.js';
 import { type Capabilities, createCapabilities } from './capabilities.js';
 import { createInFlightLimit, type InFlightLimit } from './in-flight-limit.js';
 
-/** What a call is made for. */
+/** The context of a call. */
 export interface CallContext {
   scope: Scope;
-  /** The share of the byte budget that the answers count against. */
+  /** The share of the byte budget that the answers use. */
   lease?: ByteLease | undefined;
-  /** Small and waited for: goes past the limit of requests in flight. */
+  /** A small call whose answer is needed now: ignores the limit of requests in flight. */
   urgent?: boolean;
 }
 
-/** An upstream that blocks are fetched from, with everything that was learned about it. */
+/** An upstream that blocks are fetched from, with all that was learned about it. */
 export interface UpstreamNode extends Upstream {
   readonly capabilities: Capabilities;
   readonly sizes: BatchSizes;
   readonly limit: InFlightLimit;
-  /** What it calls itself; null until it said so. */
+  /** Its client version; null until known. */
   client: string | null;
-  /** Why it is not asked at all: another chain. */
+  /** Why it is never asked: another chain. */
   excluded: PackhouseError | null;
-  /** It was gone for a while, so it may have come back as another: it is asked for its chain id before anything else. */
+  /** It was unreachable, so another node may answer now: it is asked for its chain id before anything else. */
   chainDoubtful: boolean;
-  /** The head with which it was last known to be on the right branch, and when that was asked. */
+  /** Its head when it was last known to be on the right branch, and when that was asked. */
   confirmed: { hash: string; at: number } | null;
-  /** It has another block where one is final: asked last. */
+  /** It has another block in place of a final one: asked last. */
   offChain: boolean;
-  /** It failed a proof: asked last until then, in the clock's milliseconds. */
+  /** It failed a proof: asked last until this time, in the clock's milliseconds. */
   distrustedUntil: number;
   lies: number;
   lastFault: Fault | null;
   requests: number;
   errors: number;
-  /** Milliseconds until it may be asked; 0 now, Infinity while the one probe of an open circuit is out. */
+  /** Milliseconds until it may be asked; 0 now, Infinity while the one probe of an open circuit is in flight. */
   waitMs(): number;
   /**
-   * Asks for the chain id, once for all who wait for it at the same time: null where it is the network's. A node of
-   * another chain is excluded, one that does not say stays doubtful.
+   * Asks for the chain id, once for all callers at the same time; null if it is the network's. An upstream of another
+   * chain is excluded, one that does not answer stays doubtful.
    */
   askChain(scope: Scope): Promise<Fault | null>;
-  /** Calls of one method, in batches of a size that works here. Rejects only when aborted. */
+  /** Sends calls of one method, in batches of a size that works here. Rejects only when aborted. */
   callAll(calls: readonly Call[], context: CallContext): Promise<Answer[]>;
 }
 
@@ -61,7 +61,7 @@ interface UpstreamNodeOptions {
   metrics: CallMetrics;
   maxBodyBytes: number;
   timeoutMs: number;
-  /** Called whenever more may be asked than before. */
+  /** Called whenever more requests are allowed than before. */
   onRoom: () => void;
 }
 
@@ -154,7 +154,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     const elapsedMs = performance.now() - startedAt;
     metrics.took(name, method, elapsedMs / 1_000);
     self.answeredAfter(elapsedMs);
-    // The next request may go out while this answer is parsed.
+    // The next request may be sent while this answer is parsed.
     release();
 
     const answers = await readHttpAnswer(answer, calls, {
@@ -178,7 +178,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
         bytes: answers.reduce((sum, answer) => sum + (answer.ok ? answer.bytes : 0), 0),
         elapsedMs,
       });
-      // After the sizes: more room at once starts more requests, of the size that was just learned.
+      // After the sizes: more room starts more requests at once, of the size that was just learned.
       limit.succeeded(subject, elapsedMs);
     }
     const worst = [...faults].find((fault) => fault.action === 'shrink') ?? [...faults][0];
@@ -227,7 +227,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
         if (rate !== undefined) await rate.take(batch.length, signal);
         const send = async (release: () => void): Promise<Answer[]> => {
           signal.throwIfAborted();
-          // What waited for its turn while the upstream went down is not sent after the others.
+          // Calls that were queued while the upstream failed are not sent.
           if (circuit.state === 'open' && node.lastFault !== null) return refuse(batch, node.lastFault);
           const probe = circuit.enter();
           return request(batch, callContext, release).finally(probe.leave);
@@ -242,7 +242,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
         }
         const first = again[0] === undefined ? undefined : answers[positions.get(again[0]) as number];
         const rateLimited = first?.ok === false && first.fault.error.code === 'NODE_RATE_LIMITED';
-        // Whoever asked decides when to go on against a rate limit or a node that rests.
+        // The caller decides when to continue after a rate limit or while the upstream rests.
         if (again.length === 0 || rateLimited || circuit.state !== 'closed') return;
         await runAll(again);
       };
@@ -256,14 +256,14 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
   return node;
 }
 
-/** Makes a question that is asked once for all who ask it at the same time. Rejects only when the asker is aborted. */
+/** Shares one request among all callers at the same time. Rejects only when the caller is aborted. */
 function shareQuestion<T>(ask: (scope: Scope) => Promise<T>): (scope: Scope) => Promise<T> {
   let asking: Promise<T> | undefined;
   const shared = (scope: Scope): Promise<T> => {
     asking ??= ask(scope).finally(() => {
       asking = undefined;
     });
-    // Whoever asked first may have been let go: that is no answer to the others.
+    // The first caller may have been aborted: that is no answer for the others.
     return asking.catch(() => {
       scope.signal.throwIfAborted();
       return shared(scope);
@@ -272,10 +272,10 @@ function shareQuestion<T>(ask: (scope: Scope) => Promise<T>): (scope: Scope) => 
   return shared;
 }
 
-/** Everything a node of this network is asked first. */
+/** The first call to every upstream of this network. */
 const CHAIN_ID_CALL: Call = { method: 'eth_chainId', params: [], weight: 1, learnedAs: 'chain id' };
 
-/** What is wrong with an answer to eth_chainId, or null if it is the network's. */
+/** The fault of an answer to eth_chainId; null if it is the network's. */
 function checkChainId(label: NodeLabel, network: Network, answer: Answer): Fault | null {
   if (!answer.ok) return answer.fault;
   const asked = { label, what: 'eth_chainId' };

@@ -38,7 +38,7 @@ describe('an answer beyond the body limit', () => {
     const streamed = use.source([testUpstream(node.url)], { maxBodyBytes: LIMIT }).source;
     const expected = await whole.fetchBlock(7, { receipts: false, traces: true });
     expect(expected.traces).toHaveLength(501);
-    // The block itself is beyond the limit too, and put together.
+    // The block itself is beyond the limit too, and assembled.
     const block = await streamed.fetchBlock(7, { receipts: false, traces: true });
     expect(block.block).toEqual(expected.block);
     expect(await read(block.traces)).toEqual(expected.traces);

@@ -6,30 +6,30 @@ import { jsonParser } from 'stream-json/parser.js';
 import { type Asked, type Fault, makeFault, rpcFault, transportFault } from '../upstream/fault.js';
 import type { BodyRest } from '../upstream/http.js';
 
-/** What a streamed answer turned out to be. */
+/** The outcome of a streamed answer. */
 export type StreamedAnswer =
   | { kind: 'fault'; fault: Fault }
-  /** A result that is no array, or was to be assembled. */
+  /** A result that is no array, or that had to be assembled. */
   | { kind: 'value'; value: unknown; bytes: number }
   /** The elements of the result array, to be read once; they reject with a PackhouseError. */
   | { kind: 'elements'; elements: AsyncIterableIterator<unknown> };
 
-/** A body too long to be held: the pieces read so far and the rest on its socket. */
+/** A body too long for memory: the pieces read so far and the rest on its socket. */
 interface StreamedBody {
   start: Buffer[];
   rest: BodyRest;
   id: number;
   method: string;
   asked: Asked;
-  /** Aborting destroys the connection; its reason is what the elements then reject with. */
+  /** Aborting destroys the connection; the elements then reject with its reason. */
   signal: AbortSignal;
-  /** Put an array together as well, instead of handing its elements on. */
+  /** Assemble an array too, instead of streaming its elements. */
   assemble: boolean;
   /** One element may have this many bytes; above: NODE_ANSWER_TOO_LARGE. */
   elementBytes: number;
-  /** What is put together may have this many. */
+  /** An assembled result may have this many bytes. */
   valueBytes: number;
-  /** A reader that asks for nothing this long loses its connection. */
+  /** A reader that reads nothing for this long loses its connection. */
   idleMs: number;
   /** Called once when the connection is no longer needed. */
   ended: () => void;
@@ -38,10 +38,10 @@ interface StreamedBody {
 type Item = { type: 'array' } | { type: 'element' | 'value' | 'error' | 'id'; value: unknown };
 
 /**
- * Reads a JSON-RPC answer with stream-json, a piece of the body at a time and only when asked.
+ * Reads a JSON-RPC answer with stream-json, one piece of the body at a time and only on demand.
  *
- * It is parser → pick `result` → elements, driven by hand: stream-chain's streams would read ahead of their reader
- * and could not tell an error object or a null result from an empty array.
+ * The steps are parser → pick `result` → elements, driven by hand: stream-chain's streams would read ahead of their
+ * reader, and could not distinguish an error object or a null result from an empty array.
  */
 export async function openStreamedAnswer(body: StreamedBody): Promise<StreamedAnswer> {
   const reader = createItemReader(body);
@@ -145,7 +145,7 @@ function createItemReader(body: StreamedBody): ItemReader {
   const parse = jsonParser({ packValues: true, streamValues: false });
   const walk = createWalker(body);
   const start = [...body.start];
-  // The replayed pieces are let go one by one; whoever else holds the list must not keep them.
+  // The replayed pieces are released one by one; other references to the list must not keep them.
   body.start.length = 0;
   start.reverse();
   let queue: Item[] = [];
@@ -232,7 +232,7 @@ interface Walker {
   sawArray(): boolean;
 }
 
-/** Follows the tokens of one envelope and cuts out what matters. */
+/** Follows the tokens of one envelope and extracts the result or error. */
 function createWalker(body: StreamedBody): Walker {
   const assembler = new Assembler();
   let place: 'outside' | 'envelope' | 'result' = 'outside';
@@ -279,7 +279,7 @@ function createWalker(body: StreamedBody): Walker {
   return Object.assign(walk, { sawArray: () => array });
 }
 
-/** Carries a fault through the reader; never leaves this file. */
+/** Carries a fault through the reader; never thrown out of this file. */
 class StreamFault extends Error {
   readonly fault: Fault;
   constructor(fault: Fault) {

@@ -17,14 +17,14 @@ interface ForwarderOptions {
   context: Context;
 }
 
-/** Blocks behind the best head at which a node is asked after the others. */
+/** An upstream this many blocks behind the best head is asked after the others. */
 const LAG_BLOCKS = 3;
-/** A second node is asked when the first takes this many times as long as the method usually does, within the bounds. */
+/** A second upstream is asked if the first takes this multiple of the method's usual time, within the bounds. */
 const HEDGE_FACTOR = 4;
 const HEDGE_MIN_MS = 100;
 const HEDGE_MAX_MS = 3_000;
 
-/** Makes the pool of one network; heads are watched from now on. */
+/** Creates the pool of one network and starts to watch its heads. */
 export function createForwarder({ network, context }: ForwarderOptions): Forwarder {
   const metrics = createForwardMetrics(context.metrics, network.id);
   const times = createMethodTimes();
@@ -45,7 +45,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
     if (nodes.length === 1 && !(nodes[0] as ForwardNode).excluded) return nodes;
     const head = best((node) => node.head) ?? 0;
     const rank = (node: ForwardNode): number =>
-      // A node that rests is asked last rather than never.
+      // An upstream that rests is asked last rather than never.
       (rests(node) ? 1_000 : 0) +
       (node.head !== null && (node.head < head - LAG_BLOCKS || node.head < (request.block ?? 0)) ? 500 : 0) +
       node.priority;
@@ -64,7 +64,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
 
   return {
     async call(request) {
-      // One controller a try and none for the call.
+      // One controller per try, none for the call.
       const tries = new Set<CallController>();
       const stop = (reason: unknown): void => {
         for (const each of tries) each.abort(reason);
@@ -118,14 +118,14 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
   };
 }
 
-/** When a second node is asked beside one that takes long. */
+/** When a second upstream is asked beside a slow one. */
 interface Hedging {
   afterMs(method: string): number;
-  /** Whether it may be asked, which is counted. */
+  /** Whether a second one may be asked; counts the request. */
   begin(node: ForwardNode): boolean;
 }
 
-/** Asks one node after the other, and once a call the next one already when one takes long; the first answer wins. */
+/** Asks one upstream after another; once per call the next one already while one is slow. The first answer wins. */
 async function race(
   nodes: readonly ForwardNode[],
   request: ForwardRequest,
@@ -170,7 +170,7 @@ async function race(
       failure = worse(failure, outcome);
     }
   } finally {
-    // What is streamed on still has to be ended with the whole call.
+    // A streamed answer still has to end with the whole call.
     const several = tries.size > 1;
     for (const each of tries) {
       if (each === winner) continue;
@@ -180,7 +180,7 @@ async function race(
   }
 }
 
-/** The node's own words are worth more than that it had none; else the last failure tells. */
+/** An upstream's own error is preferred to the lack of an answer; else the last failure is returned. */
 function worse(
   before: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined,
   now: Extract<TryOutcome, { kind: 'elsewhere' }>,

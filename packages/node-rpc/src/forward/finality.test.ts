@@ -60,7 +60,7 @@ it.each<[string, () => unknown]>([
 it('takes nothing for final by its depth that is above what another node says', async () => {
   const [without, knowing] = [await node(at(60, () => null)), await node(at(60, final(40)))];
   let answering = false;
-  // The one that knows is slow at first: the other must not be believed until then.
+  // The upstream that knows the tag is slow at first: the other's depth must not count until then.
   knowing.intercept = async () => {
     await until(() => answering);
     return false;

@@ -11,11 +11,11 @@ import { postCall } from './post-call.js';
 export interface ForwardNode extends Upstream {
   finalized: number | null;
   inFlight: number;
-  /** It is on another chain: see `exclude`. */
+  /** On another chain: see `exclude`. */
   readonly excluded: boolean;
-  /** When it last told its chain, or that it cannot, in the clock's milliseconds; null: since it was gone it has not. */
+  /** When it last reported its chain, or that it cannot, in the clock's milliseconds; null: not since it was gone. */
   identifiedAt: number | null;
-  /** It turns out to be on another chain, or not to be any more: what it said until now does not count. */
+  /** Sets whether it is on another chain; its earlier answers about its head no longer count. */
   exclude(excluded: boolean): void;
   /** Rejects only when the signal is aborted. */
   tryOnce(request: ForwardRequest, signal: CallSignal): Promise<TryOutcome>;
@@ -40,10 +40,10 @@ export function createForwardNode(options: {
     context,
     connections: upstream.maxInFlight,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    // Every try has a signal that ends it.
+    // The signal of each try ends it.
     timeoutMs: 0,
     onRest: (rests) => {
-      // What comes back may be another node.
+      // Another node may answer after the rest.
       if (rests) node.identifiedAt = null;
       metrics.healthy(name, !rests && !node.excluded);
     },
@@ -51,16 +51,16 @@ export function createForwardNode(options: {
   const { circuit, http, rate } = self;
   const { headers, path, pool } = http;
 
-  /** Notes what a try says of the node that was ended before its answer came. */
+  /** Notes what a try that was ended before its answer shows about the upstream. */
   const givenUp = (request: ForwardRequest, reason: unknown, ms: number): void => {
     if (reason === OVERTAKEN) {
-      // It would have taken longer still.
+      // The real time would have been even longer.
       if (ms > (node.latencyMs ?? 0)) self.answeredAfter(ms);
-      // The one try of a node that rests has to succeed, or every call would wait for it first.
+      // The one try of an upstream that rests must succeed, or every call would wait for it first.
       if (circuit.state !== 'closed') self.failed('slower than another node');
     } else if (reason === TIMED_OUT) {
       metrics.asked(name, request.method, 'timeout', ms);
-      // Who was asked near the end only had no fair chance.
+      // An upstream that was asked near the end had too little time to be judged.
       if (2 * ms >= request.timeoutMs) self.failed('no answer in time');
     }
   };
@@ -141,7 +141,7 @@ export function createForwardNode(options: {
   return node;
 }
 
-/** Ends the span of a try: with an answer, with why another node has to be asked, or given up. */
+/** Ends the span of a try: answered, failed (another upstream has to be asked), or given up. */
 async function traced(span: Span, asking: Promise<TryOutcome>): Promise<TryOutcome> {
   try {
     const outcome = await asking;
@@ -157,25 +157,25 @@ async function traced(span: Span, asking: Promise<TryOutcome>): Promise<TryOutco
 }
 
 /**
- * Why a try is ended before its answer came, as the reason of its signal. Made once: an error a call is as dear as a
- * small answer. Any other reason is the client's, who went away.
+ * The reasons of the signal if a try ends before its answer. Created once: an error per call costs as much as a small
+ * answer. Any other reason means that the client disconnected.
  */
 
-/** The time of the whole call was up. */
+/** The call timed out. */
 export const TIMED_OUT = new Error('no node answered in time');
 
-/** Another node answered first. */
+/** Another upstream answered first. */
 export const OVERTAKEN = new Error('another node was faster');
 
-/** How long each method usually takes, whichever node is asked. */
+/** How long each method usually takes, over all upstreams. */
 interface MethodTimes {
-  /** A node answered after so many milliseconds. */
+  /** Records an answer that took so many milliseconds. */
   answered(method: string, ms: number): void;
   /** Smoothed milliseconds; 0 while unknown. */
   usual(method: string): number;
 }
 
-/** More than any family has; what comes beyond has no time of its own. */
+/** More methods than any family has; the time of further ones is not kept. */
 const MOST_METHODS = 256;
 
 export function createMethodTimes(): MethodTimes {

@@ -1,47 +1,47 @@
 import type { CallSignal, Span } from '@packhouse/runtime';
 
-/** One JSON-RPC call that goes through as it is. */
+/** One JSON-RPC call, forwarded unchanged. */
 export interface ForwardRequest {
-  /** As the nodes know it. */
+  /** The name that upstreams know. */
   method: string;
   /** JSON text of the parameters, sent byte for byte. */
   params: string;
-  /** Asking twice does no harm: only then it is tried again, tried elsewhere and hedged. */
+  /** Safe to send twice: only then it is retried, sent to other upstreams and hedged. */
   idempotent: boolean;
-  /** All tries together. */
+  /** For all tries together. */
   timeoutMs: number;
   /** Bytes of the result at most. */
   maxBytes: number;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer needed. */
   signal: CallSignal;
-  /** Highest block that the answer depends on: nodes that are not there yet are asked last. */
+  /** Highest block that the answer depends on: upstreams that have not reached it are asked last. */
   block?: number;
-  /** The whole result is wanted at once, however large (up to `maxBytes`): no body is streamed. */
+  /** The result is needed whole, up to `maxBytes`: no body is streamed. */
   whole?: boolean;
-  /** What it is part of; absent where nobody traces. */
+  /** The parent span; absent without tracing. */
   span?: Span;
 }
 
 /** JSON text of a result. */
 export interface ResultBody {
-  /** All of it, or its beginning. Where there are `pieces`, they are joined when this is read. */
+  /** All of it, or its beginning. If there are `pieces`, reading this joins them. */
   readonly bytes: Buffer;
-  /** All of a large one, as it came. */
+  /** All of a large result, as it was received. */
   readonly pieces?: readonly Buffer[];
-  /** What follows, at the reader's pace; null where `bytes` is all. Throws where the node breaks off. */
+  /** The rest, at the reader's pace; null if `bytes` is all. Throws if the upstream breaks off. */
   rest: AsyncIterable<Buffer> | null;
 }
 
-/** What came of a call. Errors of a node that another one would give as well are answers. */
+/** The outcome of a call. An error that every upstream would return is an answer. */
 export type ForwardAnswer =
   | { kind: 'result'; body: ResultBody; upstream: string }
-  /** `error` is the node's error object, byte for byte. */
+  /** `error` is the upstream's error object, byte for byte. */
   | { kind: 'error'; error: Buffer; code: number; message: string; upstream: string }
   | {
       kind: 'failed';
-      /** timeout: nobody answered in time. unavailable: nobody could be asked. nonsense: no JSON-RPC. */
+      /** timeout: no upstream answered in time. unavailable: none could be asked. nonsense: no JSON-RPC. */
       reason: 'timeout' | 'unavailable' | 'nonsense' | 'too-large';
-      /** One sentence without addresses or credentials of nodes. */
+      /** One sentence without addresses or credentials of upstreams. */
       detail: string;
       retryAfterMs?: number;
     };
@@ -57,9 +57,9 @@ interface ForwardStatus {
 
 /** The upstreams of one network as the gateway uses them. */
 export interface Forwarder {
-  /** Asks the best upstream, others where that helps. Rejects only when `signal` is aborted. */
+  /** Calls the best upstream, and others if that helps. Rejects only when `signal` is aborted. */
   call(request: ForwardRequest): Promise<ForwardAnswer>;
-  /** The highest block that an upstream was seen to have; null while none was. */
+  /** The highest block seen on any upstream; null if none was. */
   head(): number | null;
   /** The highest block that is final; null while unknown. */
   finalized(): number | null;

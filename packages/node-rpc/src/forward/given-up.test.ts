@@ -11,7 +11,7 @@ it('rests a node that keeps silent, and counts each time', async () => {
   one.intercept = hang;
   const { forwarder, context } = forwarderTo([one, two]);
   for (let n = 0; n < 5; n++) {
-    // Shorter than it takes until a second node is asked.
+    // Shorter than the time after which a second upstream is asked.
     expect(await call(forwarder, { timeoutMs: 60 })).toMatchObject({ kind: 'failed', reason: 'timeout' });
   }
   expect(forwarder.status()[0]?.healthy).toBe(false);

@@ -5,23 +5,23 @@ import { asksForPause, judgeError, judgeStatus } from '../upstream/verdict.js';
 import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
 import type { ReadAnswer } from './read-answer.js';
 
-/** What one try gave: an answer for the client, or why another node should be asked. */
+/** The outcome of one try: an answer for the client, or why another upstream should be asked. */
 export type TryOutcome =
   | Extract<ForwardAnswer, { kind: 'result' | 'error' }>
-  /** Larger than the call may have, as it would be from every node. */
+  /** Larger than the call allows, as it would be from every upstream. */
   | { kind: 'failed'; reason: 'too-large'; detail: string }
   | {
       kind: 'elsewhere';
       reason: 'unavailable' | 'nonsense';
       detail: string;
       retryAfterMs?: number;
-      /** The node's own words: what the client gets where no other node can do better. */
+      /** The upstream's own error: the client gets it if no other upstream does better. */
       said?: Extract<ForwardAnswer, { kind: 'error' }>;
-      /** The request surely did not reach the node: it may be sent again, whatever it is. */
+      /** The request did not reach the upstream: any call may be sent again. */
       unsent: boolean;
     };
 
-/** Judges an answer by its HTTP status and what was read; `wait` is what it asked to wait, in milliseconds. */
+/** Judges an answer by its HTTP status and body; `wait` is the wait that it asked for, in milliseconds. */
 type Judge = (
   request: ForwardRequest,
   read: ReadAnswer,
@@ -30,14 +30,14 @@ type Judge = (
   startedAt: number,
 ) => TryOutcome;
 
-/** What clients hear of the operator's business with a node; what it said is for the operator. */
+/** Messages for clients about problems between operator and upstream; only the operator sees the upstream's text. */
 const TROUBLE: Partial<Record<Meaning, string>> = {
   'slow-down': 'the nodes ask for fewer requests',
   plan: 'the nodes do not let the gateway in',
   refused: 'the nodes do not let the gateway in',
 };
 
-/** Makes the judge of one upstream's answers. */
+/** Creates the judge of one upstream's answers. */
 export function createJudge(upstream: Upstream, family: Family): Judge {
   const { circuit, name, pause } = upstream;
   const note = (verdict: Verdict, why: string, wait: number | undefined, startedAt: number): void => {

@@ -10,11 +10,11 @@ import {
 } from './read-answer.js';
 import { findValue, type ValueStart } from './split-envelope.js';
 
-/** What a node answered to one HTTP request. */
+/** An upstream's answer to one HTTP request. */
 interface PostedAnswer {
   status: number;
   retryAfter: string | undefined;
-  /** `performance.now()` when the head was here. */
+  /** `performance.now()` when the headers had arrived. */
   headAt: number;
   read: ReadAnswer;
 }
@@ -25,19 +25,19 @@ interface PostOptions {
   body: string;
   /** Bytes of the result at most. */
   maxBytes: number;
-  /** The whole answer is wanted at once, however large. */
+  /** The answer is needed whole, however large. */
   whole: boolean;
 }
 
-/** Answers up to this size are read whole before a byte goes out, so that another node can be asked if this one breaks off. */
+/** Answers up to this size are read whole before any byte is sent on, so that a broken one can be asked for elsewhere. */
 const STREAM_FROM = 262_144;
-/** Bytes of a streamed answer that wait for their reader; above, the connection is not read. */
+/** Bytes of a streamed answer that may wait for their reader; above, the connection is not read. */
 const WAITING_BYTES = 131_072;
 
 /**
- * Posts one request and reads the answer: whole, or where it is larger than STREAM_FROM as a stream whose reader sets
- * the pace. Rejects when the connection fails, and with the signal's reason when that is aborted; the error has
- * `sent: true` where the node had begun to answer.
+ * Posts one request and reads the answer: whole, or if larger than STREAM_FROM as a stream at the pace of its reader.
+ * Rejects when the connection fails, and with the signal's reason when that is aborted. The error has `sent: true` if
+ * the upstream had begun to answer.
  *
  * undici's handlers are used rather than its `request`, whose streams cost more than everything else of a small call.
  */
@@ -84,7 +84,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     const reason = this.#signal.reason as Error;
     this.#end();
     this.#fail(reason);
-    // What is still waiting for a connection is aborted when it gets one.
+    // A request that still waits for a connection is aborted when it gets one.
     this.#controller?.abort(reason);
   };
 
@@ -128,7 +128,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
       }
     }
     if (whole || this.#length <= STREAM_FROM) return;
-    // Nobody would read the stream of an answer whose status says that it is none.
+    // The stream of an answer with a failing status would not be read.
     if (this.#found?.kind !== 'result' || this.#status !== 200) {
       this.#give({ kind: 'too-large' }, controller);
       return;
@@ -160,7 +160,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     return answerOf(this.#bytes(), maxBytes, this.#found ?? undefined);
   }
 
-  /** Nothing of an answer that is given but not streamed is read any more. */
+  /** Once an answer is returned and not streamed, nothing more of it is read. */
   #give(read: ReadAnswer, stopped?: Dispatcher.DispatchController): void {
     this.#settled = true;
     this.#pieces.length = 0;
@@ -190,7 +190,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What has come of a stream and is not read yet; one reader. */
+/** The received and unread bytes of a stream; one reader. */
 class ChunkQueue implements AsyncIterator<Buffer> {
   readonly #controller: Dispatcher.DispatchController;
   readonly #left: () => void;
@@ -238,7 +238,7 @@ class ChunkQueue implements AsyncIterator<Buffer> {
     }
   }
 
-  /** The reader goes away before the end. */
+  /** The reader stops before the end. */
   async return(): Promise<IteratorResult<Buffer, undefined>> {
     if (this.#state === 'open') {
       this.#state = new Error('nobody reads the answer any more');

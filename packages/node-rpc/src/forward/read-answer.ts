@@ -1,19 +1,19 @@
 import type { ResultBody } from './forwarder.js';
 import { envelopeBehind, findValue, TAIL_BYTES, type ValueStart } from './split-envelope.js';
 
-/** An answer as it was read: the value's bytes, still without judgement. */
+/** An answer as it was read: the value's bytes, not judged yet. */
 export type ReadAnswer =
   | { kind: 'result'; body: ResultBody }
   | { kind: 'error'; error: Buffer }
   | { kind: 'nonsense'; what: string }
   | { kind: 'too-large' };
 
-/** All that may stand before a value. */
+/** Length of all that may precede a value. */
 export const HEAD_BYTES = 4_096;
 
 export const NO_JSON_RPC: ReadAnswer = { kind: 'nonsense', what: 'something that is not JSON-RPC' };
 
-/** Reads an answer that is here to its end, without a copy; `found` where its value was found before. */
+/** Reads a complete answer without a copy; `found`: the place of its value, if already known. */
 export function answerOf(bytes: Buffer, maxBytes: number, found = findValue(bytes)): ReadAnswer {
   if (found === null) return NO_JSON_RPC;
   const behind = envelopeBehind(bytes.subarray(-TAIL_BYTES));
@@ -27,8 +27,8 @@ export function answerOf(bytes: Buffer, maxBytes: number, found = findValue(byte
 }
 
 /**
- * Reads a large answer that is here to its end, in pieces that are not joined unless somebody wants them so: a copy of
- * megabytes costs more than all the rest of handing them on. The first piece holds the beginning of the value.
+ * Reads a complete large answer, in pieces that are joined only if a caller needs that: a copy of megabytes costs more
+ * than all other work of forwarding. The first piece holds the beginning of the value.
  */
 export function answerOfPieces(pieces: readonly Buffer[], found: ValueStart, maxBytes: number): ReadAnswer {
   const value = [...pieces];
@@ -64,8 +64,8 @@ class PiecedBody implements ResultBody {
 }
 
 /**
- * A result of which only the beginning is here; what follows is handed on as it comes, without copies. The last bytes
- * are held back until it is known what of them is the envelope's.
+ * A result of which only the beginning has arrived; the rest is forwarded as it arrives, without copies. The last bytes
+ * are delayed until it is known which of them belong to the envelope.
  */
 export function streamedAnswer(
   bytes: Buffer,
@@ -101,7 +101,7 @@ export function streamedAnswer(
         }
       }
     } finally {
-      // What is not read to its end would keep its connection for ever.
+      // An answer that is not read to its end would keep its connection for ever.
       await chunks.return?.();
     }
     const behind = envelopeBehind(held);

@@ -7,14 +7,14 @@ export interface ValueStart {
 
 const [QUOTE, BACKSLASH, COLON, COMMA, OPEN, CLOSE] = [0x22, 0x5c, 0x3a, 0x2c, 0x7b, 0x7d];
 
-/** Nodes that answer with the members in another order put these behind the value. */
+/** Members that follow the value if a node program writes them in another order. */
 const BEHIND = /(?:\s*,\s*"(?:id|jsonrpc|error)"\s*:\s*(?:"[^"\\]*"|-?\d+|null))+\s*$/;
-/** Longer than all that may stand behind a value. */
+/** More bytes than may follow a value. */
 export const TAIL_BYTES = 128;
 
 /**
- * Finds `result` or `error` in the beginning of an answer (JSON-RPC 2.0, section 5) without parsing what it holds.
- * Null: more bytes are needed, or it is no answer; a beginning of 4 KiB always tells.
+ * Finds `result` or `error` in the beginning of an answer (JSON-RPC 2.0, section 5) without parsing the value. Null:
+ * more bytes are needed, or it is no answer; 4 KiB are always enough to decide.
  */
 export function findValue(bytes: Buffer): ValueStart | null {
   let at = skipSpace(bytes, 0);
@@ -39,7 +39,7 @@ export function findValue(bytes: Buffer): ValueStart | null {
   return null;
 }
 
-/** How many bytes at the end of `tail`, the last TAIL_BYTES of an answer, are not of its value; -1 where it breaks off. */
+/** How many bytes at the end of `tail`, the last TAIL_BYTES of an answer, follow its value; -1 if it is truncated. */
 export function envelopeBehind(tail: Buffer): number {
   let end = tail.length;
   while (end > 0 && isSpace(tail[end - 1] as number)) end -= 1;
@@ -59,7 +59,7 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Offset behind the closing quote, or -1. */
+/** Offset after the closing quote, or -1. */
 function endOfString(bytes: Buffer, open: number): number {
   for (let at = open + 1; at < bytes.length; at++) {
     if (bytes[at] === BACKSLASH) at += 1;
@@ -68,7 +68,7 @@ function endOfString(bytes: Buffer, open: number): number {
   return -1;
 }
 
-/** Offset behind a number or word, or -1 where it goes on or something else is there. */
+/** Offset after a number or word; -1 if it continues or is something else. */
 function endOfScalar(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at++) {
     const byte = bytes[at] as number;

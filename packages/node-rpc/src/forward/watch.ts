@@ -9,7 +9,7 @@ import {
 } from '../upstream/questions.js';
 import { type ForwardNode, TIMED_OUT } from './forward-node.js';
 
-/** Asks every node which chain it is on and how far it is, over and over, until the signal is aborted. */
+/** Asks every upstream for its chain and its head, repeatedly, until the signal is aborted. */
 export async function watchHeads(parts: {
   network: Network;
   nodes: readonly ForwardNode[];
@@ -44,13 +44,13 @@ export async function watchHeads(parts: {
   );
 }
 
-/** An address may lead to another node at any time. */
+/** How often the chain is checked: another node may answer at an address at any time. */
 const EVERY_MS = 60_000;
 
 /**
- * Asks a node for its chain when that is due: at the start, after it rested, and every minute. One of another chain is
- * not asked for anything else until it says otherwise; one that cannot tell is believed. Gives whether what the node
- * says counts: it has answered, and is not on another chain. Never rejects.
+ * Asks an upstream for its chain when that is due: at the start, after a rest, and every minute. One on another chain
+ * is asked for nothing else until that changes; one that cannot tell is accepted. Returns whether its answers count:
+ * it has answered, and is not on another chain. Never rejects.
  */
 async function checkIdentity(
   node: ForwardNode,
@@ -75,22 +75,22 @@ async function checkIdentity(
   return !node.excluded;
 }
 
-/** Codes by which nodes refuse a parameter or a method; the sentence decides where the code means many things. */
+/** Codes that refuse a parameter or a method; the message decides if the code has several meanings. */
 const REFUSES = new Set([-32602, -32601, -32600, -32004, -39001]);
 const SAYS_UNKNOWN = /unknown|invalid|not (found|supported|available)|unsupported|unrecogni[sz]ed/i;
 
 /**
- * Keeps `finalized` of the nodes of one network, called after each look at a head (null: there was none). What a node
- * says by the tag counts. The depth counts where the tag is not to be used, and for a node that says it has none: but
- * only once all others were asked, and never above what one of them says. A question that failed changes nothing, since
- * answers about final blocks are kept for good.
+ * Keeps `finalized` of the upstreams of one network; called after each look at a head (null: there was none). An
+ * answer for the tag counts. The depth counts if the tag is not to be used, and for an upstream that does not know it:
+ * but only after all others were asked, and never above what one of them reports. A failed request changes nothing,
+ * since answers about final blocks are kept for good.
  */
 function createFinalityWatch(
   network: Network,
   nodes: readonly ForwardNode[],
 ): (node: ForwardNode, head: number | null, signal: AbortSignal) => Promise<void> {
   const { depth, tag } = network.finality;
-  /** What the nodes that know the tag said last. */
+  /** Last answers of the upstreams that know the tag. */
   const told = new Map<ForwardNode, number>();
   const unasked = new Set(nodes);
 
@@ -123,13 +123,13 @@ function createFinalityWatch(
   };
 }
 
-/** What a node says to a question of the gateway's own. */
+/** An upstream's answer to a request of the gateway itself. */
 type Said = { kind: 'result'; value: unknown } | { kind: 'error'; code: number; message: string };
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 4_194_304;
 
-/** Asks one node beside the calls of clients; null where it does not answer. Never rejects. */
+/** Asks one upstream, independently of clients' calls; null if it does not answer. Never rejects. */
 async function askAside(
   node: ForwardNode,
   { method, params }: NodeQuestion,

@@ -2,7 +2,7 @@ import type { Call } from '../calls/call.js';
 import type { CallContext, UpstreamNode } from '../calls/node.js';
 import { type Fault, makeFault } from '../upstream/fault.js';
 
-/** A block without what is in it. */
+/** A block without its contents. */
 export interface BlockHeader {
   number: number;
   hash: string;
@@ -15,12 +15,12 @@ export interface BlockAnchor {
   hash: string;
 }
 
-/** The newest block of one upstream and, where it says so, the newest final one. */
+/** The newest block of one upstream and, if known, the newest final one. */
 export interface NodeHead {
   number: number;
   hash: string;
   parentHash: string;
-  /** By the `finalized` tag; null where it was not asked for or not answered. */
+  /** By the `finalized` tag; null if it was not asked for or not answered. */
   finalized: { number: number; hash: string } | null;
 }
 
@@ -58,7 +58,7 @@ export async function askHead(
   node.head = Math.max(node.head ?? 0, head.number);
   if (final === undefined) return { ...head, finalized: null };
   if (!final.ok) {
-    // Only a refusal of the tag itself is for ever; a young chain just has nothing final yet.
+    // Only a refusal of the tag itself is permanent; a young chain has nothing final yet.
     if (final.fault.refusesParams) node.capabilities.finalizedTag = false;
     return { ...head, finalized: null };
   }
@@ -67,7 +67,7 @@ export async function askHead(
   return { ...head, finalized };
 }
 
-/** The number and hashes of a block, or null where it is none. */
+/** The number and hashes of a block; null if the value is none. */
 function readHeader(value: unknown): BlockHeader | null {
   if (typeof value !== 'object' || value === null) return null;
   const { hash, number, parentHash } = value as Record<string, unknown>;
@@ -76,7 +76,7 @@ function readHeader(value: unknown): BlockHeader | null {
   return Number.isSafeInteger(parsed) && parsed >= 0 ? { number: parsed, hash, parentHash } : null;
 }
 
-/** Asks for the block of this number without its transactions themselves, so that many such calls fit into a request. */
+/** Asks for the block of this number with transaction hashes only, so that many such calls fit into a request. */
 export const headerCall = (number: number): Call => ({
   method: 'eth_getBlockByNumber',
   params: [`0x${number.toString(16)}`, false],
@@ -87,8 +87,8 @@ export const headerCall = (number: number): Call => ({
 });
 
 /**
- * The headers that one upstream has under these numbers, in their order; null where it has none. Rejects only
- * when aborted.
+ * One upstream's headers of these numbers, in their order; null for each that it does not have. Rejects only when
+ * aborted.
  */
 export async function askHeaders(
   node: UpstreamNode,

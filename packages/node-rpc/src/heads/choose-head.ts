@@ -7,15 +7,15 @@ export interface FoundHead {
   head: NodeHead;
 }
 
-/** An upstream further behind the highest than this has no vote: it may have stopped on a branch that was left. */
+/** An upstream further behind the highest than this has no vote: it may have stopped on an abandoned branch. */
 const VOTE_BLOCKS = 8;
 
 /**
- * The head that counts among those of upstreams which agree about what is final; null where there is none.
+ * The head that counts among those of upstreams that agree about finality; null if there is none.
  *
- * The highest, at the same height the one that `last` leads to, then the one that most have, then the first by
- * priority. Where three or more upstreams answer, a branch that fewer follow than another one loses to it: the
- * followers of a head are those whose own head is on its chain.
+ * The highest head wins; at the same height the one that `last` leads to, then the one that most have, then the first
+ * by priority. If three or more upstreams answer, a branch loses to another one with more followers: the followers of
+ * a head are the upstreams whose own head is on its chain.
  */
 export async function chooseHead(
   found: readonly FoundHead[],
@@ -51,7 +51,7 @@ function rank(found: readonly FoundHead[], last: string | null): FoundHead[] {
   );
 }
 
-/** Those whose head is on the chain of the candidate, itself included. Who does not fit or is not known does not count. */
+/** The upstreams whose head is on the candidate's chain, itself included; an unknown one does not count. */
 async function followersOf(
   candidate: FoundHead,
   voters: readonly FoundHead[],

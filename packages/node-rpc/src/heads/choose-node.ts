@@ -8,9 +8,9 @@ export interface FetchWish {
 
 const SHORT_WAIT_MS = 5_000;
 
-/** What an upstream is chosen for. */
+/** The need that an upstream is chosen for. */
 interface Need {
-  /** The highest block that is asked for; null where any will do. */
+  /** The highest requested block; null if it does not matter. */
   block: number | null;
   wish: FetchWish;
   /** Upstreams that are asked only if there is no other. */
@@ -20,8 +20,9 @@ interface Need {
 }
 
 /**
- * The best upstream for a need, or null: first those that offer the methods; of them those not to be avoided, that
- * told no lie and are on no other branch, have the block, may be asked now; then by priority, room and latency.
+ * The best upstream for a need, or null. Only those that offer the methods; of them first those that are not to be
+ * avoided, failed no proof, are on no other branch, have the block and may be asked now. Then by priority, room and
+ * latency.
  */
 export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Clock): UpstreamNode | null {
   let best: { node: UpstreamNode; rank: number[] } | null = null;
@@ -41,7 +42,7 @@ export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Cl
   return best?.node ?? null;
 }
 
-/** How many requests may be in flight at the upstreams that share the work for a need: those as good as the best. */
+/** How many requests may be in flight at the upstreams that share a need's work: those as good as the best. */
 export function roomFor(nodes: readonly UpstreamNode[], need: Need, clock: Clock): number {
   const best = chooseNode(nodes, need, clock);
   if (best === null || best.waitMs() > 0) return 1;
@@ -59,14 +60,14 @@ export function roomFor(nodes: readonly UpstreamNode[], need: Need, clock: Clock
     .reduce((sum, node) => sum + node.limit.limit, 0);
 }
 
-/** Whether it is asked like any other. */
+/** Whether it is asked like any other: not excluded, off the chain, resting or distrusted. */
 export function isHealthy(node: UpstreamNode, now: number): boolean {
   return (
     node.excluded === null && !node.offChain && node.circuit.state === 'closed' && node.distrustedUntil <= now
   );
 }
 
-/** Whether an upstream offers, as far as is known, what a wish needs. */
+/** Whether an upstream offers, as far as known, the methods that a wish needs. */
 export function offers(node: UpstreamNode, wish: FetchWish): boolean {
   return (
     (!wish.receipts || node.capabilities.receipts.mode !== null) &&
@@ -74,7 +75,7 @@ export function offers(node: UpstreamNode, wish: FetchWish): boolean {
   );
 }
 
-/** A short rest is worth waiting for before a long one is. */
+/** A short rest is preferred to a long one. */
 function waitRank(waitMs: number): number {
   if (waitMs === 0) return 0;
   return waitMs <= SHORT_WAIT_MS ? 1 : 2;

@@ -32,7 +32,7 @@ describe('the head of several upstreams', () => {
     await source.head(undefined, anchor);
     expect(context.lines.filter((line) => line.includes('another block where one is final'))).toHaveLength(1);
 
-    // It comes back to the chain that all others have.
+    // It returns to the chain that all others have.
     fork.branch = null;
     expect(await source.head(undefined, anchor)).toMatchObject({ number: 1_050, upstream: 'node-1' });
     expect(source.status()[0]?.healthy).toBe(true);
@@ -81,7 +81,7 @@ describe('the head of several upstreams', () => {
     expect(nodes[0]?.requests).toHaveLength(2);
     for (; chain.head < 999; chain.head += 1) await source.head(undefined, anchor);
     expect(nodes[0]?.requests).toHaveLength(11);
-    // A jump tells nothing about what lies between.
+    // A jump says nothing about the blocks between.
     chain.head += 3;
     await source.head(undefined, anchor);
     expect(nodes[0]?.requests).toHaveLength(13);

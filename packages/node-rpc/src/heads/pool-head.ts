@@ -13,19 +13,19 @@ export interface ChainHead {
   number: number;
   hash: string;
   parentHash: string;
-  /** By the `finalized` tag or by depth; -1 where nothing is final yet. */
+  /** By the `finalized` tag or by depth; -1 if nothing is final yet. */
   finalized: number;
-  /** The hash of that block, where the upstreams told it with the tag. */
+  /** The hash of that block, if the upstreams returned it for the tag. */
   finalizedHash: string | null;
   /** The upstream whose head it is. */
   upstream: string;
 }
 
-/** What the other upstreams get to tell their head once the first has. */
+/** Time that the other upstreams have to return their head after the first did. */
 const HEAD_GRACE_MS = 250;
-/** A head that was told too late for its own look still counts at the next ones, for this long. */
+/** A head that came too late for its own look counts at the next looks, for this long. */
 const FRESH_MS = 2_000;
-/** A node that served another chain is asked again after this long whether it still does. */
+/** An upstream on another chain is asked for its chain again after this time. */
 const EXCLUDED_MS = 60_000;
 
 interface Told {
@@ -38,9 +38,9 @@ interface Told {
  * Finds the head of the pool.
  *
  *   every upstream: head ─▶ has it the anchor? ─yes─▶ candidate ─▶ the highest that most agree with
- *                                │no                   (finalized: the highest that a candidate tells)
+ *                                │no                   (finalized: the highest that a candidate reports)
  *                                ▼
- *                asked last from now on; REORG_BELOW_FINALITY where nobody has the anchor
+ *                asked last from now on; REORG_BELOW_FINALITY if no upstream has the anchor
  */
 export function createPoolHead(parts: {
   nodes: readonly UpstreamNode[];
@@ -69,7 +69,7 @@ export function createPoolHead(parts: {
     told.set(node, { head, branch, at: clock.now() });
   };
 
-  /** One question at a time and upstream: one that hangs is not asked again and again. */
+  /** One request at a time per upstream: one that hangs is not asked again and again. */
   const askOnce = (node: UpstreamNode, scope: Scope, anchor: BlockAnchor | null): Promise<void> => {
     const open = pending.get(node);
     if (open !== undefined) return open;
@@ -97,7 +97,7 @@ export function createPoolHead(parts: {
       for (const node of nodes) if (node.excluded !== null) node.askChain(scope).catch(() => undefined);
     }
     const able = nodes.filter((node) => node.excluded === null);
-    // Resting upstreams are left in peace, unless there is no other.
+    // Resting upstreams are not asked, unless there is no other.
     const awake = able.filter((node) => node.waitMs() === 0);
     const asked = awake.length > 0 ? awake : able;
     errors.clear();
@@ -106,12 +106,12 @@ export function createPoolHead(parts: {
       const one = told.get(node);
       return one !== undefined && one.at >= since ? one : undefined;
     };
-    // An upstream on another branch, or behind, is no reason not to wait for the others.
+    // If an upstream is on another branch or behind, the others are still awaited.
     const enough = (): boolean => asked.some((node) => answered(node)?.branch.is === 'on');
     const work = asked.map((node) =>
       askOnce(node, scope, anchor).catch((error: unknown) => {
         scope.signal.throwIfAborted();
-        // The look that asked it was let go, and its question with it: the next look asks anew.
+        // The look that asked it was aborted, and its request too: the next look asks again.
         errors.set(node, error instanceof Error ? error : new Error(String(error)));
       }),
     );
@@ -141,7 +141,7 @@ export function createPoolHead(parts: {
   };
 }
 
-/** The one behind is not a reorganisation: the highest block that any of them calls final is final. */
+/** A lagging upstream is no reorganisation: the highest block that any of them reports as final is final. */
 function finality(
   network: Network,
   candidates: readonly FoundHead[],
@@ -164,7 +164,7 @@ function finality(
   return { number, hash, parentHash, finalized: top.number, finalizedHash: top.hash };
 }
 
-/** The chain has another block where one is final. */
+/** The chain has another block in place of a final one. */
 function belowFinality(
   network: Network,
   node: UpstreamNode,
@@ -218,21 +218,21 @@ async function untilFirstAndGrace(
   }
 }
 
-/** What is known of the branch that an upstream follows. */
+/** The known state of the branch that an upstream follows. */
 type Branch =
   /** It has the anchor. */
   | { is: 'on' }
-  /** It is not as far as the anchor yet. */
+  /** It has not reached the anchor yet. */
   | { is: 'behind' }
   /** It has another block in the anchor's place. */
   | { is: 'off'; got: string }
-  /** It did not say. */
+  /** It did not answer. */
   | { is: 'unknown'; fault: Fault | null };
 
-/** A branch that was on the anchor and only grew since is not asked about for this long. */
+/** A branch that had the anchor and only grew since is not checked again for this long. */
 const TRUST_MS = 30_000;
 
-/** Asks an upstream whether its chain has the anchor, where its head does not follow from what is known already. */
+/** Asks an upstream whether its chain has the anchor, unless that follows from what is known already. */
 async function judgeBranch(
   node: UpstreamNode,
   head: NodeHead,

@@ -6,16 +6,16 @@ import { withCredentials } from '../upstream/http.js';
 import type { NodeLabel } from '../upstream/label.js';
 import type { CallMetrics } from '../upstream/metrics.js';
 
-/** The subscriptions of a pool: open as long as somebody listens. */
+/** The subscriptions of a pool: open as long as there is a listener. */
 interface HeadSubscriptions {
   onHead(listener: (number: number) => void): () => void;
   state(): { delivering: boolean; announced: number | null };
-  /** null where the upstream has no WebSocket address. */
+  /** null if the upstream has no WebSocket address. */
   isDelivering(upstream: string): boolean | null;
   close(): Promise<void>;
 }
 
-/** Makes the subscriptions of all upstreams that have a WebSocket address; none is opened before there is a listener. */
+/** Creates the subscriptions of all upstreams with a WebSocket address; none opens before there is a listener. */
 export function createHeadSubscriptions(parts: {
   network: Network;
   nodes: readonly UpstreamNode[];
@@ -62,7 +62,7 @@ export function createHeadSubscriptions(parts: {
       };
     },
     state: () => {
-      // What a node of another chain tells is no news here.
+      // Heads of another chain are ignored.
       const right = nodes
         .filter((node) => node.excluded === null)
         .flatMap((node) => open.get(node.name) ?? []);
@@ -85,32 +85,32 @@ export function createHeadSubscriptions(parts: {
   };
 }
 
-/** A subscription to the new heads of one upstream. What it says is a hint: whoever hears it asks for the head. */
+/** A subscription to the new heads of one upstream. An announcement is only a hint: listeners ask for the head. */
 interface HeadSubscription {
-  /** Whether it is confirmed, answers, and tells of every block that the upstream has. */
+  /** Whether it is confirmed, answers, and announces every block that the upstream has. */
   readonly delivering: boolean;
-  /** The highest block that it has told of since it was opened; null before the first. */
+  /** The highest block announced since it was opened; null before the first. */
   readonly announced: number | null;
   close(): Promise<void>;
 }
 
-/** A header is some 2 kB; whatever is longer is not one. */
+/** A header is some 2 kB; a longer message is not one. */
 const MAX_MESSAGE_BYTES = 262_144;
 const CONNECT_MS = 10_000;
-/** How often the upstream is asked for its newest block over the same connection, which shows that both live. */
+/** How often the upstream is asked for its newest block over the same connection, to check that both are alive. */
 const CHECK_MS = 3_000;
 const FIRST_BACK_OFF_MS = 500;
 const LONGEST_BACK_OFF_MS = 30_000;
 const SUBSCRIBE_ID = 1;
 
 /**
- * Subscribes to `newHeads`, again and again.
+ * Subscribes to `newHeads`, and again after every loss.
  *
  * ```
  *  connect ──open──▶ eth_subscribe ──id──▶ delivering ──newHeads──▶ onHead
  *     ▲                   │                    │
  *     │                   │refused             │every 3 s eth_blockNumber: no answer by the next time, or a
- *     └── back-off ◀──────┴────────────────────┘block that was not told of twice in a row: dead
+ *     └── back-off ◀──────┴────────────────────┘unannounced block twice in a row: dead
  * ```
  */
 function subscribeHeads(options: {
@@ -193,7 +193,7 @@ function subscribeHeads(options: {
       ask(checkId, 'eth_blockNumber', []);
     };
 
-    /** A block may be told of a moment later than it can be asked for; the same one twice not told of is a dead line. */
+    /** A block may be announced a moment after it is available; one missed at two checks means a dead connection. */
     const checked = (number: number): void => {
       answered = true;
       if (newest === null) newest = number;

@@ -9,11 +9,11 @@ import type { Clock } from '@packhouse/runtime';
  */
 export interface Circuit {
   readonly state: 'closed' | 'open' | 'half-open';
-  /** Milliseconds until somebody may ask; 0 now. Infinity while the one probe is out: see `settled`. */
+  /** Milliseconds until a request is allowed; 0 now. Infinity while the one probe is in flight: see `settled`. */
   waitMs(): number;
-  /** Takes the probe's place if the circuit is half-open; call `leave` when done, whatever came of it. */
+  /** Takes the probe's place if the circuit is half-open; call `leave` when done, whatever the outcome. */
   enter(): { leave: () => void };
-  /** Resolves when the probe that is out has come back. */
+  /** Resolves when the probe in flight has ended. */
   settled(): Promise<void>;
   succeeded(): void;
   failed(): void;
@@ -23,7 +23,7 @@ const FAILURES = 5;
 const COOL_DOWN_MS = 1_000;
 const LONGEST_COOL_DOWN_MS = 30_000;
 
-/** Makes a closed circuit; `onChange` hears of opening and closing. */
+/** Creates a closed circuit; `onChange` is called when it opens or closes. */
 export function createCircuit(options: { clock: Clock; onChange?: (open: boolean) => void }): Circuit {
   const { clock } = options;
   let failures = 0;

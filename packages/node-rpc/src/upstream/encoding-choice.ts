@@ -1,18 +1,18 @@
-/** Whether to ask one upstream for gzip: decided by trying both, since only the line between tells. */
+/** Whether to ask one upstream for gzip: decided by measuring both, since it depends on the connection. */
 interface EncodingChoice {
   /** The Accept-Encoding of the next request. */
   next(): 'gzip' | 'identity';
-  /** Tells of an answer: its bytes after decoding and the time from the request to its last byte. */
+  /** Reports an answer: its bytes after decoding and the time from the request to its last byte. */
   saw(encoding: 'gzip' | 'identity', bytes: number, elapsedMs: number): void;
 }
 
 const SAMPLES = 4;
-/** Below this the delay of the line hides its width. */
+/** Below this size latency hides bandwidth. */
 const SMALLEST_SAMPLE = 65_536;
 
 /**
- * Makes the choice for one address. On loopback gzip only costs (measured: 2 MB of answers take 15 to 23 ms to
- * pack and 4 ms to unpack, to save half a millisecond of copying), so it is not asked for there.
+ * Creates the choice for one address. On loopback gzip only costs (measured: 2 MB of answers take 15 to 23 ms to
+ * compress and 4 ms to decompress, to save half a millisecond of copying), so it is never requested there.
  */
 export function createEncodingChoice(hostname: string): EncodingChoice {
   const loopback = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');

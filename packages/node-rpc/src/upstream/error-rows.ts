@@ -1,7 +1,7 @@
 import type { Family } from '@packhouse/networks';
 import type { Row } from './meanings.js';
 
-/** A JSON-RPC error; conditions that are there must all hold. */
+/** A JSON-RPC error; all given conditions must hold. */
 export interface ErrorRow extends Row {
   codes?: readonly number[];
   says?: RegExp;
@@ -9,17 +9,17 @@ export interface ErrorRow extends Row {
   family?: Family;
   /** Only if several calls shared the request. */
   batched?: true;
-  /** The sentence names a limit of eth_getLogs (see refusedRange). */
+  /** The message names a limit of eth_getLogs (see refusedRange). */
   range?: true;
 }
 
 const SENDS = /^eth_send/;
-/** Codes by which providers say that a rate is exceeded; nodes use some of them for other things. */
+/** Codes of providers for an exceeded rate; node programs use some of them for other errors. */
 const RATE_CODES = [429, 1015, -32005, -32007, -32009, -32016, -32029, -32090, -32097];
 
-/** The first row that fits decides; -32000 is all of geth's own errors, so the sentence comes before the code. */
+/** The first row that fits decides; -32000 is all of geth's own errors, so the message comes before the code. */
 export const ERROR_ROWS: readonly ErrorRow[] = [
-  // What every node would say. First: the reason of a revert may be any sentence.
+  // Errors that every node would return. First, since the reason of a revert may be any text.
   { codes: [3], meaning: 'callers-fault', source: 'geth internal/ethapi/errors.go revertError' },
   {
     says: /^(vm )?(execution|exception|transaction).{0,40}\brevert/i,
@@ -38,7 +38,7 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'geth core/error.go, core/vm/errors.go, core/txpool/errors.go; Besu RpcErrorType',
   },
 
-  // The operator's key or plan, then rates: whatever the code.
+  // The operator's key or plan, then rates: with any code.
   {
     says: /monthly (capacity|quota|limit)|reached the free tier|limit for your (current )?plan|\/billing|payment required|(credits?|balance) (is |are |has been )?(exhausted|used up|depleted)/i,
     meaning: 'plan',
@@ -56,7 +56,7 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'Infura, Alchemy, QuickNode, jsonrpsee; eRPC error_normalizer.go: capacity exceeded',
   },
 
-  // Codes and sentences of one method or family.
+  // Codes and messages of one method or family.
   {
     methods: SENDS,
     codes: [-32001, -32002, -32003, -32004, -32005, -32006, -32007, -32009, -32010],
@@ -88,7 +88,7 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'jsonrpsee BATCHES_NOT_SUPPORTED_CODE (-32005)',
   },
 
-  // What this node does not offer.
+  // Methods that this node does not offer.
   {
     codes: [-32601, -32604],
     meaning: 'method-missing',
@@ -106,7 +106,7 @@ export const ERROR_ROWS: readonly ErrorRow[] = [
     source: 'geth, Alchemy (-32600), Erigon --http.api; eRPC error_normalizer.go: unsupported',
   },
 
-  // What this node does not have.
+  // Data that this node does not have.
   {
     codes: [4444],
     meaning: 'pruned',

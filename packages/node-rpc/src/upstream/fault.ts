@@ -4,28 +4,28 @@ import type { Meaning, Verdict } from './meanings.js';
 import { asksForPause, judgeError, judgeSocket, judgeStatus, retryAfterMs } from './verdict.js';
 
 /**
- * What helps against a fault: `here` the same again, after a pause; `elsewhere` another upstream; `shrink` fewer calls
- * in a request; `give-up` nothing: the answer itself is the trouble.
+ * The remedy for a fault: `here` the same upstream again after a pause, `elsewhere` another upstream, `shrink` fewer
+ * calls in a request, `give-up` none: the answer itself is the problem.
  */
 type FaultAction = 'here' | 'elsewhere' | 'shrink' | 'give-up';
 
-/** A call that was not answered: never thrown inside this package, always handed on as a value. */
+/** A call that was not answered: never thrown inside this package, always returned as a value. */
 export interface Fault {
   error: PackhouseError;
-  /** What happened, the middle of the error's sentence. */
+  /** The event, as the middle of the error's sentence. */
   happened: string;
   action: FaultAction;
-  /** The upstream itself is in trouble, not only this call. */
+  /** The upstream itself fails, not only this call. */
   weighs: boolean;
-  /** The parameters were refused: another form of the method may do. */
+  /** The parameters were refused: another form of the method may work. */
   refusesParams: boolean;
-  /** How long the upstream is not asked if it does not say so itself, in milliseconds. */
+  /** How long the upstream is not asked if it does not set a time itself, in milliseconds. */
   pauseMs: number;
-  /** What the upstream asked to wait, in milliseconds. */
+  /** The wait that the upstream asked for, in milliseconds. */
   retryAfterMs?: number;
 }
 
-/** What was asked, for the sentence of the error. */
+/** The request, for the error's sentence. */
 export interface Asked {
   label: NodeLabel;
   /** `eth_getBlockByNumber for block 17`, `a batch of 16 trace_block for blocks 1 to 16`. */
@@ -72,7 +72,7 @@ export function makeFault(
   };
 }
 
-/** The codes of meanings that have one of their own. */
+/** The meanings with a specific error code. */
 const CODES: Partial<Record<Meaning, ErrorCode>> = {
   'slow-down': 'NODE_RATE_LIMITED',
   plan: 'NODE_UNAUTHORIZED',
@@ -88,7 +88,7 @@ const HINTS: Partial<Record<Meaning, string>> = {
   refused: 'Check the key in its address or headers.',
 };
 
-/** `none` is for callers of others: here a question is our own, and another node may know that form of it. */
+/** `none` is for forwarded calls: here the call is our own, and another upstream may know its form. */
 function faultOf(
   verdict: Verdict,
   asked: Asked,
@@ -109,7 +109,7 @@ function faultOf(
   });
 }
 
-/** A JSON-RPC error object, as far as it can be trusted. */
+/** A JSON-RPC error object, its valid fields only. */
 function readRpcError(error: unknown): { code: number; message: string } {
   if (typeof error === 'string') return { code: 0, message: error };
   if (typeof error !== 'object' || error === null) return { code: 0, message: JSON.stringify(error) ?? '' };
@@ -119,7 +119,7 @@ function readRpcError(error: unknown): { code: number; message: string } {
   return { code: Number.isFinite(code) ? code : 0, message };
 }
 
-/** The parts of an HTTP answer that decide. */
+/** The parts of an HTTP answer that decide its fault. */
 interface HttpHead {
   status: number;
   /** The Retry-After header as sent. */
@@ -172,7 +172,7 @@ export function statusFault(
   });
 }
 
-/** The fault of what the connection threw: NODE_TIMEOUT, NODE_NOT_JSON_RPC (no HTTP at all) or NODE_UNREACHABLE. */
+/** The fault of a connection's error: NODE_TIMEOUT, NODE_NOT_JSON_RPC (no HTTP at all) or NODE_UNREACHABLE. */
 export function transportFault(cause: unknown, asked: Asked, calls: number): Fault {
   const { verdict, words } = judgeSocket(cause);
   const text = cause instanceof Error ? cause.message : String(cause);

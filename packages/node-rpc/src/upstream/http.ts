@@ -4,7 +4,7 @@ import type { Upstream } from '@packhouse/networks';
 import { Pool } from 'undici';
 import { createEncodingChoice } from './encoding-choice.js';
 
-/** An answer whose body was read whole, or one that went beyond the limit and is read on by whoever wants it. */
+/** An answer whose body was read whole, or one beyond the limit whose rest the caller may read. */
 export interface HttpAnswer {
   status: number;
   retryAfter: string | undefined;
@@ -14,7 +14,7 @@ export interface HttpAnswer {
     | { whole: false; start: Buffer[]; startBytes: number; rest: BodyRest };
 }
 
-/** What is left of a body on its socket; read no faster than asked for. */
+/** The rest of a body on its socket; read only on demand. */
 export interface BodyRest {
   next(): Promise<Buffer | null>;
   /** Closes the connection. */
@@ -25,9 +25,9 @@ export interface BodyRest {
 export interface UpstreamHttp {
   readonly pool: Pool;
   readonly path: string;
-  /** What every request has, credentials included; names in lower case. */
+  /** Headers of every request, credentials included; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sends a POST; throws what the connection throws, and the signal's reason when aborted. */
+  /** Sends a POST. Throws the connection's error, and the signal's reason when aborted. */
   post(
     body: string,
     options: {
@@ -42,7 +42,7 @@ export interface UpstreamHttp {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A body may take this many idle timeouts in all, so that one byte a minute is not for ever. */
+/** A body may take this many idle timeouts in all, so that a trickle of bytes ends. */
 const DEADLINE_FACTOR = 10;
 
 export interface HttpOptions {
@@ -55,7 +55,7 @@ export interface HttpOptions {
   connectTimeoutMs?: number;
 }
 
-/** Opens the connections; nothing is sent yet. Small calls go past `post`: see forward/post-call.ts. */
+/** Opens the connections; nothing is sent yet. Small calls do not use `post`: see forward/post-call.ts. */
 export function createHttp(options: HttpOptions): UpstreamHttp {
   const { connections, connectTimeoutMs, timeoutMs, upstream } = options;
   const { headers: credentials, url } = withCredentials(upstream.url, upstream.headers);
@@ -137,7 +137,7 @@ export function createHttp(options: HttpOptions): UpstreamHttp {
   };
 }
 
-/** The address without the credentials in front of its host, which go into a header, and the other headers. */
+/** The address without the credentials before its host, which become a header, and the other headers. */
 export function withCredentials(
   address: string,
   headers: Readonly<Record<string, string>>,
@@ -158,7 +158,7 @@ function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Only its code is read, by the classification of faults. */
+/** Only its code is read, to classify the fault. */
 class BodyDeadlineError extends Error {
   readonly code = 'PACKHOUSE_BODY_DEADLINE';
 }

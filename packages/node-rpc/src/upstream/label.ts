@@ -1,12 +1,12 @@
 import type { Upstream } from '@packhouse/networks';
 import { PackhouseError, redact } from '@packhouse/runtime';
 
-/** How messages name an upstream, and how what it says is quoted without its credentials. */
+/** How messages name an upstream, and how they quote its answers without credentials. */
 export interface NodeLabel {
   name: string;
   /** `main (https://host/***)`. */
   text: string;
-  /** One line of at most 200 characters of what the node said, its credentials taken out. */
+  /** One line of at most 200 characters of the upstream's text, credentials removed. */
   quote(text: string): string;
 }
 
@@ -14,7 +14,10 @@ const QUOTE_LENGTH = 200;
 /** Shorter segments of an address (`v3`, `rpc`) are words, not keys. */
 const SECRET_LENGTH = 8;
 
-/** Makes the label of one upstream; providers put keys in paths, queries and headers, and nodes echo them. Throws NETWORKS_FILE_INVALID. */
+/**
+ * Creates the label of one upstream: providers put keys in paths, queries and headers, and nodes echo them. Throws
+ * NETWORKS_FILE_INVALID.
+ */
 export function createNodeLabel(upstream: Upstream): NodeLabel {
   if (!URL.canParse(upstream.url) || !/^https?:$/.test(new URL(upstream.url).protocol)) {
     throw new PackhouseError({

@@ -1,4 +1,4 @@
-/** What an answer, or the lack of one, means. */
+/** The meaning of an answer, or of the lack of one. */
 export type Meaning =
   /** The node asks for fewer requests. */
   | 'slow-down'
@@ -6,7 +6,7 @@ export type Meaning =
   | 'plan'
   /** The operator's key or password is not accepted. */
   | 'refused'
-  /** The node does not have it yet, or not any more for now. */
+  /** The node does not have it yet, or temporarily not. */
   | 'not-here'
   /** The node has deleted it. */
   | 'pruned'
@@ -14,29 +14,29 @@ export type Meaning =
   /** Wrong parameters, or a form of them that this node does not know. */
   | 'params-refused'
   | 'too-large'
-  /** A range of blocks is too wide, or too much was found in it: a smaller range may do. */
+  /** A range of blocks is too wide, or too much was found in it: a smaller range may work. */
   | 'range-refused'
   | 'no-batch'
   | 'timed-out'
   | 'broken'
   | 'unreachable'
-  /** Every node would say so. */
+  /** Every node would return this. */
   | 'callers-fault';
 
 /**
- * What helps: the same node again after a pause (`here`), another node (`elsewhere`), fewer calls in a request
- * (`shrink`), nothing (`none`). Who cannot wait asks another node instead of the same one again.
+ * The remedy: the same node again after a pause (`here`), another node (`elsewhere`), fewer calls in a request
+ * (`shrink`), nothing (`none`). A caller that cannot wait asks another node instead of the same one.
  */
 type Retry = 'here' | 'elsewhere' | 'shrink' | 'none';
 
 export interface Verdict {
   meaning: Meaning;
   retry: Retry;
-  /** A batch may get through in smaller pieces. */
+  /** A batch may succeed in smaller parts. */
   shrinks: boolean;
   /** Counts towards resting the node; `alone`: unless several calls shared the request. */
   weighs: boolean | 'alone';
-  /** How long the node is asked last if it does not say so itself, in milliseconds; doubled while that goes on. */
+  /** How long the node is asked last if it does not set a time itself, in milliseconds; doubled while that goes on. */
   pauseMs: number;
   /** Of the row that decided. */
   source: string;
@@ -59,18 +59,18 @@ export const MEANINGS: Readonly<Record<Meaning, Omit<Verdict, 'meaning' | 'sourc
   'callers-fault': { retry: 'none', shrinks: false, weighs: false, pauseMs: 0 },
 };
 
-/** What differs from MEANINGS, and where the row comes from. */
+/** Differences from MEANINGS, and the source of the row. */
 export interface Row extends Partial<Omit<Verdict, 'meaning' | 'source'>> {
   meaning: Meaning;
   /** Node source, specification or provider documentation. */
   source: string;
 }
 
-/** A status that says something of the node or its operator, not of the call. */
+/** A status about the node or its operator, not about the call. */
 export interface StatusRow extends Row {
   from: number;
   to: number;
-  /** Counts whatever the body says. */
+  /** Counts with any body. */
   final?: true;
 }
 
@@ -119,11 +119,11 @@ export const STATUS_ROWS: readonly StatusRow[] = [
   },
 ];
 
-/** No answer: what the codes of the system and of undici say, in words; what is not here is `unreachable`. */
+/** No answer: the codes of the system and of undici, in words; other codes are `unreachable`. */
 interface SocketRow extends Row {
   /** The middle of a sentence about the node, by code; `HPE_` stands for all that begin so. */
   words: Readonly<Record<string, string>>;
-  /** The request surely did not reach the node: it may be sent again, whatever it is. */
+  /** The request did not reach the node: any call may be sent again. */
   unsent?: true;
 }
 
@@ -152,7 +152,7 @@ export const SOCKET_ROWS: readonly SocketRow[] = [
   },
   {
     meaning: 'unreachable',
-    // A batch that is too much for a node or its proxy often ends so.
+    // A batch that is too large for a node or its proxy often ends like this.
     shrinks: true,
     source: 'read(2), write(2), undici errors',
     words: {

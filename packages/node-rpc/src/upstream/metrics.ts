@@ -3,7 +3,7 @@ import type { Metrics, TallyCount, TallyTimes } from '@packhouse/runtime';
 const labels = ['network', 'upstream'];
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
-/** What is counted about the upstreams that blocks are fetched from. */
+/** Metrics of the upstreams that blocks are fetched from. */
 export interface CallMetrics {
   calls(upstream: string, method: string, outcome: string, count: number): void;
   took(upstream: string, method: string, seconds: number): void;
@@ -70,7 +70,7 @@ export function createCallMetrics(metrics: Metrics, network: string): CallMetric
   };
 }
 
-/** What is counted about the upstreams that a gateway forwards to. */
+/** Metrics of the upstreams that a gateway forwards to. */
 export interface ForwardMetrics {
   asked(upstream: string, method: string, outcome: string, ms: number): void;
   healthy(upstream: string, healthy: boolean): void;

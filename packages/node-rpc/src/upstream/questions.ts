@@ -1,19 +1,19 @@
 import { type Network, nodeMethod } from '@packhouse/networks';
 
-/** A question to a node, and how its answer is read. */
+/** A call to an upstream, and how its answer is read. */
 export interface NodeQuestion {
-  /** As the nodes know it. */
+  /** The name that upstreams know. */
   method: string;
   params: readonly unknown[];
-  /** The number that the answer says; null where it says none. */
+  /** The number in the answer; null if there is none. */
   read(result: unknown): number | null;
 }
 
-/** How the nodes of a network are asked how far they are; null where they cannot be. */
+/** The call that asks a network's upstreams for their head; null if there is none. */
 export function headQuestion(network: Pick<Network, 'family' | 'rpc'>): NodeQuestion | null {
   switch (network.family) {
     case 'evm':
-      // Rather than eth_blockNumber, which some nodes say before they have the block.
+      // Not eth_blockNumber: some nodes return a number before they have its block.
       return { method: 'eth_getBlockByNumber', params: ['latest', false], read: numberOfBlock };
     case 'core': {
       const method = nodeMethod('core_epochNumber', network.rpc.aliases);
@@ -26,21 +26,21 @@ export function headQuestion(network: Pick<Network, 'family' | 'rpc'>): NodeQues
   }
 }
 
-/** How the nodes of a network are asked for the `chainId` of the networks file; null where that has none. */
+/** The call that asks a network's upstreams for the `chainId` of the networks file; null if that has none. */
 export function identityQuestion(network: Pick<Network, 'family' | 'rpc'>): NodeQuestion | null {
   if (network.family === 'evm') return { method: 'eth_chainId', params: [], read: quantity };
   if (network.family !== 'core') return null;
   return { method: nodeMethod('core_getStatus', network.rpc.aliases), params: [], read: networkOfStatus };
 }
 
-/** Nodes of old tell the chain only, which is the same number on the main network. */
+/** Old nodes return only the chain, which is the same number on the main network. */
 function networkOfStatus(status: unknown): number | null {
   if (typeof status !== 'object' || status === null) return null;
   const { chainId, networkId } = status as { chainId?: unknown; networkId?: unknown };
   return quantity(networkId) ?? quantity(chainId);
 }
 
-/** How an EVM node is asked for its newest final block. */
+/** The call that asks an EVM upstream for its newest final block. */
 export const FINALIZED_QUESTION: NodeQuestion = {
   method: 'eth_getBlockByNumber',
   params: ['finalized', false],
@@ -51,7 +51,7 @@ function numberOfBlock(value: unknown): number | null {
   return typeof value === 'object' && value !== null && 'number' in value ? quantity(value.number) : null;
 }
 
-/** The number of a QUANTITY; null where it is none, or beyond what a number holds exactly. */
+/** The number of a QUANTITY; null if it is none, or beyond what a number holds exactly. */
 export function quantity(value: unknown): number | null {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(value)) return null;
   return Number(value);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { jumpingClock } from '../../test/test-source.js';
 import { createRateWindow } from './rate-window.js';
 
-/** A clock that stands still but for sleeping. */
+/** A clock that advances only by sleeping. */
 function stillClock() {
   const clock = jumpingClock();
   let now = 0;

@@ -1,6 +1,6 @@
 import { type CallSignal, type Clock, untilAborted } from '@packhouse/runtime';
 
-/** Lets at most so many calls begin in any one window of time. */
+/** A limit of the calls that begin in any window of time. */
 export interface RateWindow {
   /** Calls that may share one request. */
   readonly largest: number;
@@ -47,7 +47,7 @@ export function createRateWindow(options: { perSecond: number; clock: Clock }): 
     take: (calls, signal) => {
       const mine = turn.then(() => waitForRoom(calls, signal));
       turn = mine.catch(() => undefined);
-      // Those before it may wait for longer than it has time.
+      // The calls before it may wait longer than it can.
       return untilAborted(mine, signal);
     },
   };

@@ -1,34 +1,34 @@
-/** What a node's refusal of eth_getLogs says of its limits. */
+/** The limits in a node's refusal of eth_getLogs. */
 export interface RefusedRange {
-  /** It is about what was found, not about the width of the range: another range of that width may do. */
+  /** Too much was found, whatever the width of the range: another range of that width may work. */
   logs: boolean;
-  /** The blocks that it takes at once, where it names them. */
+  /** The widest range that it accepts, in blocks, if it names one. */
   blocks: number | null;
-  /** The last block of a range from the same start that it says will do. */
+  /** The last block of a range from the same start that it says would work. */
   until: number | null;
 }
 
 /** Too much was found, took too long to find, or is too large to send. */
 const RESULTS =
   /(more than|exceed\w*|max\w*|limit\w*|over|cap of)\D{0,40}[\d,]+\s*k?\s*\b(results?|logs?|events?)\b|\b(results?|logs?|events?)\b\D{0,40}(exceed\w*|max\w*|limit\w*|more than)|max\w* (results|logs|events)|response (size|is too)|(response|result|body|payload) (is )?too (large|big|many)|size (limit )?exceed|too many (logs|results|events)|query (timeout|timed out|returned)/;
-/** The range is wider than the node takes. */
+/** The range is wider than the node accepts. */
 const WIDTH =
   /\branges?\b|blocks? (distance|limit|count|span)|too many blocks|too wide|(number of|requested) blocks|query must be smaller|exceed\w* max\w* blocks?/;
-/** A word that makes a sentence one about a limit rather than one about a wrong parameter. */
+/** A word by which a message is about a limit rather than about a wrong parameter. */
 const LIMIT =
   /limit|max|exceed|wide|large|more than|greater than|smaller than|up to|over \d|too many|too big|timeout|timed out|this block range/;
-/** geth's words for a range that is none. */
+/** geth's messages for an invalid range. */
 const WRONG = /invalid block range|begin block|from.{0,20}(greater|higher|after).{0,20}to\b/;
 
-/** A limit named behind a word for one: `limited to a 10,000 range`, `maximum is set to 2048`, `0 - 10000 blocks`. */
+/** A limit after a word for one: `limited to a 10,000 range`, `maximum is set to 2048`, `0 - 10000 blocks`. */
 const NAMED =
   /(?:max(?:imum)?|limit(?:ed)?|up to|over|exceeds?|than|cap)\b[^\d]{0,48}?(?:0\s*-\s*)?(\d[\d,_]*)\s*(k\b)?/g;
 const HEX_RANGE = /\[\s*0x[0-9a-f]+\s*,\s*(0x[0-9a-f]{1,13})\s*\]/;
 const DECIMAL_RANGE = /(?:retry|try) with (?:the |this )?(?:block )?range:? \[?(\d+)\s*(?:-|,|to)\s*(\d+)/;
 
 /**
- * Reads a node's error; null where it is no refusal of a range. The codes say little (-32005, -32602, -32000, -32600,
- * -32614, 35 are all in use), so the sentence decides; the test holds those of today's nodes and providers.
+ * Reads a node's error; null if it is no refusal of a range. The codes say little (-32005, -32602, -32000, -32600,
+ * -32614, 35 are all in use), so the message decides; the test has those of today's nodes and providers.
  */
 export function refusedRange(code: number, message: string): RefusedRange | null {
   const text = message.toLowerCase();

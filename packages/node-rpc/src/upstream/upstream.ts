@@ -5,22 +5,22 @@ import { createHttp, type HttpOptions, type UpstreamHttp } from './http.js';
 import { createNodeLabel, type NodeLabel } from './label.js';
 import { createRateWindow, type RateWindow } from './rate-window.js';
 
-/** One upstream with what whoever asks it has to know: how it is reached, and whether it is well. */
+/** One upstream as its callers need it: how it is reached, and whether it works. */
 export interface Upstream {
   readonly name: string;
   readonly priority: number;
   readonly label: NodeLabel;
   readonly http: UpstreamHttp;
-  /** Its own limit of calls a second, if it has one. */
+  /** Its limit of calls a second, if it has one. */
   readonly rate: RateWindow | undefined;
   readonly circuit: Circuit;
   readonly pause: Pause;
-  /** The highest block that it was seen to have. */
+  /** The highest block seen on it. */
   head: number | null;
   /** Smoothed, in milliseconds; null while unknown. */
   latencyMs: number | null;
   answeredAfter(ms: number): void;
-  /** It is in trouble; `why` is for its operator, an error or a few words. */
+  /** Reports a failure; `why` is for its operator, an error or a few words. */
   failed(why: unknown): void;
 }
 
@@ -28,11 +28,11 @@ interface UpstreamOptions extends Omit<HttpOptions, 'upstream'> {
   upstream: Configured;
   network: Pick<Network, 'id'>;
   context: Pick<Context, 'clock' | 'logger'>;
-  /** It rests now, or does not any more; what comes back after a rest may be another node. */
+  /** Called when a rest begins or ends; another node may answer after it. */
   onRest?: (rests: boolean) => void;
 }
 
-/** Opens one upstream; nothing is asked yet. */
+/** Opens one upstream; nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { context, network, onRest, upstream } = options;
   const { clock, logger } = context;
@@ -79,16 +79,16 @@ export function smooth(before: number | null, value: number): number {
 interface Pause {
   /** Milliseconds until it may be asked; 0 now. */
   waitMs(): number;
-  /** It asked for one in answer to a request that began at `startedAt` (performance.now). */
+  /** Reports that it asked for one, in answer to a request that began at `startedAt` (performance.now). */
   ask(wish: { pauseMs: number; retryAfterMs?: number | undefined }, startedAt: number): void;
-  /** It answers as it should: the next pause is a first one. */
+  /** Reports a good answer: the next pause is a first one. */
   over(): void;
 }
 
-/** What it asks for itself may be longer: see retryAfterMs. */
+/** Longest pause by doubling; a pause that the upstream asks for may be longer: see retryAfterMs. */
 const LONGEST_MS = 60_000;
 
-/** Makes them: as long as the upstream says, else the usual time, doubled each time in a row up to a minute. */
+/** Creates the pauses: as long as the upstream asks, else the usual time, doubled each time in a row up to a minute. */
 function createPause(clock: Clock): Pause {
   let until = 0;
   let inARow = 0;
@@ -97,7 +97,7 @@ function createPause(clock: Clock): Pause {
     waitMs: () => (until === 0 ? 0 : Math.max(0, until - clock.now())),
     ask: ({ pauseMs, retryAfterMs }, startedAt) => {
       if (pauseMs === 0 && retryAfterMs === undefined) return;
-      // What was in flight together is refused together: one doubling for all of it.
+      // Requests that were in flight together are refused together: one doubling for all of them.
       if (startedAt >= lastAt) {
         inARow += 1;
         lastAt = performance.now();

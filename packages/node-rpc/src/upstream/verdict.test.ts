@@ -13,7 +13,7 @@ const batch: Subject = { ...call, method: 'eth_getBlockByNumber', calls: 16 };
 
 const SENTENCES: readonly (readonly [code: number, message: string, meaning: Meaning, subject?: Subject])[] =
   [
-    // What every node would say.
+    // Errors that every node would return.
     [3, 'execution reverted: rate limit exceeded', 'callers-fault'],
     [-32000, 'Execution reverted: not synced', 'callers-fault'],
     [-32000, 'VM Exception while processing transaction: revert', 'callers-fault'],
@@ -86,7 +86,7 @@ const SENTENCES: readonly (readonly [code: number, message: string, meaning: Mea
     [-32003, 'response too large', 'too-large'],
     [-32008, 'Response is too big', 'too-large'],
 
-    // What this node does not offer.
+    // Methods that this node does not offer.
     [-32601, 'the method trace_block does not exist/is not available', 'method-missing'],
     [-32604, 'Method not enabled', 'method-missing'],
     [-32004, 'Method not supported', 'method-missing'],
@@ -95,7 +95,7 @@ const SENTENCES: readonly (readonly [code: number, message: string, meaning: Mea
     [-32000, 'the namespace trace is not enabled', 'method-missing'],
     [-32000, 'trace_block is not included in your current plan', 'method-missing'],
 
-    // What this node does not have.
+    // Data that this node does not have.
     [4444, 'pruned history unavailable', 'pruned'],
     [-32000, 'old data not available due to pruning', 'pruned'],
     [-32000, 'missing trie node 4a2b (path ) state 0x4a2b is not available', 'pruned'],
@@ -165,20 +165,20 @@ describe('a JSON-RPC error', () => {
   });
 
   it.each([
-    // The status accuses the node: what would be the caller's fault is its confusion.
+    // The status blames the node: an error that would be the caller's fault is ignored.
     [500, 3, 'execution reverted', 'broken'],
     [500, -32602, 'invalid argument 0', 'broken'],
     [403, -32000, 'whatever', 'refused'],
-    // A sentence that says more is believed.
+    // A more specific message counts.
     [500, -32601, 'the method trace_block does not exist', 'method-missing'],
     [503, -32000, 'too many requests', 'slow-down'],
     [403, -32000, 'missing trie node', 'pruned'],
-    // Not under a status that leaves no doubt.
+    // Not with a status that is certain.
     [401, -32601, 'the method does not exist', 'refused'],
     [402, -32005, 'limit exceeded', 'plan'],
     [407, -32000, 'header not found', 'refused'],
     [429, -32601, 'the method does not exist', 'slow-down'],
-    // One that says nothing of the node.
+    // A status that says nothing about the node.
     [400, -32602, 'missing value for required argument 0', 'params-refused'],
     [404, -32601, 'the method does not exist', 'method-missing'],
   ])('under HTTP %i, %i "%s" is %s', (status, code, message, meaning) => {

@@ -11,7 +11,6 @@ import {
 } from './meanings.js';
 import { refusedRange } from './refused-range.js';
 
-/** What was asked. */
 interface Subject {
   method: string;
   family: Family;
@@ -19,23 +18,23 @@ interface Subject {
   calls: number;
 }
 
-/** What no row is about. */
+/** An error without a row. */
 const OTHER_STATUS = resolve({ meaning: 'broken', weighs: 'alone', source: 'JSON-RPC answers with 200' });
 const OTHER_ERROR = resolve({
   meaning: 'callers-fault',
   source: 'JSON-RPC 2.0, 5.1: codes of the application',
 });
 const OTHER_SOCKET = resolve({ meaning: 'unreachable', source: 'Node.js' });
-/** Under any status, in a text of Cloudflare's. */
+/** Text of Cloudflare, with any status. */
 const CLOUDFLARE = resolve({ meaning: 'slow-down', source: 'Cloudflare 1015: you are being rate limited' });
 
-/** Meanings of an error that are believed under a status that accuses the node: the others are its confusion. */
+/** Meanings of an error that count with a status that blames the node; others are ignored then. */
 const SAYS_MORE: ReadonlySet<Meaning> = new Set<Meaning>([
   ...(['slow-down', 'plan', 'refused', 'not-here', 'pruned', 'method-missing'] as const),
   ...(['too-large', 'range-refused', 'no-batch', 'timed-out'] as const),
 ]);
 
-/** Judges a JSON-RPC error by the status that it came with. */
+/** Judges a JSON-RPC error with its HTTP status. */
 export function judgeError(status: number, code: number, message: string, subject: Subject): Verdict {
   const error = verdictOf(errorRow(code, message, subject)) ?? OTHER_ERROR;
   const row = status === 200 ? undefined : statusRow(status);
@@ -49,7 +48,7 @@ export function judgeStatus(status: number, text = ''): Verdict {
   return verdictOf(statusRow(status)) ?? OTHER_STATUS;
 }
 
-/** Judges what the connection threw. */
+/** Judges an error of the connection. */
 export function judgeSocket(error: unknown): {
   verdict: Verdict;
   words: string | undefined;
@@ -61,7 +60,7 @@ export function judgeSocket(error: unknown): {
   return { verdict: verdictOf(row) ?? OTHER_SOCKET, words: row?.words[name], unsent: row?.unsent ?? false };
 }
 
-/** Whether a Retry-After that came with it is about the node. */
+/** Whether a Retry-After of the answer is about the node. */
 export function asksForPause({ pauseMs, weighs }: Verdict): boolean {
   return pauseMs > 0 || weighs !== false;
 }
@@ -108,7 +107,7 @@ function resolve(row: Row): Verdict {
   return { meaning, retry, shrinks, weighs, pauseMs, source };
 }
 
-/** Nobody pauses a node for longer, whatever it asks for: some ask for a day. */
+/** A node is never paused for longer, whatever it asks for: some ask for a day. */
 const LONGEST_PAUSE_MS = 600_000;
 
 /** Milliseconds of a Retry-After header (RFC 9110, 10.2.3: seconds or a date): 0 to 600,000. */
