@@ -45,7 +45,7 @@ export function decodeUints(data: string, head: number, most: number): bigint[] 
   return values;
 }
 
-/** The word at which a dynamic value begins, and its length; null if the data do not hold that. */
+/** The word at which a dynamic value begins, and its length; null if the data are too short. */
 function tailOf(data: string, head: number): { at: number; length: number } | null {
   const offset = decodeUint(data, head);
   if (offset === null || offset % 32n !== 0n || offset > BigInt(data.length)) return null;

@@ -6,10 +6,10 @@ import { isPublicAddress } from './public-address.js';
 /** All addresses of a name. */
 export type Resolve = (host: string) => Promise<string[]>;
 
-/** Lets tests replace a public server by one on this machine: after the address was checked, never before. */
+/** For tests: replaces a public server by one on this machine, only after the address was checked. */
 export type Dial = (target: { address: string; port: number }) => { address: string; port: number };
 
-/** Ports that a stranger may have us connect to. */
+/** Ports allowed in an address that a stranger chose. */
 const PORTS = new Set([80, 443]);
 const DNS_TIMEOUT_MS = 3_000;
 
@@ -24,9 +24,9 @@ export function createResolve(servers?: readonly string[]): Resolve {
 }
 
 /**
- * Makes a connector for undici that connects to public addresses only. The name is resolved once, every address that it
- * has must be public, and the connection goes to the very address that was checked: a name that changes its mind
- * between the check and the connection changes nothing.
+ * Creates a connector for undici that connects to public addresses only. The name is resolved once, all its addresses
+ * must be public, and the connection goes to the address that was checked: a name that resolves differently between
+ * check and connection has no effect.
  */
 export function connectPublic(options: {
   resolve: Resolve;
@@ -49,7 +49,7 @@ export function connectPublic(options: {
             ...target,
             hostname: to.address,
             port: String(to.port),
-            // The certificate is that of the name, not of the address.
+            // The certificate is issued for the name, not the address.
             ...(isIP(host) === 0 ? { servername: host } : {}),
           },
           callback,

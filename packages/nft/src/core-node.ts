@@ -1,10 +1,10 @@
 import { type Network, nodeMethod } from '@packhouse/networks';
 import type { Forwarder } from '@packhouse/node-rpc';
 
-/** No node could be asked, or none knew: not the caller's fault, and tried again later. */
+/** No upstream could be asked, or none had the answer: not the caller's fault, and tried again later. */
 export class NodeTroubleError extends Error {}
 
-/** The questions that refreshing asks of the nodes of a core network. */
+/** The calls that refreshing makes to the upstreams of a core network. */
 export interface CoreNode {
   /** The newest epoch that has been executed. */
   epoch(signal: AbortSignal): Promise<number>;
@@ -14,7 +14,7 @@ export interface CoreNode {
     data: string,
     signal: AbortSignal,
   ): Promise<{ data: string } | { reverted: true } | { tooLarge: true }>;
-  /** Logs, oldest first; null if the nodes refuse so many. Throws NodeTroubleError. */
+  /** Logs, oldest first; null if the upstreams refuse so many. Throws NodeTroubleError. */
   logs(filter: object, signal: AbortSignal): Promise<unknown[] | null>;
 }
 
@@ -22,7 +22,7 @@ export interface CoreNode {
 const CALL_BYTES = 3_145_728;
 const LOG_BYTES = 16_777_216;
 
-/** Codes by which a node says that the call itself failed (conflux-rust, client/src/rpc/error_codes.rs), and geth's. */
+/** Codes of nodes for a failed call (conflux-rust, client/src/rpc/error_codes.rs), and geth's. */
 const REVERTS = new Set([-32015, -32016, 3]);
 
 /** Asks through the forwarder of a network. */

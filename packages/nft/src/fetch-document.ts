@@ -5,16 +5,16 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { connectPublic, createResolve, type Dial, type Resolve } from './connect-public.js';
 import { DOCUMENT_BYTES, readWebAddress } from './token-document.js';
 
-/** A document, or why there is none; never what a server or a socket said. */
+/** A document, or why there is none; never the text of a server or a socket. */
 type FetchedDocument = { bytes: Buffer } | { outcome: Exclude<NftOutcome, 'indexed'> };
 
 /** Fetches from an address that a stranger chose. Rejects only when the signal is aborted. */
 export type FetchDocument = (url: URL, signal: AbortSignal) => Promise<FetchedDocument>;
 
 export interface FetchPolicy {
-  /** Whether http: is taken as well as https:. */
+  /** Whether http: is allowed as well as https:. */
   allowHttp: boolean;
-  /** All hops together. Default 10 s. */
+  /** For all hops together. Default 10 s. */
   timeoutMs?: number | undefined;
   /** Default: DNS. */
   resolve?: Resolve | undefined;
@@ -32,8 +32,8 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
 };
 
 /**
- * Makes it. Each hop is checked like the first and has a connection of its own, which ends with it; requests carry only
- * the headers that HTTP needs, and Accept.
+ * Each hop is checked like the first and has a separate connection, which ends with it. Requests have only the headers
+ * that HTTP needs, and Accept.
  */
 export function createFetchDocument(policy: FetchPolicy): FetchDocument {
   const timeoutMs = policy.timeoutMs ?? TIMEOUT_MS;

@@ -30,7 +30,7 @@ const multi = (epoch: number, contract: string, ids: number[], to = me) => ({
   ],
 });
 
-/** A node with these logs that takes ranges of so many epochs and answers contracts by `call`. */
+/** A node with these logs that accepts ranges of so many epochs and answers calls of contracts by `call`. */
 function nodeWith(
   logs: ReturnType<typeof transfer>[],
   options: { head?: number; widest?: number; call?: CoreNode['call'] } = {},

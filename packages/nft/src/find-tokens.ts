@@ -4,7 +4,7 @@ import { decodeUint, decodeUints } from './abi.js';
 import { isOwnedBy, standardOf } from './ask-contract.js';
 import { type CoreNode, NodeTroubleError } from './core-node.js';
 
-/** Tokens of one job at most. */
+/** Tokens per job at most. */
 export const JOB_TOKENS = 200;
 
 /** keccak256("Transfer(address,address,uint256)"): ERC-721, and ERC-20 with one topic less. */
@@ -14,17 +14,17 @@ const SINGLE_TOPIC = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aac
 /** keccak256("TransferBatch(address,address,address,uint256[],uint256[])"): ERC-1155. */
 const BATCH_TOPIC = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
 
-/** Epochs of the first question; twice as many after every answer, a quarter after every refusal. */
+/** Epochs of the first log request; twice as many after every answer, a quarter after every refusal. */
 const FIRST_WIDTH = 100_000;
 const GROWTH = 2;
 const SHRINKING = 4;
-/** Log questions of one search at most. */
+/** Log requests per search at most. */
 const MAX_QUESTIONS = 256;
-/** Tokens once an owner's that are checked to be the owner's still, at most. */
+/** Tokens checked at most for still belonging to the owner. */
 const MAX_CANDIDATES = 1_000;
-/** Contracts of one owner's tokens that no node can call; more than these mean that the nodes fail. */
+/** Contracts of one owner's tokens that no upstream can call; more than these mean that the upstreams fail. */
 const MAX_DEAD = 8;
-/** Ids of one TransferBatch that are looked at. */
+/** Ids of one TransferBatch that are read. */
 const MAX_BATCH = 1_000;
 
 /** A token that was transferred. */
@@ -33,7 +33,7 @@ interface TransferredToken extends NftTokenRef {
 }
 
 /**
- * Finds the tokens of a contract or an owner by their transfers, newest first: what moved last is what people look at.
+ * Finds the tokens of a contract or an owner by their transfers, newest first: people look at the last transfers.
  * `complete`: the whole chain was searched, and there were no more tokens than fit. Throws NodeTroubleError.
  */
 export async function findTokens(
@@ -71,7 +71,7 @@ function filtersOf(target: { contract: string } | { owner: string }): object[] {
   ];
 }
 
-/** Transfers from the newest epoch down; `more` if the questions are used up before the chain is. */
+/** Transfers from the newest epoch down; `more` if the requests are used up before the chain is searched. */
 async function* newestTransfers(
   node: CoreNode,
   filters: readonly object[],
@@ -106,14 +106,14 @@ async function* newestTransfers(
     }
     yield* found.sort((a, b) => b.epoch - a.epoch);
     to = from - 1;
-    // What was refused once is not asked for again.
+    // A refused size is not requested again.
     if (width * GROWTH < refusedWidth) width *= GROWTH;
   }
 }
 
 /**
- * Asks contracts whether a token still is an owner's; each contract is asked for its standard once. A token of a contract
- * that no node can call stays: such a token, sent by anybody, must not hide the others.
+ * Asks contracts whether a token is still an owner's; each contract is asked for its standard once. A token stays if no
+ * upstream can call its contract: such a token, which anybody can send, must not hide the others.
  */
 function createOwnership(
   node: CoreNode,
@@ -137,7 +137,7 @@ function createOwnership(
   };
 }
 
-/** The tokens that a log of a node says were transferred; none if it is another event or not well formed. */
+/** The tokens that a log reports as transferred; none if it is another event or not well formed. */
 function transfersOf(log: unknown, networkId: number): TransferredToken[] {
   const { address, topics, data, epochNumber } = (log ?? {}) as Record<string, unknown>;
   if (typeof address !== 'string' || checkCoreAddress(networkId)(address) !== null) return [];

@@ -32,7 +32,7 @@ export function nftPolicy(options: NftOptions = {}): {
   };
 }
 
-/** The environment variables of it. */
+/** The environment variables of the options. */
 export const nftSettings = {
   NFT_IPFS_GATEWAY: gatewaysSetting('ipfs://', IPFS_GATEWAY),
   NFT_ARWEAVE_GATEWAY: gatewaysSetting('ar://', ARWEAVE_GATEWAY),
@@ -45,7 +45,7 @@ export const nftSettings = {
     ),
 };
 
-/** The options that the settings say. */
+/** The options from the settings. */
 export function nftOptionsOf(settings: {
   NFT_ALLOW_HTTP: boolean;
   NFT_IPFS_GATEWAY: string[];

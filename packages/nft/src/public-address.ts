@@ -26,17 +26,17 @@ const NOT_PUBLIC_V4 = [
 /** Global unicast (RFC 4291, 2.4); IPv4-mapped, NAT64, unique local, link-local and multicast lie outside of it. */
 const GLOBAL_V6 = '2000::/3';
 
-/** What is special within it: IETF assignments with Teredo, documentation, 6to4, AS112. */
+/** Special ranges within it: IETF assignments with Teredo, documentation, 6to4, AS112. */
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 const refusedV4 = listOf(NOT_PUBLIC_V4, 'ipv4');
 const globalV6 = listOf([GLOBAL_V6], 'ipv6');
 const refusedV6 = listOf(NOT_PUBLIC_V6, 'ipv6');
 
-/** Whether an IP address is unicast on the public internet: what a stranger may have us connect to. */
+/** Whether an IP address is unicast on the public internet, so that a stranger may choose it. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !refusedV4.check(address, 'ipv4');
-  // An address with a zone is of some link.
+  // An address with a zone belongs to a link.
   if (!isIPv6(address) || address.includes('%')) return false;
   return globalV6.check(address, 'ipv6') && !refusedV6.check(address, 'ipv6');
 }

@@ -16,27 +16,27 @@ export interface JobParts {
   uris: UriPolicy;
 }
 
-/** A token is refreshed at most once in this time, for all applications together. */
+/** A token is refreshed at most once in this time, over all applications. */
 export const REFRESH_EVERY_MS = 900_000;
 
-/** Tokens of one job under way. */
+/** Tokens of one job refreshed at the same time. */
 const CONCURRENCY = 4;
-/** Until a job is taken up again that waits for tokens of another job. */
+/** Time until a job that waits for tokens of another job is resumed. */
 const BUSY_MS = 1_000;
-/** No node answered: time to the next try, doubled after each, and the number of tries. */
+/** No upstream answered: time to the next try, doubled after each, and the number of tries. */
 const TROUBLE_MS = 5_000;
 const MAX_FAILURES = 5;
-/** Tokens that no node could be asked for, before the job is put off: one dead contract must not hold up the others. */
+/** Tokens that no upstream answered for, before the job is postponed: one dead contract must not delay the others. */
 const MAX_TROUBLES = 8;
-/** A job whose holders died this often ends: it may be what kills them. */
+/** A job whose holders died this often ends: it may be the cause. */
 const MAX_TAKEOVERS = 5;
-/** Of a URI that is kept, characters. */
+/** Characters of a URI that are stored. */
 const KEPT_URI = 2_048;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Works on a job to its end, or until it has to be put off. Rejects if the signal is aborted or Postgres fails; then
- * nothing is lost: the next holder goes on with the tokens that have no outcome.
+ * Works on a job to its end, or until it has to be postponed. Rejects if the signal is aborted or Postgres fails; then
+ * nothing is lost: the next holder continues with the tokens that have no outcome.
  */
 export async function runJob(parts: JobParts, job: LeasedNftJob, signal: AbortSignal): Promise<void> {
   const { nft, context } = parts;
@@ -62,11 +62,11 @@ export async function runJob(parts: JobParts, job: LeasedNftJob, signal: AbortSi
   }
 }
 
-/** Refreshes the tokens without an outcome; true if some of them are with another job. */
+/** Refreshes the tokens without an outcome; true if another job has some of them. */
 async function refreshAll(parts: JobParts, job: LeasedNftJob, outer: AbortSignal): Promise<boolean> {
   const { nft, context } = parts;
   const waiting = await nft.waiting(job);
-  // The first failure ends the others: the job is given back.
+  // The first failure ends the others: the job is released.
   const stop = new AbortController();
   const signal = AbortSignal.any([outer, stop.signal]);
   const standards = createStandards(parts.node, signal);
@@ -165,13 +165,13 @@ async function documentOf(
   let last: Awaited<ReturnType<FetchDocument>> = { outcome: 'unreachable' };
   for (const url of place.urls) {
     last = await parts.fetchDocument(url, signal);
-    // Another gateway may have it.
+    // Another IPFS or Arweave gateway may have it.
     if (!('outcome' in last) || (last.outcome !== 'unreachable' && last.outcome !== 'throttled')) break;
   }
   return last;
 }
 
-/** The text of a JSON object in UTF-8, as it came; null if it is none. */
+/** The unchanged text of a JSON object in UTF-8; null if it is none. */
 function objectText(bytes: Buffer): string | null {
   try {
     const text = utf8.decode(bytes);

@@ -1,4 +1,4 @@
-/** The document of a token: in the URI itself, at addresses to be tried in turn, or nowhere. */
+/** The place of a token's document: the URI itself, addresses to try in turn, or none. */
 type DocumentPlace =
   | { bytes: Buffer }
   | { urls: URL[] }
@@ -6,7 +6,7 @@ type DocumentPlace =
 
 export interface UriPolicy {
   allowHttp: boolean;
-  /** What replaces `ipfs://`, tried in turn; each ends in a slash. */
+  /** Replacements of `ipfs://`, tried in turn; each ends in a slash. */
   ipfsGateways: readonly string[];
   /** The same for `ar://`. */
   arweaveGateways: readonly string[];
@@ -15,7 +15,7 @@ export interface UriPolicy {
 /** An address on the web that a stranger chose, or why it is none. */
 type WebAddress = { url: URL } | { outcome: 'invalid_uri' | 'invalid_scheme' };
 
-/** Bytes of a document at most, as it comes and after decompression. */
+/** Bytes of a document at most, as received and after decompression. */
 export const DOCUMENT_BYTES = 1_048_576;
 /** Characters of an address at most. */
 const MAX_LENGTH = 8_192;
@@ -39,7 +39,7 @@ export function placeOfDocument(uri: string, policy: UriPolicy): DocumentPlace {
   return 'outcome' in read ? read : { urls: [read.url] };
 }
 
-/** An id and a path below each gateway: the path must not lead out of what the id names. */
+/** An id and a path below each gateway: the path must not leave the folder of the id. */
 function through(gateways: readonly string[], rest: string, form: RegExp): DocumentPlace {
   if (gateways.length === 0) return { outcome: 'invalid_scheme' };
   const id = rest.split(/[/?#]/, 1)[0] ?? '';
@@ -83,7 +83,7 @@ function readDataUri(uri: string): { bytes: Buffer } | { outcome: 'invalid_uri' 
     if (text === undefined || !BASE64.test(text)) return { outcome: 'invalid_uri' };
     bytes = Buffer.from(text, 'base64');
   } else {
-    // Contracts write JSON with a lone %: such text is taken as it is.
+    // Contracts write JSON with a lone %: such text is used unchanged.
     bytes = Buffer.from(percentDecoded(body) ?? body, 'utf8');
   }
   return bytes.length > DOCUMENT_BYTES ? { outcome: 'too_large' } : { bytes };

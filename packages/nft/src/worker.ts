@@ -7,25 +7,24 @@ import { type JobParts, runJob } from './run-job.js';
 
 /** Works on the jobs of one network as long as the gateway serves it. */
 export interface NftWorker {
-  /** Looks for a new job at once. */
+  /** Checks for a new job at once. */
   wake(): void;
   /** Stops; unfinished jobs are released to other gateways. */
   close(): Promise<void>;
 }
 
-/** How long a job stays a gateway's own after the last renewal. */
+/** How long a gateway keeps a job after the last renewal. */
 const LEASE_MS = 30_000;
-/** How often jobs are looked for that died with their gateway, or were put off. */
+/** How often postponed jobs, and jobs of gateways that died, are searched. */
 const LOOK_EVERY_MS = 1_000;
-/** Jobs of one network under way in one gateway. */
+/** Jobs of one network at the same time in one gateway. */
 const CONCURRENCY = 2;
 /** How often finished jobs of yesterday are deleted. */
 const SWEEP_EVERY_MS = 600_000;
 
 /**
- * Makes the worker of a network; undefined if its family has no such tokens. Every gateway has one, so that there is
- * no process more to run, and asks nodes through the forwarder that it has anyway; Postgres decides which gateway has a
- * job.
+ * Creates the worker of a network; undefined if its family has no such tokens. Every gateway has one, so that no extra
+ * process is needed. It asks upstreams through the gateway's forwarder; Postgres decides which gateway has a job.
  */
 export function createNftWorker(
   parts: Pick<JobParts, 'context' | 'fetchDocument' | 'uris'> & {
@@ -57,7 +56,7 @@ export function createNftWorker(
     naps.delete(nap);
   };
 
-  /** Runs a job and renews its lease; work ends if the lease is lost. */
+  /** Runs a job and renews its lease; a lost lease ends the work. */
   const hold = async (job: LeasedNftJob): Promise<void> => {
     const stop = new AbortController();
     const leave = (): void => stop.abort(signal.reason);
