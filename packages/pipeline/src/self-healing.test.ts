@@ -60,7 +60,7 @@ async function publishedBlocks(kind: Kind): Promise<number> {
   return published.reduce((sum, { start, end }) => sum + end - start + 1, 0);
 }
 
-/** Every block of every kind is in exactly one bundle, and is what the node sent. */
+/** Checks that every block of every kind is in exactly one bundle, as the node sent it. */
 async function expectExactlyOnce(): Promise<void> {
   for (const kind of KINDS) {
     const rows = await world.database.network('main').bundles.list(kind, 0, 10_000);
@@ -77,7 +77,7 @@ async function expectExactlyOnce(): Promise<void> {
   }
 }
 
-/** Plans again and again, as a leader does; a queue that is away is an error of that plan alone. */
+/** Plans repeatedly, like a leader; an unavailable queue is an error of that plan alone. */
 function startPlanner(queues: Queues, database: Database): { escaped: unknown[] } {
   const escaped: unknown[] = [];
   let stopped = false;
@@ -117,7 +117,7 @@ async function startWorkers(
   return workers;
 }
 
-/** Lets a whole system work while its queues are harmed over and over, and checks what it published. */
+/** Runs a whole system while its queues are damaged repeatedly, and checks the published blocks. */
 async function survives(open: () => Promise<Queues>, harm: (round: number, queues: Queues) => Promise<void>) {
   const opened = async (): Promise<Queues> => {
     const queues = await open();
@@ -148,7 +148,7 @@ async function survives(open: () => Promise<Queues>, harm: (round: number, queue
   await expectExactlyOnce();
 }
 
-/** Takes every other job away. */
+/** Removes every other job. */
 async function deleteSome(queues: Queues, round: number): Promise<void> {
   for (const queue of ['ingest', 'pack'] as const) {
     const ids = [...(await queues.pendingIds(queue))].filter((_, i) => (i + round) % 2 === 0);

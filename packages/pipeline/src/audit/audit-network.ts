@@ -22,7 +22,7 @@ interface AuditNetworkParts {
   database: Database;
   objectStore: ObjectStore;
   report: AuditReport;
-  /** Of the networks file, if there is one. */
+  /** From the networks file, if there is one. */
   policy: ProofPolicy | undefined;
   /** Called, and awaited, before a bundle is read, to keep within a budget. */
   pace?: ((bytes: number) => Promise<void>) | undefined;
@@ -38,7 +38,7 @@ interface AuditNetworkRequest {
 
 type Records = AsyncGenerator<BundleRecord, void, undefined>;
 
-/** What a kind is checked against. */
+/** The records that a kind is checked against. */
 const NEEDS: Readonly<Record<Kind, readonly Kind[]>> = {
   blocks: [],
   transactions: ['blocks'],
@@ -50,8 +50,8 @@ const NEEDS: Readonly<Record<Kind, readonly Kind[]>> = {
 /**
  * Audits the chosen bundles of a network: all kinds side by side, block by block, each object read once.
  *
- * Of each kind one bundle is open and two are being read. What a chosen bundle must be checked against, and is not
- * chosen itself, is read by the byte ranges of single fragments.
+ * Of each kind one bundle is open and two are being read. Records that a chosen bundle is checked against, and that are
+ * not chosen themselves, are read by the byte ranges of single fragments.
  */
 export async function auditNetwork(
   parts: AuditNetworkParts,
@@ -90,7 +90,7 @@ export async function auditNetwork(
       await addNeeded(side, records, number);
       await checkBlock(check, number, records);
       await Promise.all(here.map(advance));
-      // Proving is synchronous: answers of the store and of zlib's pool would wait for ever.
+      // Proving is synchronous: without a pause, answers of the store and of zlib's pool would wait for ever.
       await nextTurn();
     }
   } finally {
@@ -139,7 +139,7 @@ function recordsOf(
   return bundleRecords(openAhead(rows, open), report, (row) => report.checked(row));
 }
 
-/** Adds what the records of this block must be checked against. */
+/** Adds the records that this block's records are checked against. */
 async function addNeeded(side: SideReader, records: Map<Kind, BundleRecord>, number: number): Promise<void> {
   const until = Math.max(...[...records.values()].map(({ row }) => row.end));
   for (const kind of [...records.keys()]) {
@@ -168,7 +168,7 @@ async function publishedSide(
   };
 }
 
-/** Makes a network's provers when they are needed; `policy` is undefined without a networks file. */
+/** Creates a network's provers when they are needed; `policy` is undefined without a networks file. */
 function createProvers(policy: ProofPolicy | undefined): ProverFor {
   const made = new Map<string, Promise<Prover>>();
   return (row) => {

@@ -14,7 +14,7 @@ export interface AuditCounts {
   harmless: number;
 }
 
-/** Blocks of one kind that a check could not be made for. */
+/** Blocks of one kind for which a check was not possible. */
 export interface Unchecked {
   network: string;
   kind: Kind;
@@ -22,12 +22,12 @@ export interface Unchecked {
   why: string;
 }
 
-/** Collects what an audit finds; each cause once a bundle, since one damage often shows in every block. */
+/** Collects the findings of an audit; each cause once per bundle, since one damage often shows in every block. */
 export interface AuditReport {
   readonly counts: Readonly<AuditCounts>;
   /** Reports a damaged bundle. */
   fault(row: BundleRow, fault: Fault): void;
-  /** Reports what is not about one bundle. */
+  /** Reports a finding that is not about one bundle. */
   found(finding: Finding): void;
   /** Whether something was found in this bundle. */
   isDamaged(row: BundleRow): boolean;

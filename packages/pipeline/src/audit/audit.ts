@@ -13,7 +13,7 @@ export interface AuditParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
-  /** A network's proof policy, if its networks file is at hand. */
+  /** A network's proof policy, if its networks file is available. */
   policyOf?(network: string): ProofPolicy | undefined;
 }
 
@@ -47,8 +47,8 @@ export interface AuditSummary extends AuditCounts {
 }
 
 /**
- * Reads published objects back and checks them against the index, their block headers and each other; reports what
- * differs and goes on. Throws AUDIT_EMPTY if nothing is published in the range, and what store and database throw.
+ * Reads published objects back and checks them against the index, their block headers and each other; reports
+ * differences and continues. Throws AUDIT_EMPTY if nothing is published in the range, and errors of store and database.
  */
 export async function audit(
   parts: AuditParts,

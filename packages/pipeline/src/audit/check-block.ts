@@ -6,7 +6,7 @@ import { checkTraces, type StreamTraces } from './check-traces.js';
 import { type Fault, notCanonical, notJson, recordFault, wrongNumber } from './finding.js';
 import type { BundleRecord } from './read-bundles.js';
 
-/** The prover that asks of a bundle's blocks what its row claims, as far as the network's policy still asks it. */
+/** The prover of a bundle's blocks: makes the proofs that its row claims and the network's policy still requires. */
 export type ProverFor = (row: BundleRow) => Promise<Prover>;
 
 interface BlockCheckParts {
@@ -24,7 +24,7 @@ interface Parsed extends BundleRecord {
   value: unknown;
 }
 
-/** The record of `blocks`, against which the other kinds are checked. */
+/** The record of `blocks`; the other kinds are checked against it. */
 interface Measure {
   header: Header;
   value: Record<string, unknown>;
@@ -40,9 +40,9 @@ const NO_RECEIPTS = 'no receipts are published (or sound) to check them against'
 const TOO_LARGE = 'a record is too large to be parsed';
 
 /**
- * Checks one block's records of all kinds at hand: form, numbers, hashes and proofs against the header in `blocks`,
- * and the kinds against each other. The header proves itself by its hash, so that of two files that disagree the one
- * that the header does not commit to is reported.
+ * Checks one block's records of all available kinds: form, numbers, hashes and proofs against the header in `blocks`,
+ * and the kinds against each other. The header is proved by its hash: if two files disagree, the one that the header
+ * does not commit to is reported.
  */
 export async function checkBlock(
   parts: BlockCheckParts,
@@ -70,7 +70,7 @@ export async function checkBlock(
   await checkTraces({ report, prover, proved, streamTraces: parts.streamTraces }, number, traces);
 }
 
-/** Parses a record; null if there is none, or if it is no JSON, which is reported. */
+/** Parses a record; null if there is none. If it is no JSON, reports that and returns null. */
 function parse(report: AuditReport, record: BundleRecord | undefined): Parsed | null {
   if (record === undefined) return null;
   if (record.text === null) {
@@ -158,7 +158,7 @@ function checkTransactions(
     return;
   }
   try {
-    // Their bytes may differ: nodes differ in the fields that they add.
+    // Their bytes may differ: nodes add different fields.
     measure.prover.proveBlock({ block: { ...measure.value, transactions: parsed.value } });
   } catch (error) {
     report.fault(parsed.row, recordFault(parsed.number, error));

@@ -49,7 +49,7 @@ async function streamed(
   }
 }
 
-/** What the traces are checked against: no facts of receipts if the traces were published without them. */
+/** The facts that traces are checked against; none of receipts if the traces were published without them. */
 function factsFor(proved: ProvedBlock, { row }: BundleRecord): TracedBlock {
   if (row.proofs.includes('receiptsRoot')) return proved;
   const transactions = proved.transactions.map(({ success: _, contractAddress: __, ...facts }) => facts);

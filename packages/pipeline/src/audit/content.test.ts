@@ -27,7 +27,7 @@ afterAll(() => world.close());
 
 type Item = Record<string, unknown>;
 
-/** Publishes a bundle of a kind in which the record of block HURT is another. */
+/** Publishes a bundle of a kind with another record for block HURT. */
 async function hurt(
   kind: Kind,
   change: (record: never) => unknown,

@@ -2,7 +2,7 @@ import { type BlockRange, isKind, type Kind } from '@packhouse/chain';
 import type { AlarmRow, Database } from '@packhouse/database';
 import type { Finding, FindingCause } from './finding.js';
 
-/** A published bundle in which something was found. */
+/** A published bundle with a finding. */
 export interface DamagedBundle extends BlockRange {
   network: string;
   kind: Kind;
@@ -58,7 +58,7 @@ interface AlarmedBundle {
   causes: string[];
 }
 
-/** What the open alarm of a network lists as damaged. */
+/** The damaged bundles that the open alarm of a network lists. */
 export async function alarmedBundles(
   database: Pick<Database, 'network'>,
   network: string,

@@ -3,14 +3,14 @@ import type { BundleRow } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { isPackhouseError } from '@packhouse/runtime';
 
-/** What can be wrong with a published bundle, or with the object store beside it. */
+/** The causes of findings about a published bundle, or about other objects of the store. */
 export type FindingCause =
-  /** The index names an object that is not there. */
+  /** The index names an object that does not exist. */
   | 'missing'
   /** The object has another length, or other bytes, than the index row says. */
   | 'size'
   | 'sha256'
-  /** The bytes are no bundle, or not the one that the row's fragment table describes. */
+  /** The bytes are no bundle, or not the bundle of the row's fragment table. */
   | 'gzip'
   | 'fragmentTable'
   | 'recordCount'
@@ -27,7 +27,7 @@ export type FindingCause =
   | 'indexRow'
   /** A proof fails. */
   | Proof
-  /** An object that no row names, or whose name is none. */
+  /** An object that no row names, or whose name is not a bundle's. */
   | 'orphan'
   | 'name';
 
@@ -42,7 +42,7 @@ export interface Finding {
   key: string | null;
   version: number | null;
   cause: FindingCause;
-  /** The block within the bundle, if it is about one. */
+  /** The block within the bundle, if the finding is about one. */
   block: number | null;
   expected: string | null;
   got: string | null;
@@ -53,7 +53,7 @@ export interface Finding {
   size?: number;
 }
 
-/** What differs, and how: the parts of a finding about a bundle. */
+/** The parts of a finding about a bundle: the cause and the difference. */
 export interface Fault {
   cause: FindingCause;
   /** The rest of a sentence that begins with the bundle's name. */

@@ -39,7 +39,7 @@ test('traces that are too large to be held are read as a stream, proved one by o
   await putRaw(world.objectStore, row.objectKey, bytes);
 
   const [record] = (await recordsOf(world.objectStore, row)) as [string];
-  // The last of its traces is left out: the root says how many there are.
+  // Its last trace is left out: the root has the number of traces.
   const short = `${record.slice(0, record.lastIndexOf(',{"action"'))}]`;
   const { undo } = await republish(world, row, [short]);
   expect((await auditWorld(world)).findings).toMatchObject([

@@ -32,8 +32,8 @@ export function isGiant(row: BundleRow): boolean {
 }
 
 /**
- * Reads a bundle's object and compares it with its index row: name, length, SHA-256. A difference is reported, with the
- * place of the damage if it can be found, and null is returned: nothing the bundle holds can be relied on.
+ * Reads a bundle's object and compares it with its index row: name, length, SHA-256. Reports a difference, with the
+ * place of the damage if it can be found, and returns null: no content of the bundle is reliable.
  */
 export async function openBundle(
   parts: { objectStore: ObjectStore; report: AuditReport },
@@ -131,7 +131,7 @@ async function checkGiant(
   return false;
 }
 
-/** The fault of a bundle whose SHA-256 is right and which `readFragments` refuses: it was published like that. */
+/** The fault of a bundle that `readFragments` refuses although its SHA-256 is right: it was published like that. */
 export async function memberFault(bytes: Buffer | null, error: unknown): Promise<Fault> {
   const { message, data } = error as { message: string; data?: { part?: unknown } };
   const part = data?.part;
@@ -178,7 +178,7 @@ async function damagedObject(row: BundleRow, bytes: Buffer, sha256: string): Pro
   };
 }
 
-/** Where the bytes differ from the fragment table, as far as that can be told. */
+/** Where the bytes differ from the fragment table, as far as known. */
 async function placeOfDamage(row: BundleRow, bytes: Buffer): Promise<string> {
   try {
     for await (const _ of readFragments({ fragments: row.fragments, bytes }));

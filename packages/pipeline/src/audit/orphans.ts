@@ -12,7 +12,7 @@ interface OrphanParts {
   objectStore: ObjectStore;
 }
 
-/** Younger objects may be of a packer that has not written the index row yet, in milliseconds. */
+/** A packer may not have written the index row of younger objects yet, in milliseconds. */
 const YOUNG_MS = 600_000;
 /** Objects that are looked up in the index together. */
 const PAGE = 500;
@@ -22,9 +22,9 @@ interface NamedObject extends ListedObject, BlockRange {
 }
 
 /**
- * Compares the store's objects of a network with the index, and reports objects that no row names, current or
- * superseded, and objects that are not named as bundles. Both are harmless: a packer that is killed between the object
- * and its row leaves one.
+ * Compares the store's objects of a network with the index. Reports objects that no row names, current or superseded,
+ * and objects that are not named as bundles. Both are harmless: a packer that is killed between the object and its row
+ * leaves one.
  */
 export async function checkObjects(
   parts: OrphanParts & { report: AuditReport },
@@ -129,9 +129,9 @@ export interface Orphan {
 }
 
 /**
- * Deletes objects that no row names, while no packer and no repair of their kind is at work: both write the object
+ * Deletes objects that no row names, while no packer and no repair of their kind runs: both write the object
  * before its row. Each is checked again right before it is deleted; one written within the last hour stays. Returns
- * the deleted keys. Throws ORPHANS_BUSY if packers are at work for longer than a minute.
+ * the deleted keys. Throws ORPHANS_BUSY if packers run for longer than a minute.
  */
 export async function deleteOrphans(
   { context, database, objectStore }: OrphanParts,
@@ -166,7 +166,7 @@ export async function deleteOrphans(
 
 type Lock = NonNullable<Awaited<ReturnType<Database['tryLock']>>>;
 
-/** `kind`: with its network before it, as the names of the locks end. */
+/** `kind`: after its network, like the end of the locks' names. */
 async function takeBoth(
   context: Context,
   database: Database,

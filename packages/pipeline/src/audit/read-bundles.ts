@@ -67,7 +67,7 @@ export interface BundleRecord {
 
 /** Bundles of a kind that are read while another one is checked. */
 const READ_AHEAD = 2;
-/** Larger ones are read only when it is their turn. */
+/** Larger ones are not read ahead. */
 const READ_AHEAD_BYTES = 8_000_000;
 
 /** Opens bundles in order, the next ones while the current one is checked. */

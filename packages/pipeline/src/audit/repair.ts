@@ -16,7 +16,7 @@ interface RepairParts {
   objectStore: ObjectStore;
   source: BlockSource;
   prover: Prover;
-  /** Signs the manifest's entry; without it the next packer that has a key does. */
+  /** Signs the manifest's entry; without it the next packer with a key signs. */
   signers?: SignerSource | undefined;
 }
 
@@ -25,20 +25,20 @@ export interface Repair {
   bundle: DamagedBundle;
   /** `refused`: the chain itself differs, and an operator must decide. */
   state: 'repaired' | 'failed' | 'refused';
-  /** The version that is published now. */
+  /** The version published now. */
   version: number;
   /** One sentence. */
   message: string;
 }
 
-/** Opens what a network's repairs need; called once for a network with damage, and closed after its last repair. */
+/** Opens the sources for a network's repairs: once for a network with damage, closed after its last repair. */
 export type OpenRepair = (
   network: string,
 ) => Promise<Pick<RepairParts, 'source' | 'prover' | 'signers'> & { close(): Promise<void> }>;
 
 /**
- * Repairs the damaged bundles of one network, one after the other. A bundle that cannot be repaired is reported and left
- * as it is; the others go on. Throws only if store or database are unavailable, or when aborted.
+ * Repairs the damaged bundles of one network, one after the other. A bundle that cannot be repaired is reported and
+ * stays unchanged; the others continue. Throws only if store or database are unavailable, or when aborted.
  */
 export async function repairNetwork(
   parts: Pick<RepairParts, 'context' | 'database' | 'objectStore'>,
@@ -98,7 +98,7 @@ async function repairOne(parts: RepairParts, bundle: DamagedBundle, signal: Abor
   };
 }
 
-/** For two sound bundles that do not follow each other: asks the nodes which of them is of another chain. */
+/** For two sound bundles that do not follow each other: asks the upstreams which of them is of another chain. */
 async function blameLink(
   { database, source }: RepairParts,
   { network, kind, start, end }: DamagedBundle,
@@ -152,12 +152,12 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Builds a damaged bundle again from the nodes and publishes it under the same range as the next version.
+ * Builds a damaged bundle again from the upstreams and publishes it under the same range as the next version.
  *
- * The blocks are fetched, proved and deflated in memory, without the staging tables: nothing of other jobs is touched.
- * The old object and its row are kept. If the process is killed before the row changes, nothing has changed; the
- * object has the next version's key and is written again. Throws REPAIR_REFUSED if the nodes have other blocks than
- * the index row names, REPAIR_FAILED if they do not have them all, and what store and database throw.
+ * The blocks are fetched, proved and deflated in memory, without the staging tables, so that other jobs are not
+ * affected. The old object and its row are kept. If the process is killed before the row changes, nothing has changed;
+ * the object has the next version's key and is written again. Throws REPAIR_REFUSED if the upstreams have other blocks
+ * than the index row names, REPAIR_FAILED if they do not have them all, and errors of store and database.
  */
 async function repairBundle(
   parts: RepairParts,
@@ -194,7 +194,7 @@ async function repairBundle(
   }
 }
 
-/** The blocks of the bundle, with the proofs that they had when it was published. */
+/** The blocks of the bundle, with the proofs that they had at its publication. */
 async function fetchRun(parts: RepairParts, row: BundleRow, signal: AbortSignal): Promise<StageRequest> {
   const { network, kind, start, end } = row;
   // Receipts are fetched if they were proved then, so that the new version has no fewer proofs.

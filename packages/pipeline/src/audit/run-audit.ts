@@ -4,14 +4,14 @@ import { createDamage, type DamagedBundle, settleAlarm } from './damage.js';
 import { type OpenRepair, type Repair, repairNetwork } from './repair.js';
 
 interface RunAuditOptions extends AuditEvents {
-  /** With it, damaged bundles are repaired. */
+  /** If set, damaged bundles are repaired. */
   openRepair?: OpenRepair;
   onRepair?(repair: Repair): void;
 }
 
 export interface AuditOutcome {
   summary: AuditSummary;
-  /** What is still damaged. */
+  /** Bundles that are still damaged. */
   damaged: DamagedBundle[];
   repairs: Repair[];
   /** Findings that remain: all of them, or after repairs those of a second audit. */
@@ -19,8 +19,8 @@ export interface AuditOutcome {
 }
 
 /**
- * Audits, repairs what is damaged if asked to, audits again what was repaired, and raises or clears each network's
- * alarm BUNDLE_DAMAGED by what is left.
+ * Audits, repairs damaged bundles if asked to, audits the repaired ones again, and raises or clears each network's
+ * alarm BUNDLE_DAMAGED according to the remaining damage.
  */
 export async function runAudit(
   parts: AuditParts,
@@ -82,7 +82,7 @@ export async function runAudit(
   return outcome;
 }
 
-/** Repairs, then audits what was repaired. Returns the repairs, and what is damaged still. */
+/** Repairs, then audits the repaired bundles. Returns the repairs, and the remaining damage. */
 async function repairAndLook(
   parts: AuditParts,
   {

@@ -9,7 +9,7 @@ import { runAudit } from './run-audit.js';
 
 interface ScheduledAuditRequest {
   network: string;
-  /** Share of the bundles; of few bundles at least one is audited. */
+  /** Share of the bundles; at least one is audited. */
   share: number;
   /** The store is read no faster than this, in bytes a second on average. */
   bytesPerSecond: number;
@@ -18,8 +18,8 @@ interface ScheduledAuditRequest {
 }
 
 /**
- * Audits a sample of one network's bundles within a budget, and those that are known to be damaged, so that their
- * alarm ends by itself when they are sound. Notes the run; null if nothing is published yet.
+ * Audits a sample of one network's bundles within a budget, and all known damaged ones, so that their alarm ends by
+ * itself when they are sound. Notes the run; null if nothing is published yet.
  */
 export async function scheduledAudit(
   parts: AuditParts,

@@ -13,7 +13,7 @@ const SLICE_BYTES = 1_000_000;
 
 /** Reads single records of bundles that are not audited themselves, to check others against. */
 export interface SideReader {
-  /** The record of a block; null if there is none that can be used. Blocks are asked for in ascending order. */
+  /** The record of a block; null if there is no usable one. Call in ascending order of blocks. */
   at(kind: Kind, number: number, until: number): Promise<BundleRecord | null>;
 }
 
@@ -99,7 +99,7 @@ export function createSideReader(
   };
 }
 
-/** A row that cannot be read is reported when its own kind is audited; here it is nothing to check against. */
+/** An unreadable row is reported when its own kind is audited; here it is ignored. */
 function noBadRow(error: unknown): null {
   if (isPackhouseError(error, 'BUNDLE_INVALID')) return null;
   throw error;

@@ -53,7 +53,7 @@ export async function lookAtHead(parts: ReorganiseParts, signal: AbortSignal): P
   try {
     const head = await source.head(signal, anchor);
     if (anchor !== null && head.number < anchor.number) {
-      // Merely behind, or another chain from its beginning: a block below its head decides.
+      // Only behind, or another chain from its beginning: a block below its head decides.
       await source.head(signal, await lowerAnchor(parts, head.number));
     }
     return { halted: null, head, anchor, keptTo: null };

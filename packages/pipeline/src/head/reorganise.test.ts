@@ -102,7 +102,7 @@ test('answers of several nodes behind one address never abandon anything', async
       blocks: a,
       head: FIRST + 24,
       finalized: FIRST + 9,
-      // The newest block is told by one that is ahead, all others by one that follows another branch, or is behind.
+      // The newest block comes from a node ahead, all others from one on another branch, or behind.
       observe: ({ method, params }) => {
         const node = world.nodes[0];
         if (!flap || node === undefined || method !== 'eth_getBlockByNumber') return;
@@ -262,7 +262,7 @@ test('a final block that does not fit its published neighbour raises the alarm i
   await world.noteHead();
   await world.settle();
   const before = await holdings();
-  // Nobody looked when the chain changed; now more of it is wanted.
+  // The chain changed between two looks; now more of it is wanted.
   world.nodes[0]?.setBlocks(branchOf(chain, 15, 40));
   world.nodes[0]?.setFinalized(FIRST + 39);
   await world.want(FIRST + 20, FIRST + 39);

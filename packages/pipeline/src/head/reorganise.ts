@@ -25,11 +25,11 @@ type Comparison =
 /**
  * Compares what is staged from `floor` up with the chain that ends in `head`.
  *
- * Of each linked run the highest block is compared: those below it are right if it is. The upstream of the head is
- * asked for all headers between in one request, and they count only if their parent links lead from the head to the
- * block in question, so that nothing is abandoned if one answer comes from a node ahead and the next from one behind.
- * A chain that is only shorter than what is staged lags. One that does not follow `below`, the final block under the
- * floor, is no reorganisation: the next look finds out what it is.
+ * Of each linked run the highest block is compared: those below it are right if it is. The head's upstream is asked for
+ * all headers between in one request. They count only if their parent links lead from the head to that block, so that
+ * nothing is abandoned if one answer comes from a node ahead and the next from one behind. A chain that is only shorter
+ * than the staged blocks lags. One that does not follow `below`, the final block under the floor, is no reorganisation:
+ * the next look decides.
  */
 export async function compareStaged(
   parts: ReorganiseParts,
@@ -86,7 +86,7 @@ export async function dropAbandoned(parts: ReorganiseParts, from: number): Promi
 }
 
 /**
- * If proved blocks do not fit what is staged beside them: drops the staged blocks from `floor` up that the chain has
+ * For proved blocks that do not fit their staged neighbours: drops the staged blocks from `floor` up that the chain has
  * abandoned. Returns false, and changes nothing, if the chain does not confirm the proved ones.
  */
 export async function dropConflicting(

@@ -13,7 +13,7 @@ const FIRST = 1_024;
 let world: World;
 afterEach(() => world.close());
 
-/** Watches against a limit, with a clock of its own that has moved on at every look. */
+/** Watches a limit, with a separate clock that advances at every look. */
 function watch(limitBytes: number): { pressure: BackPressure; lines: string[]; context: Context } {
   const lines: string[] = [];
   let now = 0;
@@ -34,7 +34,7 @@ function watch(limitBytes: number): { pressure: BackPressure; lines: string[]; c
   return { pressure, lines, context };
 }
 
-/** One plan, and every ingest job that it gave. */
+/** One plan, and every ingest job that it enqueued. */
 async function planAndIngest(pressure: BackPressure): ReturnType<typeof plan> {
   const report = await plan({ ...world, pressure });
   for (const id of await world.queues.pendingIds('ingest')) {
@@ -112,7 +112,7 @@ test('staging that is full with blocks behind a hole gets the blocks of the hole
   expect(first).toMatchObject({ pressed: true, ingestJobs: 1, packJobs: 0 });
   const [id] = await world.queues.pendingIds('ingest');
   expect(id).toMatch(/^main\.1024\./);
-  // As long as that window is on its way there is no other.
+  // As long as that window is in flight there is no other.
   expect((await plan({ ...world, pressure })).ingestJobs).toBe(0);
   await emptyQueue(world.queues, 'ingest');
 

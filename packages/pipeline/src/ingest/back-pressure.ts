@@ -10,9 +10,9 @@ export interface BackPressure {
 }
 
 interface PressureState {
-  /** Only what allows packing is fetched. */
+  /** Only blocks that allow packing are fetched. */
   pressed: boolean;
-  /** It was not so before this check. */
+  /** `pressed` became true at this check. */
   began: boolean;
   /** Far above the limit: not even the head is staged. */
   severe: boolean;

@@ -1,15 +1,15 @@
 import { type ErrorCode, isPackhouseError } from '@packhouse/runtime';
 
 /**
- * What a block's failure is a fault of: `block` its data, `staging` its place beside its neighbours, `node` a node as a
- * whole, `either` a node as a whole or a block that no node can answer for (a trace that takes too long).
+ * The cause of a block's failure: `block` its data, `staging` its fit with its neighbours, `node` a node as a whole,
+ * `either` a node as a whole or a block that no node can answer for (a trace that takes too long).
  */
 type Fault = 'block' | 'staging' | 'node' | 'either';
 
 /**
- * What is done about a failed block: `hold` quarantines it, `retry` leaves it to the next try of the job, `ask-alone`
- * asks for it without its neighbours and holds it if it fails again, `ask-elsewhere` asks for another block and holds
- * the window if that one is answered.
+ * The action for a failed block: `hold` quarantines it, `retry` leaves it to the next try of the job, `ask-alone` asks
+ * for it without its neighbours and holds it if it fails again, `ask-elsewhere` asks for another block and holds the
+ * window if that one is answered.
  */
 export type Remedy = 'hold' | 'retry' | 'ask-alone' | 'ask-elsewhere';
 
@@ -27,7 +27,7 @@ const SOME_FAILED: Readonly<Record<Fault, readonly [Remedy, Remedy, Remedy]>> = 
 /** The same if no block of the window succeeded. */
 const ALL_FAILED: typeof SOME_FAILED = { ...SOME_FAILED, either: ['retry', 'retry', 'ask-elsewhere'] };
 
-/** What is done about a fault at this try, counted from 1. */
+/** The action for a fault at this try, counted from 1. */
 export function remedyOf(fault: Fault, { attempt, all }: { attempt: number; all: boolean }): Remedy {
   const stage = attempt <= HASTY_ATTEMPTS ? 0 : attempt < LAST_ATTEMPT ? 1 : 2;
   return (all ? ALL_FAILED : SOME_FAILED)[fault][stage];
@@ -58,7 +58,7 @@ export function isNodeFault(error: Error): boolean {
 
 /** Pruned history, by code: EIP-4444 as geth answers it (eth/ethconfig "pruned history unavailable"). */
 const PRUNED_CODE = 4444;
-/** Nodes have one code for everything that goes wrong; only their words say what they do not keep. */
+/** Nodes have one code for all errors; only their messages name the data that they do not keep. */
 const SAYS_NOT_KEPT =
   /missing trie node|state .{0,60}(not|un)\s?available|historical state|pruned|(block|header) not found|unknown block|history .{0,40}(not|un)\s?available|no state/i;
 

@@ -21,7 +21,7 @@ export interface ExtractParts extends ProveParts {
 interface RunTaker {
   /** Blocks of a run at most. */
   runBlocks: number;
-  /** Called for one run after the other. What it throws ends the extraction. */
+  /** Called for one run after the other. An error ends the extraction. */
   take(run: StageRequest): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ interface Extracted {
   wireBytes: number;
 }
 
-/** What must be fetched for these kinds. */
+/** The parts that must be fetched for these kinds. */
 export function fetchWish(kinds: readonly Kind[]): FetchWish {
   return {
     receipts: kinds.includes('receipts') || kinds.includes('logs'),
@@ -43,8 +43,8 @@ export function fetchWish(kinds: readonly Kind[]): FetchWish {
  * Fetches, proves and deflates the blocks of a window, and hands them over as runs: one is taken while the next is
  * filled.
  *
- * A block that fails on every upstream is a failure and ends its run; the others go on. Throws only when aborted, and
- * what `take` throws.
+ * A block that fails on every upstream is a failure and ends its run; the others continue. Throws only when aborted,
+ * and what `take` throws.
  */
 export async function extract(
   parts: ExtractParts,
@@ -123,7 +123,7 @@ export async function extractRuns(
   return { ...(await extract(parts, window, signal, { runBlocks: Number.POSITIVE_INFINITY, take })), runs };
 }
 
-/** Fetches a block and drops it. Returns what prevents it from being fetched; null if nothing does. Throws when aborted. */
+/** Fetches a block and drops it. Returns the error that prevents the fetch, or null. Throws when aborted. */
 export async function tryFetch(
   { source }: Pick<ExtractParts, 'source'>,
   number: number,

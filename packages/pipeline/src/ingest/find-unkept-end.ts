@@ -7,10 +7,10 @@ import type { IngestParts } from './ingest-piece.js';
 /**
  * Finds the last block that no upstream keeps, from a window on of which no block is kept.
  *
- * A pruned node lacks millions of blocks in a row, and asking for each of them would take days: a few are asked for,
+ * A pruned node lacks millions of blocks in a row, and asking for each of them would take days. So a few are asked for,
  * each twice as far away, then the border is searched between the last that is not kept and the first that is. Blocks
- * in between that a node keeps after all are only fetched at the next try. Nothing is held but what is wanted, final
- * and neither staged nor published.
+ * in between that a node does keep are fetched only at the next try. Only blocks that are wanted, final and neither
+ * staged nor published are held.
  */
 export async function findUnkeptEnd(
   parts: IngestParts,

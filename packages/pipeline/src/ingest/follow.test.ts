@@ -22,7 +22,7 @@ test('invariant 2: blocks that were abandoned while nobody followed are never pa
   await world.want(FIRST + 10, null);
   await follow(world.parts, world.context.signal);
 
-  // While nobody looked, the chain left these blocks and became final beyond them. A packer is always at work.
+  // Between two looks, the chain abandoned these blocks and became final beyond them. A packer always runs.
   world.nodes[0]?.setBlocks(after);
   world.nodes[0]?.setFinalized({ depth: 5 });
   const { source } = world.parts;

@@ -56,7 +56,7 @@ export async function follow(
     signal,
   );
   if (compared.is === 'abandoned') await dropAbandoned(parts, compared.from);
-  // Answers that do not belong together say nothing of finality.
+  // Answers that do not belong together say nothing about finality.
   const finalized = compared.is === 'unclear' ? floor : Math.max(floor, chainHead.finalized);
   const head = { network, number: chainHead.number, hash: chainHead.hash, finalized };
   await database.head.set(head);
@@ -96,7 +96,7 @@ async function stageMissing(
         report.staged += run.blocks.length;
       }
       report.failures.push(...failures);
-      // The node itself is in trouble: the older blocks would fail as well.
+      // The node itself fails: the older blocks would fail as well.
       if (runs.length === 0 && failures.some(({ error }) => isNodeFault(error))) return;
     }
   }

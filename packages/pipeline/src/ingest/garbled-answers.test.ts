@@ -28,7 +28,7 @@ afterEach(async () => {
   await world.close();
 });
 
-/** Time passes as soon as somebody waits for it. */
+/** A clock that advances at once when a caller sleeps. */
 function hastyClock(): Clock {
   let ahead = 0;
   return {

@@ -15,8 +15,8 @@ interface Group extends IngestWindow {
 }
 
 /**
- * Quarantines failed blocks after staging those of their kinds that can be fetched: of a block whose traces fail, only
- * the traces are quarantined. Returns the number of blocks of which something was staged.
+ * Quarantines failed blocks after staging the kinds that can be fetched: if a block's traces fail, only the traces are
+ * quarantined. Returns the number of blocks of which some kind was staged.
  */
 export async function holdFailed(
   parts: IngestParts,
@@ -36,7 +36,7 @@ export async function holdFailed(
   return staged;
 }
 
-/** Stages the kinds that do not need what failed. `left`: what remains to be quarantined, in which kinds. */
+/** Stages the kinds that do not need the failed part. `left`: the blocks still to quarantine, with their kinds. */
 async function salvage(
   parts: IngestParts,
   group: Group,
@@ -44,7 +44,7 @@ async function salvage(
   signal: AbortSignal,
 ): Promise<{ staged: number; left: Failed[] }> {
   const { start, end } = group;
-  // What could not be staged failed because of its neighbours, whatever the kinds.
+  // A block that could not be staged failed because of its neighbours, in any kind.
   if (group.failed.some((one) => one.unstaged)) return { staged: 0, left: group.failed };
   for (const kinds of lesserKinds(group.kinds)) {
     // One block first, so that a whole range is not asked for in vain.

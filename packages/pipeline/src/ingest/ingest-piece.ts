@@ -17,10 +17,10 @@ export interface Failed extends ExtractFailure {
 }
 
 /**
- * Cuts what is missing of several kinds into windows of which every block is missing in every kind.
+ * Cuts the missing blocks of several kinds into windows in which every block is missing in every kind.
  *
- * A fragment that covers a block which is there already cannot be staged, so what is fetched together must have the
- * same borders in all its kinds.
+ * A fragment that covers an already staged block cannot be staged, so a window must have the same borders in all its
+ * kinds.
  */
 export function missingPieces(missing: ReadonlyMap<Kind, readonly BlockRange[]>): IngestWindow[] {
   const holes = [...missing.values()].flat();
@@ -33,12 +33,12 @@ export function missingPieces(missing: ReadonlyMap<Kind, readonly BlockRange[]>)
 
 /** A piece is staged in this many runs while it is extracted, so that after a kill only a part is fetched again. */
 const RUNS_OF_PIECE = 4;
-/** Below this a transaction costs more than it saves. */
+/** Blocks of a run below which its transaction costs more than it saves. */
 const SMALLEST_RUN = 16;
 
 /**
- * Extracts and stages a piece; what is staged of it leaves the quarantine (`quarantined`: what may be there). A run
- * that cannot be staged fails by itself. Throws if Postgres is in trouble.
+ * Extracts and stages a piece; staged blocks leave the quarantine (`quarantined`: those that may be in it). A run that
+ * cannot be staged does not end the others. Throws if Postgres fails.
  */
 export async function ingestPiece(
   parts: IngestParts,

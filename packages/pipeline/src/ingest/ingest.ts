@@ -11,9 +11,9 @@ import { type Failed, type IngestParts, ingestPiece, missingPieces } from './ing
 const MAX_ALONE = 4;
 
 /**
- * One ingest job: extracts and stages what is missing of the window, then quarantines blocks that failed (`blame.ts`
- * has the policy). Nothing is staged while the chain differs below finality. Safe to repeat at any point. Throws what a
- * later try may settle; `attempt` counts the tries from 1.
+ * One ingest job: extracts and stages the missing blocks of the window, then quarantines blocks that failed (`blame.ts`
+ * has the policy). Nothing is staged while the chain differs below finality. Safe to repeat at any point. Throws errors
+ * that a later try may solve; `attempt` counts the tries from 1.
  */
 export async function ingest(
   parts: IngestParts,
@@ -55,8 +55,8 @@ export async function ingest(
 }
 
 /**
- * Asks for blocks one by one, so that a block which fails everything it is asked with (a trace that takes too long) is
- * told from its neighbours. `left` is what the node is to blame for after all.
+ * Asks for blocks one by one, to separate a block that makes every shared request fail (a trace that takes too long)
+ * from its neighbours. `left`: the failures that are the node's after all.
  */
 async function askAlone(
   parts: IngestParts,
@@ -81,7 +81,7 @@ async function askAlone(
   return result;
 }
 
-/** Whether the nodes answer at all: then it is the block that they cannot answer for. */
+/** Whether the nodes answer at all: if so, the block is the cause. */
 async function answers({ source }: IngestParts, signal: AbortSignal): Promise<boolean> {
   try {
     await source.head(signal);
@@ -93,8 +93,8 @@ async function answers({ source }: IngestParts, signal: AbortSignal): Promise<bo
 }
 
 /**
- * Whether the nodes answer for a block far away: then it is the window that they cannot answer for, such as blocks that
- * take too long to trace, one after the other. Such windows would take all places of the queue in the end.
+ * Whether the nodes answer for a block far away: if so, the window is the cause, such as successive blocks that take
+ * too long to trace. Without this check such windows would in the end fill the queue.
  */
 async function answersElsewhere(
   parts: IngestParts,
@@ -106,7 +106,7 @@ async function answersElsewhere(
   return (await tryFetch(parts, finalized, window.kinds, signal)) === null;
 }
 
-/** What is neither staged nor published of the window, nor rests in quarantine until its next try. */
+/** The blocks of the window that are neither staged nor published, nor in quarantine until their next try. */
 async function missingWithin(
   { context, database }: IngestParts,
   { start, end, kinds }: IngestWindow,

@@ -17,7 +17,7 @@ interface PlanParts {
   network: Network;
   /** Ingest jobs waiting or running at most (default 32); the next plan comes long before they run out. */
   maxPending?: number;
-  /** With it, little is fetched while staging is full. */
+  /** If set, little is fetched while staging is full. */
   pressure?: BackPressure;
 }
 
@@ -43,11 +43,10 @@ const UNKNOWN_WINDOW_BLOCKS = 32;
 const UNKNOWN_WINDOWS = 4;
 
 /**
- * Enqueues what is wanted and neither staged, published, quarantined nor enqueued already.
+ * Enqueues blocks that are wanted and neither staged, published, quarantined nor enqueued already.
  *
- * Postgres has the truth and the queue only hints: everything is computed again each time, so that a queue that was
- * emptied is filled by the next plan. Windows are cut on a grid and have deterministic ids, so planning twice adds
- * nothing.
+ * Postgres is authoritative, the queue is not: everything is computed again each time, so that the next plan fills an
+ * emptied queue. Windows are cut on a grid and have deterministic ids, so planning twice adds nothing.
  */
 export async function plan(given: PlanParts): Promise<PlanReport> {
   const { network } = given;
@@ -66,14 +65,14 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   view.pending = await pendingWindows(parts);
   const pressure = await parts.pressure?.check();
   if (pressure?.began) {
-    // What waits was planned when there was room; windows that run finish.
+    // Waiting windows were planned when there was room; running ones finish.
     const ids = view.pending.map((window) => ingestJobId(network.id, window));
     await parts.queues.remove('ingest', ids);
     view.pending = await pendingWindows(parts);
   }
   const pressed = pressure?.pressed ?? false;
   const { windows: wished, missingBlocks } = await ingestWindows(parts, view, { pressed, packable });
-  // Nothing more is fetched from a chain that differs below finality until that is settled.
+  // Nothing more is fetched from a chain that differs below finality until that is resolved.
   const halted = (await openFinalityAlarm(parts)) !== null;
   const windows = halted ? [] : wished;
   await parts.queues.add('ingest', windows);
@@ -108,8 +107,8 @@ async function pendingWindows({ queues, network }: Planning): Promise<IngestWind
 }
 
 /**
- * Quarantined blocks whose next try is due, by kind: they are planned like missing ones. What was staged meanwhile (at
- * the head, by another job) leaves the quarantine.
+ * Quarantined blocks whose next try is due, by kind: they are planned like missing ones. Blocks staged meanwhile (at
+ * the head, by another job) leave the quarantine.
  */
 async function dueForRetry(
   { database, context }: Planning,
@@ -140,7 +139,7 @@ interface IngestView {
   finalized: number;
 }
 
-/** A part of a wanted range of which something is missing. */
+/** A part of a wanted range with missing blocks. */
 interface Hole extends BlockRange {
   range: IngestView['wanted'][number];
   missing: Map<Kind, BlockRange[]>;
@@ -190,7 +189,7 @@ async function ingestWindows(
   return { windows, missingBlocks };
 }
 
-/** What is missing and not planned, range by range, the first priority first; no block twice. */
+/** Blocks that are missing and not planned, range by range, the first priority first; no block twice. */
 function holes(view: IngestView, planned: ReadonlyMap<Kind, readonly BlockRange[]>): Hole[] {
   const active = view.wanted
     .filter((range) => range.state === 'active')

@@ -13,7 +13,7 @@ export interface ProveParts {
   network: string;
 }
 
-/** A proved block, and how the node that sent it names itself. */
+/** A proved block, and the client version of the node that sent it. */
 export interface NamedRecord extends ProvedRecord {
   client: string | null;
 }
@@ -26,7 +26,7 @@ export interface ExtractFailure {
   upstream: string | null;
   /** Hex SHA-256 of the answer that failed, if there was one. */
   payloadDigest: string | null;
-  /** What each upstream did, in the order they were asked. */
+  /** The result of each upstream, in the order they were asked. */
   tried: readonly QuarantineTry[];
 }
 
@@ -120,8 +120,8 @@ async function deflateTraces(
 }
 
 /**
- * Ends traces that nobody will read: they may be an answer that still arrives on a connection of its own. An error of
- * that connection is ignored; unhandled, it would end the process.
+ * Ends traces that will not be read: they may be an answer that still arrives on its own connection. An error of that
+ * connection is ignored; unhandled, it would end the process.
  */
 export function dropTraces({ traces }: Pick<FetchedBlock, 'traces'>): void {
   if (traces === undefined || Array.isArray(traces)) return;
@@ -156,7 +156,7 @@ function tryOf(upstream: string, error: Error, digest: string | null): Quarantin
 
 /**
  * The hex SHA-256 of an upstream's answer for a block, as JSON text with its parts in this order, so that an answer
- * shown later can be told to be the one that failed. null if it cannot be computed: streamed traces are gone.
+ * shown later can be identified as the one that failed. null if it cannot be computed: streamed traces are gone.
  */
 function payloadDigest({ block, receipts, traces }: FetchedBlock): string | null {
   if (traces !== undefined && !Array.isArray(traces)) return null;

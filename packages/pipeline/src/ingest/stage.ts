@@ -14,9 +14,9 @@ export interface StageParts {
 /**
  * Stages one run of proved blocks in one transaction.
  *
- * If its hashes do not fit what is staged or published, the chain is asked which is right: staged blocks that it has
- * abandoned are dropped and the run is staged again, once. Throws STAGE_CONFLICT if the run itself is wrong, and
- * REORG_BELOW_FINALITY, with the alarm raised, if no upstream has what is published or final here.
+ * If its hashes do not fit the staged or published blocks, the chain decides: staged blocks that it has abandoned are
+ * dropped and the run is staged again, once. Throws STAGE_CONFLICT if the run itself is wrong. Throws
+ * REORG_BELOW_FINALITY, with the alarm raised, if no upstream has the block that is published or final here.
  */
 export async function stage(parts: StageParts, request: StageRequest, signal: AbortSignal): Promise<void> {
   try {
@@ -31,13 +31,13 @@ export async function stage(parts: StageParts, request: StageRequest, signal: Ab
   }
 }
 
-/** How long to wait for a Postgres that is away, in milliseconds: less than a job's lock lasts. */
+/** How long to wait for an unavailable Postgres, in milliseconds: less than a job's lock lasts. */
 const PATIENCE_MS = 8_000;
 const RETRY_MS = 400;
 
 /**
- * Stages a run like `stage`, and waits while Postgres is away for a moment, so that its restart causes no block to be
- * fetched again. Throws DATABASE_UNAVAILABLE if it stays away.
+ * Stages a run like `stage`, and waits while Postgres is briefly unavailable, so that its restart causes no block to be
+ * fetched again. Throws DATABASE_UNAVAILABLE if it stays so.
  */
 export async function stagePatiently(
   parts: StageParts,

@@ -10,7 +10,7 @@ interface PackParts {
   context: Context;
   database: Database;
   network: Network;
-  /** Publishes one bundle of these fragments, its row not before `turn`; null if its blocks were published meanwhile. */
+  /** Publishes one bundle of these fragments, its row after `turn`; null if its blocks were published meanwhile. */
   publish(
     request: { network: string; kind: Kind; fragments: readonly FragmentInfo[] },
     signal: AbortSignal,
@@ -22,8 +22,8 @@ interface PackParts {
 const AT_A_TIME = 3;
 
 /**
- * Cuts and publishes bundles of one kind until nothing more can be packed. One packer a network and kind at a time: a
- * second one returns at once, and the next plan finds what is left. Safe to repeat at any point.
+ * Cuts and publishes bundles of one kind until nothing more can be packed. One packer per network and kind at a time: a
+ * second one returns at once, and the next plan finds the remaining blocks. Safe to repeat at any point.
  */
 export async function pack(parts: PackParts, kind: Kind, signal: AbortSignal): Promise<number> {
   const { database, network } = parts;

@@ -17,7 +17,7 @@ async function worldOf(length: number): Promise<World> {
   return world;
 }
 
-/** All entries, checked as anybody would who has the public keys. */
+/** All entries, checked with the public keys only. */
 async function checkedEntries({ database }: World): Promise<SealedEntry[]> {
   const keys = await database.manifest.keys();
   const verifier = createVerifier(new Map(keys.map((key) => [key.keyId, publicKeyOf(key.publicKey)])));

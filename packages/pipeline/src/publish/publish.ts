@@ -23,7 +23,7 @@ const FORMAT_VERSION = 1;
  *
  * If the process is killed before the row, nothing is published: the same bytes are written again under the same key.
  * Returns null if another bundle already covers one of the blocks. The row waits for `turn`, so that bundles that are
- * put at the same time get their rows in order. Throws OBJECT_MISMATCH and what store and database throw.
+ * put at the same time get their rows in order. Throws OBJECT_MISMATCH, and errors of store and database.
  */
 export async function publish(
   { context, database, objectStore, signers }: PublishParts,
@@ -35,7 +35,7 @@ export async function publish(
   const kept = database.network(network);
   const start = (fragments[0] as FragmentInfo).startBlock;
   const end = (fragments.at(-1) as FragmentInfo).endBlock;
-  // The index refuses an overlap in any case; a packer that comes late should not even write over what is published.
+  // The index refuses an overlap in any case; a late packer should not even overwrite a published object.
   if ((await kept.bundles.ranges(kind, { start, end })).length > 0) return null;
   const [blocks, bodies] = await Promise.all([
     kept.staging.blocks({ start, end }),
@@ -91,7 +91,7 @@ export async function publish(
 
 /**
  * Writes a bundle's object. The store's own checksum verifies it if it has one, else it is read back. Throws
- * OBJECT_MISMATCH and what the store throws.
+ * OBJECT_MISMATCH, and errors of the store.
  */
 export async function putVerified(
   store: ObjectStore,

@@ -26,7 +26,7 @@ export interface SignerSource {
 /**
  * Opens the key that the manifest is signed with.
  *
- * A database without a key gets the one in the file, which is made if there is none. Throws SIGNING_KEY_MISSING
+ * A database without a key gets the one in the file; a missing file is created. Throws SIGNING_KEY_MISSING
  * (the database has a key and the file is absent), SIGNING_KEY_CHANGED (the file holds another key),
  * SIGNING_KEY_INVALID, DISK_FULL, DATA_DIR_UNUSABLE.
  */
@@ -107,13 +107,13 @@ interface Rotation {
   keyId: string;
   /** The key that was retired; null if there was none. */
   retired: string | null;
-  /** Where the retired key's file was moved; null if it was not there. */
+  /** The new path of the retired key's file; null if there was none. */
   movedTo: string | null;
 }
 
 /**
- * Replaces the key that the manifest is signed with by the one in the file if that is a new one, else by one that is
- * made. What was signed stays valid. If it is interrupted, running it again completes it.
+ * Replaces the key that signs the manifest by the one in the file if that is new, else by a generated one. Existing
+ * signatures stay valid. If it is interrupted, running it again completes it.
  *
  * Throws SIGNING_KEY_INVALID, SIGNING_KEY_CHANGED (the file holds a key that was retired before), DISK_FULL,
  * DATA_DIR_UNUSABLE.

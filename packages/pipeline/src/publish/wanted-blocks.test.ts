@@ -79,7 +79,7 @@ test('a paused range keeps nothing beside it waiting, and the runs within it wai
   const active = [{ start: 0, end: 49 }];
   const paused = [{ start: 50, end: 99 }];
   const staged = (start: number, end: number) => ({ ...none, staged: [{ start, end }] });
-  // Its last block is the last that is worked on: the small bundle there need not wait.
+  // No block after its last one is still to come: the small bundle there need not wait.
   expect(runsOf(staged(0, 49), active, 99, paused)).toEqual([
     { start: 0, end: 49, closed: true, waits: false },
   ]);

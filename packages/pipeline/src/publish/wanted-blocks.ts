@@ -2,7 +2,7 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Coverage, WantedRange } from '@packhouse/database';
 import { rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
 
-/** What operators want of one kind; a follow range has no end (Infinity). Cancelled ranges do not count. */
+/** The ranges that operators want of one kind; a follow range has no end (Infinity). Cancelled ones do not count. */
 export function intendedRanges(
   wanted: readonly WantedRange[],
   kind: Kind,

@@ -6,17 +6,17 @@ import { queueHints } from './queue-hints.js';
 
 export interface CoverageParts {
   database: { network(id: string): { holes: Pick<NetworkDatabase['holes'], 'page' | 'count' | 'standing'> } };
-  /** Without it, or while it is away, `queued` and `fetching` read `waiting`, and `packing` reads `staged`. */
+  /** Without it, or while it is unavailable, `queued` and `fetching` read `waiting`, and `packing` reads `staged`. */
   queue?: Pick<QueueReader, 'look'> | undefined;
 }
 
 export interface CoverageRequest {
   network: string;
-  /** Default: those that are wanted or published. */
+  /** Default: all that are wanted or published. */
   kinds?: readonly Kind[] | undefined;
   /** Default 0. */
   from?: number | undefined;
-  /** Default: the head, or what is published beyond it; if no head is known, the last block wanted. */
+  /** Default: the head, or the last block published beyond it; if no head is known, the last block wanted. */
   to?: number | undefined;
   /** The default of `to` goes no further. */
   maxBlock?: number | null | undefined;
@@ -26,7 +26,7 @@ export interface CoverageRequest {
   start?: number | undefined;
 }
 
-/** One kind of a page; what is published and what is not partition the page's range. */
+/** One kind of a page; published ranges and holes partition the page's range. */
 interface KindCoverage {
   kind: Kind;
   /** Published from the network's first wanted block up to here without a hole. */
@@ -37,14 +37,14 @@ interface KindCoverage {
   holes: Hole[];
 }
 
-/** What is published and what is not, with reasons. */
+/** Published ranges, and holes with reasons. */
 export interface CoveragePage {
   network: string;
   head: number | null;
   finalized: number | null;
   /** Everything from the network's first wanted block up to here is published in every wanted kind; null: nothing. */
   completeTo: number | null;
-  /** What was asked for. */
+  /** The requested range. */
   from: number;
   to: number;
   /** The range of this page. */
@@ -78,12 +78,12 @@ export async function coverage(parts: CoverageParts, request: CoverageRequest): 
   }
   const [page, counts] = await Promise.all([
     holes.page({ ...asked, range: { start, end: to }, limit }),
-    // Counting costs as much as all holes, a page as much as it shows.
+    // The cost of counting grows with all holes, the cost of a page with its own.
     request.start === undefined ? holes.count({ ...asked, range: { start: from, end: to } }) : null,
   ]);
   return {
     network,
-    // As the page saw them, so that its reasons fit; a page of no kinds saw nothing.
+    // As read for the page, so that its reasons fit; a page of no kinds reads nothing.
     ...(kinds.length === 0
       ? { head: standing.head, finalized: standing.finalized }
       : { head: page.head, finalized: page.finalized }),
@@ -122,7 +122,7 @@ export async function holeAt(
   return { head: page.head, hole: page.kinds[0]?.holes[0] ?? null };
 }
 
-/** What each reason means and what the hole needs, as a clause about it. */
+/** The meaning of each reason, and what the hole needs, as a clause. */
 const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
   'not-wanted': 'nobody asked for it: it needs a backfill',
   cancelled: 'its backfill was cancelled: it needs another one',
@@ -140,7 +140,7 @@ const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
   'beyond-head': 'the chain is not there yet',
 };
 
-/** What a hole needs, with cause and next try if it is quarantined. */
+/** The need of a hole, with cause and next try if it is quarantined. */
 export function holeNeeds({ reason, quarantine }: Pick<Hole, 'reason' | 'quarantine'>): string {
   if (quarantine === null) return HOLE_NEEDS[reason];
   const { cause, attempts, nextTry } = quarantine;

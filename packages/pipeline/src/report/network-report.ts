@@ -15,30 +15,30 @@ import { queueHints } from './queue-hints.js';
 
 interface ReportParts {
   database: Database;
-  /** Without it, or while it is away, `queued` and `fetching` read `waiting`, and `packing` reads `staged`. */
+  /** Without it, or while it is unavailable, `queued` and `fetching` read `waiting`, and `packing` reads `staged`. */
   queue?: Pick<QueueReader, 'look'> | undefined;
 }
 
-/** How far a network is: everything that the command line and the metrics say of it. Each part is read if asked for. */
+/** The progress of a network, for the command line and the metrics. Each part is read only if requested. */
 export interface NetworkReport {
-  /** Head, finality, how far it is complete, and what is published of each kind. */
+  /** Head, finality, the last complete block, and the published blocks of each kind. */
   standing: Standing;
   head: HeadRow | null;
   /** Blocks of each kind that was ever wanted. */
   blocks: KindBlocks[];
   /** Blocks by reason from the first wanted one to the head. */
   holes: {
-    /** What is counted; null if nothing is wanted up to there. */
+    /** The counted range; null if nothing is wanted up to there. */
     range: BlockRange | null;
     queueSeen: boolean;
     kinds: HoleCounts[];
   };
-  /** The same up to the newest final block, whatever the queue knows. */
+  /** The same up to the newest final block, without the state of the queue. */
   finalHoles: HoleCounts[];
   newestStaged: Awaited<ReturnType<NetworkDatabase['staging']['newest']>>;
   /** Quarantined blocks by cause. */
   quarantined: Awaited<ReturnType<NetworkDatabase['quarantine']['causes']>>;
-  /** What an operator must look at, newest first. */
+  /** Alarms that an operator must check, newest first. */
   alarms: AlarmRow[];
   /** Set while staging is full and nothing new is fetched. */
   backPressure: { since: Date; stagedBytes: number; limitBytes: number } | null;
@@ -56,7 +56,7 @@ interface KindBlocks {
   missing: BlockRange[];
 }
 
-/** Reads the parts asked for, of Postgres and, for `holes`, of the queue; what several need is read once. */
+/** Reads the requested parts from Postgres and, for `holes`, from the queue; shared data are read once. */
 export async function networkReport<P extends keyof NetworkReport>(
   { database: all, queue }: ReportParts,
   network: string,
@@ -171,17 +171,17 @@ export async function networkStatus(database: Database, network: string): Promis
   };
 }
 
-/** How far a network is, and what prevents the rest, in blocks. */
+/** The progress of a network, and the reasons of its holes, in blocks. */
 export interface CoverageSummary extends Omit<Standing, 'kinds'> {
   network: string;
-  /** What is counted: from the first block wanted to the head; null if nothing is wanted up to there. */
+  /** The counted range: from the first block wanted to the head; null if nothing is wanted up to there. */
   range: BlockRange | null;
   /** Whether the queue answered. */
   queueSeen: boolean;
   kinds: (HoleCounts & { completeTo: number | null; wanted: boolean })[];
 }
 
-/** The report in a few numbers a kind, however many holes there are. */
+/** The report in a few numbers per kind, for any number of holes. */
 export async function coverageSummary(parts: ReportParts, network: string): Promise<CoverageSummary> {
   const { standing, holes } = await networkReport(parts, network, ['standing', 'holes']);
   const { range, queueSeen, kinds: counts } = holes;

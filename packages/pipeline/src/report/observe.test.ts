@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** The value of a series as it is rendered, undefined where it is not. */
+/** The rendered value of a series; undefined if it is not rendered. */
 async function value(series: string): Promise<number | undefined> {
   const line = (await world.context.metrics.render())
     .split('\n')

@@ -7,7 +7,7 @@ import { type NetworkReport, networkReport } from './network-report.js';
 export interface Observer {
   /** Reads the state once. The cost grows with runs of blocks, queues and alarms, not with bundles. */
   look(): Promise<void>;
-  /** Removes all of the gauges: another process reports from now on, and two would contradict each other. */
+  /** Removes all gauges: another process reports from now on, and two would contradict each other. */
   forget(): void;
 }
 
@@ -40,7 +40,7 @@ export function createObserver({
     const { head, newestStaged, standing } = report;
     if (head === null) return;
     const before = heads.get(network);
-    // Of a head older than this process, only the time it was noted is known.
+    // For a head older than this process, only the time it was noted is known.
     const movedAt = before === undefined ? head.observedAt.getTime() : context.clock.now();
     if (before?.block !== head.number) heads.set(network, { block: head.number, movedAt });
     gauges.head.set({ network }, head.number);
@@ -134,7 +134,7 @@ function createStateGauges(metrics: Metrics) {
       const filled = new Map<string, Map<string, Labels>>();
       const forget = (): void => {
         gauge.reset();
-        // Without labels it would read 0, which nobody has measured.
+        // Without labels it would read 0, which was not measured.
         gauge.remove({});
         filled.clear();
       };

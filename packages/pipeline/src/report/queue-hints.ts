@@ -4,10 +4,10 @@ import type { QueueReader } from '@packhouse/queue';
 import { isPackhouseError } from '@packhouse/runtime';
 import { parseIngestJobId, parsePackJobId } from '../job-names.js';
 
-/** Jobs of all networks that are read, of each sort; a planner keeps far fewer. */
+/** Jobs that are read per state, of all networks; a planner keeps far fewer. */
 const MAX_JOBS = 1_000;
 
-/** What the queue knows of a network; null if it is away. */
+/** The queue's state of a network; null if the queue is unavailable. */
 export async function queueHints(
   queue: Pick<QueueReader, 'look'> | undefined,
   network: string,

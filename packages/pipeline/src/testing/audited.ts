@@ -66,7 +66,7 @@ export async function auditAndRepair(
   return { outcome, findings };
 }
 
-/** Writes an object as it is, whatever is wrong with it: what a disk or a producer that is broken would leave. */
+/** Writes an object unchecked, as a broken disk or producer would leave it. */
 export async function putRaw(store: ObjectStore, key: string, body: Buffer): Promise<void> {
   await store.put(key, body, { sha256: sha256Of(body), contentType: 'application/gzip', metadata: {} });
 }
@@ -98,8 +98,8 @@ export async function recordsOf(store: ObjectStore, row: BundleRow): Promise<str
 
 /**
  * Publishes other records in the place of a bundle, as a producer with a fault would: object and row agree, only the
- * content is wrong. `changes` overrides what the row says, `bytes` what the object
- * holds, `table` how the row describes it. Gives a way back.
+ * content is wrong. `changes` overrides fields of the row, `bytes` the object's content, `table` the row's fragment
+ * table. Returns a function that restores the bundle.
  */
 export async function republish(
   world: Pick<World, 'database'> & { objectStore: ObjectStore },

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 
-/** What is done to one answer of a node. Paths are chosen by numbers, so that they fit whatever is there. */
+/** A change of one answer of a node. Paths are chosen by numbers, so that they fit any answer. */
 type Garble =
   | { how: 'value'; path: readonly number[]; json: string }
   | { how: 'remove'; path: readonly number[] }
@@ -12,13 +12,13 @@ type Garble =
   | { how: 'items'; form: 'twice' | 'dropped' | 'reversed' | 'null' | 'wrapped' }
   | { how: 'body'; text: string };
 
-/** Garbles, and from which answer on each is done. */
+/** Garbles, each with the answer at which it begins. */
 export interface Script {
   garble: Garble;
   method: string;
-  /** Answers of that method that are left alone first. */
+  /** Answers of that method that stay unchanged first. */
   after: number;
-  /** Answers that are garbled then. */
+  /** Answers that are garbled after these. */
   times: number;
 }
 
@@ -112,7 +112,7 @@ const garble: fc.Arbitrary<Garble> = fc.oneof(
   },
 );
 
-/** What a node may get wrong, one thing or a few at once. */
+/** Faults of a node, one or a few at once. */
 export const scripts: fc.Arbitrary<Script[]> = fc.array(
   fc.record({
     garble,
@@ -130,7 +130,7 @@ export const scripts: fc.Arbitrary<Script[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-/** A node that stands before an honest one and garbles what it says. */
+/** A proxy of an honest node that garbles its answers. */
 export interface GarblingNode {
   readonly url: string;
   /** Follows these scripts from now on; none makes it honest. */
@@ -138,7 +138,7 @@ export interface GarblingNode {
   close(): Promise<void>;
 }
 
-/** Starts it before the node at `url`. */
+/** Starts the proxy of the node at `url`. */
 export async function createGarblingNode(url: string): Promise<GarblingNode> {
   let playing: { script: Script; seen: number }[] = [];
   const server = createServer((request, response) => {
@@ -181,7 +181,7 @@ export async function createGarblingNode(url: string): Promise<GarblingNode> {
   };
 }
 
-/** Stands for raw text in a value until it is JSON: not every text that nodes send can be a JavaScript value. */
+/** A placeholder for raw text in a value until it is JSON: not every text of a node can be a JavaScript value. */
 const MARK = '@@raw@@';
 
 function garbled(text: string, garble: Garble): string {
@@ -233,7 +233,7 @@ function garbled(text: string, garble: Garble): string {
   }
 }
 
-/** Goes down from the result, a step by each number, and puts a value where it arrives; undefined removes. */
+/** Descends from the result, one step per number, and sets the value there; undefined removes it. */
 function walk(item: Record<string, unknown>, path: readonly number[], value: unknown): void {
   let holder: Record<string, unknown> = item;
   let key = 'result';

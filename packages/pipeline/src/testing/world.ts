@@ -18,7 +18,7 @@ import { pack } from '../publish/pack.js';
 import { publish } from '../publish/publish.js';
 import { openSigners } from '../publish/sign.js';
 
-/** Everything a pipeline test needs, all of it real but the node. */
+/** The parts that a pipeline test needs, all real except the node. */
 export interface World {
   context: Context;
   database: Database;
@@ -26,19 +26,19 @@ export interface World {
   queues: Queues;
   network: Network;
   nodes: ReplayNode[];
-  /** Where its Postgres is, for other processes' views of it. */
+  /** The address of its Postgres, for the views of other processes. */
   databaseUrl: string;
-  /** What ingest, follow and stage take. */
+  /** The parts of ingest, follow and stage. */
   parts: IngestParts;
   /** Wants a range of all kinds; end null follows the head. */
   want(start: number, end: number | null): Promise<void>;
   /** Notes the head of the first node as the chain's. */
   noteHead(): Promise<void>;
-  /** Packs and publishes all that can be, in every kind. Returns the number of bundles. */
+  /** Packs and publishes all possible bundles of every kind. Returns their number. */
   packAll(objectStore?: ObjectStore): Promise<number>;
-  /** Plans, runs every ingest and pack job, and again, until nothing is left to do. */
+  /** Plans and runs every ingest and pack job, repeatedly, until nothing is left to do. */
   settle(objectStore?: ObjectStore): Promise<void>;
-  /** The records of a kind by block number, out of the published files, as JSON. */
+  /** The records of a kind by block number, from the published files, as JSON. */
   published(kind: Kind, objectStore?: ObjectStore): Promise<Map<number, string>>;
   close(): Promise<void>;
 }
