@@ -4,7 +4,7 @@ import { createWake } from './wake.js';
 
 /** Follows the head of one network. */
 interface HeadFollower {
-  /** One look, and the wait for the next. Throws what `follow` throws. */
+  /** One look, and the wait for the next. Throws the errors of `follow`. */
   step(signal: AbortSignal): Promise<void>;
   /** Ends the subscriptions. */
   close(): void;
@@ -12,9 +12,9 @@ interface HeadFollower {
 
 /** While a subscription delivers new heads, the head is still asked for this often, in milliseconds. */
 const DELIVERED_POLL_MS = 3_000;
-/** An announced head that the upstreams do not return yet is asked for this often, in milliseconds … */
+/** Interval of asking for an announced head that the upstreams do not return yet, in milliseconds … */
 const ANNOUNCED_POLL_MS = 100;
-/** … for this long: it may be of another branch, or of another node behind the same address. */
+/** … and how long: it may be of another branch, or of another node behind the same address. */
 const ANNOUNCED_PATIENCE_MS = 3_000;
 
 /** Makes the follower of one network; its upstreams' subscriptions are open until it is closed. */

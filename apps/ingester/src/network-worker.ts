@@ -35,7 +35,7 @@ const PLAN_EVERY_MS = 1_000;
 const RETRY_MS = 1_000;
 const RETRY_LEAD_MS = 2_000;
 
-/** Makes the worker of a network; the node is asked for nothing yet. */
+/** Creates the worker of a network; nothing is sent to its upstreams yet. */
 export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<NetworkWorker> {
   const { context, database, network, queues, notify } = parts;
   const source = createBlockSource({
@@ -56,7 +56,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   const wake = createWake();
 
   let probed: Promise<void> | undefined;
-  /** By every ingester, leading or not: an upstream on another chain must be known before the first block is fetched. */
+  /** Done by every ingester, leader or not: an upstream on another chain must be known before the first fetch. */
   const probeOnce = (): Promise<void> => {
     probed ??= source.probe(fetchWish(network.bundles.kinds), context.signal).catch((error: unknown) => {
       probed = undefined;
@@ -115,7 +115,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           limitBytes: parts.stagingMaxBytes,
         });
         try {
-          // A new leader probes again: the nodes may have changed.
+          // A new leader probes again: the upstreams may have changed.
           probed = undefined;
           let registered = false;
           let severe = false;
@@ -134,7 +134,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
               registered = true;
               await follower.step(signal);
             }),
-            // Planning goes on without the nodes, so that what is staged is packed.
+            // Planning continues without the upstreams, so that staged blocks are packed.
             repeat('planning', signal, async () => {
               ({ severe } = await plan({
                 context,

@@ -11,7 +11,7 @@ afterEach(async () => {
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
 });
 
-/** A process that observes, with pauses that are over at once; `tells` says whether its figures stand now. */
+/** A process that observes, with pauses that end at once; `tells`: whether it reports figures now. */
 function observing(url: string, look: () => Promise<void> = async () => undefined) {
   const stop = new AbortController();
   const slept: number[] = [];
