@@ -9,7 +9,7 @@ interface AuditLoopParts {
   database: Database;
   objectStore: ObjectStore;
   networks: readonly Network[];
-  /** Share of the bundles that each run audits; 0: none ever runs. */
+  /** Share of the bundles that each run audits; 0: no audits. */
   share: number;
   /** From the end of a network's run to its next, all packers together. */
   everyMs: number;
@@ -21,7 +21,7 @@ const SETTLE_MS = 300_000;
 /** How often to check whether a run is due, in milliseconds. */
 const LOOK_EVERY_MS = 30_000;
 
-/** Audits samples of what is published until the context is aborted; one packer at a time does. */
+/** Audits samples of the published bundles until the context is aborted; one packer at a time does. */
 export async function auditLoop(parts: AuditLoopParts): Promise<void> {
   const { context, database, networks, everyMs, share } = parts;
   if (share === 0) return;

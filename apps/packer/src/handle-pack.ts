@@ -14,7 +14,7 @@ import {
 
 interface HandlePackParts {
   context: Context;
-  /** Aborted when a bundle that was begun may not be finished any more. */
+  /** Aborted when a started bundle may no longer be finished. */
   cut: AbortSignal;
   database: Database;
   objectStore: ObjectStore;
@@ -26,7 +26,7 @@ interface HandlePackParts {
 /**
  * Handles one pack job; an error is reported to the supervisor and thrown, so that the job is tried again.
  *
- * While the process drains, a bundle that was begun is finished unless it is cut off, and no other is begun.
+ * While the process drains, a started bundle is finished unless it is aborted, and no other is started.
  */
 export async function handlePack(
   { context, cut, database, objectStore, networks, signers, notify }: HandlePackParts,
