@@ -29,10 +29,10 @@ const PING_MS = 2_000;
 const ping = statement('ping', 'SELECT 1');
 
 /**
- * Connects to Postgres; the first statement makes the first connection.
+ * Creates the handle of a Postgres database; the first statement opens the first connection.
  *
  * `poolSize` is the most connections that are open at once (default 10), locks not counted; `applicationName` is
- * what pg_stat_activity shows.
+ * shown in pg_stat_activity.
  */
 export function createDatabase(options: {
   connectionString: string;

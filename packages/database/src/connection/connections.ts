@@ -7,28 +7,28 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Ends a transaction whose process hangs, so that it does not hold a segment's lock for ever. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** An SQL statement; it is prepared under its name, once a connection, so no two have the same name. */
+/** An SQL statement; it is prepared under its name once per connection, so names must be unique. */
 export function statement(name: string, text: string): { name: string; text: string } {
   return { name, text };
 }
 
 type Statement = ReturnType<typeof statement>;
 
-/** How statements get to Postgres. Every method throws PackhouseErrors only (see databaseError). */
+/** A pool of connections to Postgres. Every method throws PackhouseErrors only (see databaseError). */
 export interface Connections {
   readonly connectionString: string;
   readonly config: pg.ClientConfig;
-  /** Runs one statement on whichever connection is free. */
+  /** Runs one statement on any free connection. */
   query<R extends object>(statement: Statement, values: readonly unknown[]): Promise<R[]>;
   /** Runs `work` in one transaction (read committed); rolls back if it throws. */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs `work` on one connection without a transaction. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Ends the connections once their work is done. */
+  /** Closes the connections once their work is done. */
   close(): Promise<void>;
 }
 
-/** One connection while it is ours. */
+/** One connection, reserved for the caller. */
 export interface Session {
   client: pg.PoolClient;
   query<R extends object>(statement: Statement, values: readonly unknown[]): Promise<R[]>;
@@ -42,7 +42,7 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-/** Makes a pool of connections; it connects when first asked and again after a loss. */
+/** Creates a pool of connections; it connects at the first statement and again after a loss. */
 export function createConnections(options: {
   connectionString: string;
   context: Context;
@@ -59,7 +59,7 @@ export function createConnections(options: {
     types,
   };
   const pool = new pg.Pool({ ...config, max: options.poolSize ?? DEFAULT_POOL_SIZE });
-  // Without listeners a connection that breaks would end the process. Who uses it gets the error anyway.
+  // Without listeners a broken connection would end the process. The caller gets the error anyway.
   pool.on('error', (error) => {
     context.logger.warn({ reason: error.message, address }, 'an idle database connection was lost');
   });
@@ -99,8 +99,8 @@ export function createConnections(options: {
         broken = false;
         return result;
       } catch (error) {
-        // Our own word comes between statements; after a failed one nobody knows what state (locks, half a
-        // COPY) the session is in.
+        // PackhouseErrors are thrown between statements; after a failed statement the state of the session (locks,
+        // half a COPY) is unknown.
         broken = !isPackhouseError(error);
         throw error;
       } finally {

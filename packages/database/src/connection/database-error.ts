@@ -3,7 +3,7 @@ import pg from 'pg';
 
 const HINT = 'Check that Postgres runs and that DATABASE_URL names it.';
 
-/** Host, port and database of a connection string, and nothing that is secret. */
+/** Host, port and database of a connection string, without secrets. */
 export function databaseAddress(connectionString: string): string {
   try {
     const url = new URL(connectionString);
@@ -14,10 +14,10 @@ export function databaseAddress(connectionString: string): string {
 }
 
 /**
- * Turns what the driver threw into one of our errors.
+ * Converts an error of the driver to a PackhouseError.
  *
- * By type and SQLSTATE, never by a message's text: an answer of the server carries its code, a fault of ours is
- * a TypeError or RangeError and stays what it is, and whatever else the driver throws is about the connection.
+ * Decided by type and SQLSTATE, never by a message's text. An answer of the server has a code. A TypeError or
+ * RangeError is a bug of this program and is returned as it is. Anything else concerns the connection.
  */
 export function databaseError(error: unknown, connectionString: string): unknown {
   if (error instanceof PackhouseError || error instanceof TypeError || error instanceof RangeError)
@@ -28,7 +28,7 @@ export function databaseError(error: unknown, connectionString: string): unknown
     : fromAnswer(answer, connectionString);
 }
 
-/** The server's answer; node-pg-migrate wraps it. */
+/** The server's answer, also if node-pg-migrate wrapped it. */
 function answerOf(error: unknown): pg.DatabaseError | undefined {
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
     if (inner instanceof pg.DatabaseError) return inner;

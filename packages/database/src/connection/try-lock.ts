@@ -3,7 +3,7 @@ import type { Database } from '../contract/database.js';
 import type { Connections } from './connections.js';
 import { databaseError } from './database-error.js';
 
-/** How often an idle connection is asked whether it lives, and how long it may take to say so. */
+/** How often an idle connection is checked, and the time limit of the check. */
 const CHECK_EVERY_MS = 15_000;
 const CHECK_WITHIN_MS = 10_000;
 
@@ -11,10 +11,10 @@ const CHECK_WITHIN_MS = 10_000;
 const TRY = "SELECT pg_try_advisory_lock(hashtextextended('packhouse:lock:' || $1, 0)) AS locked";
 
 /**
- * Takes a session lock on a connection of its own (see Database.tryLock).
+ * Takes a session lock on a separate connection (see Database.tryLock).
  *
- * A connection that breaks without a word (a machine that vanished) is noticed by asking it now and then: Postgres
- * gives the lock to another session as soon as it notices the same.
+ * A connection that breaks without an error (a machine that vanished) is detected by regular checks: Postgres gives
+ * the lock to another session as soon as it notices the same.
  */
 export function createTryLock(connections: Connections): Database['tryLock'] {
   return async (name) => {
@@ -59,7 +59,7 @@ export function createTryLock(connections: Connections): Database['tryLock'] {
       lost: lost.signal,
       release: async () => {
         end();
-        // The lock goes with its session; a connection that is gone already took it along.
+        // The lock ends with its session, so an error of a connection that is already gone does not matter.
         await client.end().catch(() => {});
       },
     };

@@ -21,27 +21,27 @@ import type {
   WantedRange,
 } from './rows.js';
 
-/** Everything that Packhouse keeps in Postgres. Every method throws DATABASE_UNAVAILABLE when Postgres is gone. */
+/** Everything that Packhouse keeps in Postgres. Every method throws DATABASE_UNAVAILABLE if Postgres is unreachable. */
 export interface Database {
   /** Throws DATABASE_NEWER or DATABASE_NOT_MIGRATED if the schema does not fit this program. */
   checkSchema(): Promise<void>;
-  /** True as long as a trivial query is answered within 2 s. */
+  /** Whether a trivial query is answered within 2 s. */
   ping(): Promise<boolean>;
 
   networks: {
-    /** Makes the network known; its id is stable from then on. Throws NODE_WRONG_CHAIN if it was known with another chain id. */
+    /** Stores the network; its id never changes. Throws NODE_WRONG_CHAIN if it is stored with another chain id. */
     register(network: { id: string; chainId: number }): Promise<void>;
     list(): Promise<{ id: string; chainId: number }[]>;
   };
 
   /**
-   * What is kept of one network, by the name it is registered under. Of a name that was never registered, reads find
+   * The data of one network, by the name it is registered under. For a name that was never registered, reads find
    * nothing and writes throw NETWORK_UNKNOWN.
    */
   network(id: string): NetworkDatabase;
 
   wanted: {
-    /** Ranges of all networks, the first to be worked on first. */
+    /** Ranges of all networks, in the order they are worked on. */
     list(): Promise<WantedRange[]>;
     setState(id: number, state: WantedRange['state']): Promise<WantedRange | null>;
   };
@@ -57,7 +57,7 @@ export interface Database {
   };
 
   bundles: {
-    /** How many bundles were ever superseded: a change tells those who remember rows of the index. */
+    /** Bundles superseded so far: if it changes, remembered rows of the index may be out of date. */
     supersededCount(): Promise<number>;
   };
 
@@ -70,15 +70,15 @@ export interface Database {
   manifest: {
     /** All keys, the oldest first. */
     keys(): Promise<SigningKeyRow[]>;
-    /** Makes a key the current one if there is none yet; returns the one that is current then. */
+    /** Makes a key the current one if there is none yet. Returns the current key. */
     registerKey(publicKey: Buffer): Promise<SigningKeyRow>;
     /** Retires the current key and makes this one current, in one transaction. Repeating it changes nothing. */
     rotateKey(publicKey: Buffer): Promise<SigningKeyRow>;
   };
 
-  /** Filters of the JSON-RPC interface, shared by all gateways. Ids are 16 bytes; what has expired is not there. */
+  /** Filters of the JSON-RPC interface, shared by all gateways. Ids are 16 bytes; expired filters are not found. */
   filters: {
-    /** False if the key has `maxOfKey` filters already. */
+    /** Returns false if the key has `maxOfKey` filters already. */
     create(filter: {
       id: Buffer;
       network: string;
@@ -89,19 +89,19 @@ export interface Database {
       maxOfKey: number;
     }): Promise<boolean>;
     get(id: Buffer): Promise<{ network: string; keyId: number; state: string; version: number } | null>;
-    /** Compare and set: false where somebody else wrote since `version` was seen, or it is gone. */
+    /** Compare and set: returns false if the filter changed since `version` was read, or is gone. */
     update(filter: { id: Buffer; version: number; state: string; ttlMs: number }): Promise<boolean>;
-    /** False if there is no such filter of this key. */
+    /** Returns false if this key has no such filter. */
     remove(filter: { id: Buffer; network: string; keyId: number }): Promise<boolean>;
-    /** How many live, by network. */
+    /** Filters that have not expired, by network. */
     count(): Promise<ReadonlyMap<string, number>>;
-    /** Deletes what has expired. */
+    /** Deletes expired filters. */
     sweep(): Promise<void>;
-    /** Numbers hashes of waiting transactions in this order; known ones keep their number as long as they are seen. */
+    /** Numbers hashes of pending transactions in this order; a known hash keeps its number as long as it is seen. */
     addPending(network: string, hashes: readonly string[]): Promise<void>;
-    /** The number of the newest; 0 if there is none. */
+    /** The number of the newest hash; 0 if there is none. */
     newestPending(network: string): Promise<number>;
-    /** Those behind a number, in order, and the number of the last of them. */
+    /** The hashes after a number, in order, and the number of the last of them. */
     pendingAfter(
       network: string,
       sequence: number,
@@ -113,7 +113,7 @@ export interface Database {
   nft: Nft;
 
   keys: {
-    /** Makes the application if there is none of that name, and a key for it; the secret is returned once and kept as sha256 only. Throws PLAN_UNKNOWN. */
+    /** Creates a key, and its application if new. Returns the secret, stored as sha256 only. Throws PLAN_UNKNOWN. */
     create(request: {
       application: string;
       network: string | null;
@@ -128,16 +128,16 @@ export interface Database {
     list(): Promise<KeyRow[]>;
     /** By id or public prefix; null if there is none. */
     revoke(idOrPrefix: string): Promise<KeyRow | null>;
-    /** Adds requests to a day (days since 1970-01-01), each key once; returns what each of these keys has used then. */
+    /** Adds requests to a day (days since 1970-01-01), each key once. Returns the new total of each of these keys. */
     use(
       day: number,
       uses: readonly { keyId: number; requests: number }[],
     ): Promise<ReadonlyMap<number, number>>;
-    /** Forgets the days before one. */
+    /** Deletes the usage of days before this one. */
     forgetUses(before: number): Promise<void>;
   };
 
-  /** Takes a session lock; null if another session has it. The lock ends with `release` or with the connection; `lost` is aborted then. */
+  /** Takes a session lock; null if another has it. On `release` or a lost connection it ends and `lost` is aborted. */
   tryLock(name: string): Promise<{ release(): Promise<void>; lost: AbortSignal } | null>;
 
   close(): Promise<void>;
@@ -147,12 +147,12 @@ export interface Database {
 export interface QuarantinePage {
   /** Error code. */
   cause?: string | undefined;
-  /** The row that the page begins behind. */
+  /** The page begins after this row. */
   after?: { network: string; number: number } | undefined;
   limit?: number | undefined;
 }
 
-/** What is kept of one network. */
+/** The data of one network. */
 export interface NetworkDatabase {
   wanted: {
     add(range: Omit<WantedRange, 'id' | 'network' | 'createdAt' | 'state'>): Promise<WantedRange>;
@@ -162,16 +162,16 @@ export interface NetworkDatabase {
   head: {
     set(head: Omit<HeadRow, 'network' | 'observedAt'>): Promise<void>;
     get(): Promise<HeadRow | null>;
-    /** The highest final block that was noted with its hash: the chain must have it for ever. */
+    /** The highest final block that was stored with its hash: it must stay in the chain for ever. */
     anchor(): Promise<{ number: number; hash: string } | null>;
-    /** Notes the anchor in place of the one before; null forgets it. Without a head nothing is noted. */
+    /** Replaces the anchor; null removes it. Does nothing if no head is stored. */
     setAnchor(anchor: { number: number; hash: string } | null): Promise<void>;
   };
 
   alarms: {
     /**
-     * Opens an alarm, or renews message and data of the one that is open under this network and name. `isNew` is
-     * true for exactly one of all who raise it. Throws NETWORK_UNKNOWN.
+     * Opens an alarm, or updates message and data of the open one of this network and name. `isNew` is true for
+     * exactly one of concurrent callers. Throws NETWORK_UNKNOWN.
      */
     raise(alarm: {
       name: string;
@@ -180,17 +180,17 @@ export interface NetworkDatabase {
     }): Promise<{ alarm: AlarmRow; isNew: boolean }>;
     /** Closes the open alarm of this name; null if none is open. */
     clear(name: string, by: 'operator' | 'itself'): Promise<AlarmRow | null>;
-    /** Open alarms (with `cleared` the past ones too, 1,000 at most), newest first. Sets the gauge `packhouse_alarm`. */
+    /** Open alarms (with `cleared` also past ones, 1,000 at most), newest first. Sets the gauge `packhouse_alarm`. */
     list(options?: { cleared?: boolean }): Promise<AlarmRow[]>;
   };
 
   staging: {
     /**
-     * One transaction under the segment's lock: checks parent links against the staged and published neighbours
-     * (on both sides) and the hashes of blocks staged before, leaves out what is already staged or published of
-     * each kind, writes the rest by binary COPY. Repeating it changes nothing. Throws STAGE_CONFLICT (data:
-     * {number, expected, got, by, published}: `by` is the block that says what is expected, `published` whether a bundle
-     * says so) if hashes do not fit.
+     * Stages blocks in one transaction under the segment's lock. Checks parent links against the staged and published
+     * neighbours on both sides and the hashes of blocks staged before. Skips what is already staged or published of
+     * each kind and writes the rest by binary COPY. Repeating it changes nothing. Throws STAGE_CONFLICT if hashes do
+     * not match (data: {number, expected, got, by, published}: the expected hash comes from block `by`, which is in a
+     * bundle if `published`).
      */
     stage(request: StageRequest): Promise<{ staged: boolean }>;
     /** Rows of staged blocks within the range, ascending. */
@@ -200,17 +200,17 @@ export interface NetworkDatabase {
     /** Fragments without bodies that overlap the range, ascending. */
     fragments(kind: Kind, range: BlockRange): Promise<FragmentInfo[]>;
     /**
-     * The bodies of fragments by their start blocks, in that order; with `crcs` only those that have these checksums,
-     * as another fragment may have come to begin there. Throws STAGE_CONFLICT if one is gone.
+     * The bodies of fragments by their start blocks, in that order; with `crcs` only those with these checksums, since
+     * another fragment may begin there by now. Throws STAGE_CONFLICT if one is gone.
      */
     bodies(kind: Kind, startBlocks: readonly number[], crcs?: readonly number[]): Promise<Buffer[]>;
-    /** Drops all staged data from `start` up (a reorganisation), remembers their hashes as abandoned. One transaction. */
+    /** Drops staged data from `start` up (a reorganisation) and stores the hashes as abandoned, in one transaction. */
     abandon(start: number): Promise<{ abandoned: number }>;
-    /** Whether this block number was abandoned and nothing took its place since. */
+    /** The abandoned hash of this block number; null if there is none or another block replaced it. */
     abandonedAt(number: number): Promise<{ hash: string; at: Date } | null>;
     /**
      * Drops the staging partitions of segments in which every fragment of every kind is covered by a published
-     * bundle. Space goes back to the disk. Returns the segments' start blocks.
+     * bundle, which frees disk space. Returns the segments' start blocks.
      */
     reclaim(): Promise<number[]>;
   };
@@ -218,15 +218,15 @@ export interface NetworkDatabase {
   bundles: {
     /**
      * Inserts the index row and, in the same transaction, appends its entry to the manifest; without `sealing` the
-     * entry is left for `manifest.sealPending`. Throws BUNDLE_OVERLAP if another bundle covers one of its
+     * entry waits for `manifest.sealPending`. Throws BUNDLE_OVERLAP if another bundle covers one of its
      * blocks, SIGNING_KEY_CHANGED if the signer's key is not the current one.
      */
     publish(bundle: NewBundle, sealing?: Sealing): Promise<void>;
     /**
-     * Puts a newer version in the place of a bundle, in one transaction: the old row moves to the superseded ones,
-     * the new one gets the next version, the manifest gets an entry that names what it supersedes. Repeating it
-     * changes nothing. The bundle must have the same range and an object key of its own. Throws BUNDLE_CHANGED
-     * if `replaces` (hex SHA-256) is not the current file of this range any more, SIGNING_KEY_CHANGED.
+     * Replaces a bundle by a newer version in one transaction: the old row moves to the superseded ones, the new one
+     * gets the next version, and the manifest gets an entry that names the superseded file. Repeating it changes
+     * nothing. The new bundle must have the same range and another object key. Throws BUNDLE_CHANGED if `replaces`
+     * (hex SHA-256) is no longer the current file of this range, SIGNING_KEY_CHANGED.
      */
     supersede(
       bundle: NewBundle,
@@ -234,7 +234,7 @@ export interface NetworkDatabase {
     ): Promise<BundleRow>;
     /** The bundle that covers the block, or null. */
     covering(kind: Kind, number: number): Promise<BundleRow | null>;
-    /** Ranges of the bundles that touch start..end, ascending: the light form for caches. */
+    /** Ranges of the bundles that touch start..end, ascending: less data than `list`, for caches. */
     ranges(kind: Kind, range: BlockRange): Promise<BlockRange[]>;
     /** Whole rows in ascending order, `limit` at most, beginning at or after `from`. */
     list(kind: Kind, from: number, limit: number): Promise<BundleRow[]>;
@@ -249,23 +249,23 @@ export interface NetworkDatabase {
     tip(kind: Kind): Promise<{ sequence: number; hash: string } | null>;
     /**
      * Appends the entries of bundles that were published without one, at most `limit`, in one transaction. Returns
-     * how many it appended; 0: none is left. Throws SIGNING_KEY_CHANGED.
+     * their number; 0: none is left. Throws SIGNING_KEY_CHANGED.
      */
     sealPending(kind: Kind, signer: Signer, limit: number): Promise<number>;
   };
 
-  /** Where one block is, published first. */
+  /** Finds one block, in bundles first. */
   locate(kind: Kind, number: number): Promise<BlockLocation>;
 
   /** Coverage within `within` (default: everything). */
   coverage(kind: Kind, within?: BlockRange): Promise<Coverage>;
-  /** The same for people: what is not published and why, a page at a time. */
+  /** Coverage for operators: what is not published and why, a page at a time. */
   holes: Holes;
 
   quarantine: {
     /**
-     * Adds or renews: attempts + 1 if its next try was due, nextTry by back-off (1 min doubling to 1 day, and up to
-     * a tenth later). `end` is the last block if several fail alike; overlapping rows are merged into the new one.
+     * Adds or updates a row: attempts + 1 if its next try was due, nextTry by back-off (1 min doubling to 1 day, plus
+     * up to a tenth). `end` is the last block if several fail alike; overlapping rows are merged into the new one.
      */
     put(
       row: Omit<QuarantineRow, 'network' | 'attempts' | 'firstSeen' | 'nextTry' | 'end' | 'tried'> & {
@@ -273,36 +273,36 @@ export interface NetworkDatabase {
         tried?: readonly QuarantineTry[];
       },
     ): Promise<QuarantineRow>;
-    /** These kinds of the blocks are staged by now: takes them out of the rows of the range. */
+    /** Removes these kinds from the rows of the range, as they are staged by now. */
     settle(range: BlockRange, kinds: readonly Kind[]): Promise<void>;
-    /** Makes the next try of the rows that touch the range due now. Returns how many blocks of the range they hold. */
+    /** Makes the rows that touch the range due now. Returns the number of blocks of the range in them. */
     retry(range: BlockRange): Promise<number>;
     /** By block. */
     list(page?: QuarantinePage): Promise<QuarantineRow[]>;
     /** The rows that touch the range, ascending. */
     within(range: BlockRange): Promise<QuarantineRow[]>;
-    /** The rows up to block `finalized` whose next try is due and which are still wanted, oldest first. */
+    /** Due rows up to block `finalized` that are still wanted, oldest first. */
     due(at: { now: Date; finalized: number; limit: number }): Promise<QuarantineRow[]>;
     /** Rows and blocks by cause. */
     causes(): Promise<{ cause: string; entries: number; blocks: number }[]>;
   };
 
-  /** Whether nothing new is fetched for a network because the staging area is full. */
+  /** Whether fetching for a network is stopped because the staging area is full. */
   pressure: {
     note(pressure: { stagedBytes: number; limitBytes: number }): Promise<void>;
     clear(): Promise<void>;
     get(): Promise<{ since: Date; stagedBytes: number; limitBytes: number } | null>;
   };
 
-  /** What audits need beside the range index. */
+  /** Data of audits beside the range index. */
   audit: {
-    /** The keys of all objects, superseded ones too, of the bundles that start at one of these blocks. */
+    /** The object keys, superseded ones included, of the bundles that start at one of these blocks. */
     knownKeys(kind: Kind, starts: readonly number[]): Promise<Set<string>>;
-    /** How many bundles of each kind were superseded; kinds without any are left out. */
+    /** Superseded bundles by kind; kinds without any are left out. */
     superseded(): Promise<{ kind: Kind; count: number }[]>;
-    /** Notes that a network was audited by itself. Throws NETWORK_UNKNOWN. */
+    /** Stores the result of a scheduled audit. Throws NETWORK_UNKNOWN. */
     note(run: Omit<AuditRun, 'network'>): Promise<void>;
-    /** The audit that was noted last, or null. */
+    /** The last stored audit, or null. */
     last(): Promise<AuditRun | null>;
   };
 }

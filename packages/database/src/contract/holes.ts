@@ -1,6 +1,6 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 
-/** Why a block of a kind is not published; what each needs is said by the pipeline. */
+/** Reasons why a block of a kind is not published; the pipeline explains how each is resolved. */
 export const HOLE_REASONS = [
   'not-wanted',
   'cancelled',
@@ -17,30 +17,30 @@ export const HOLE_REASONS = [
   'beyond-head',
 ] as const;
 
-/** Why a block of a kind is not published. */
+/** The reason why a block of a kind is not published. */
 export type HoleReason = (typeof HOLE_REASONS)[number];
 
 /** Blocks that follow one another and are not published for one reason. */
 export interface Hole extends BlockRange {
   reason: HoleReason;
-  /** Whether the blocks are staged: each answers as a file of its own already. */
+  /** Whether the blocks are staged: each is served as a single file already. */
   staged: boolean;
   /** Of a quarantined hole: error code, most attempts and earliest next try of its blocks. */
   quarantine: { cause: string; attempts: number; nextTry: Date } | null;
 }
 
-/** What one kind has within a range: published ranges and holes partition it. */
+/** Coverage of one kind within a range: published ranges and holes partition it. */
 export interface KindHoles {
   kind: Kind;
   published: BlockRange[];
   holes: Hole[];
 }
 
-/** A page of coverage: everything there is to say about `range`, in every kind asked for. */
+/** A page of coverage: all of `range`, in every requested kind. */
 export interface HolesPage {
-  /** null: no head was noted yet. */
+  /** null: no head is stored yet. */
   head: number | null;
-  /** Highest final block, -1 if there is none; null if no head was noted yet. */
+  /** Highest final block, -1 if there is none; null if no head is stored yet. */
   finalized: number | null;
   range: BlockRange;
   /** The block that the next page begins with; null: this is the last page. */
@@ -48,7 +48,7 @@ export interface HolesPage {
   kinds: KindHoles[];
 }
 
-/** What the queue knows; it only tells `queued`, `fetching` and `packing` from `waiting` and `staged`. */
+/** State of the queue; used only to tell `queued`, `fetching` and `packing` from `waiting` and `staged`. */
 export interface QueueHints {
   windows: readonly (BlockRange & { kinds: readonly Kind[]; running: boolean })[];
   /** Kinds that are being packed. */
@@ -59,7 +59,7 @@ export interface QueueHints {
 export interface HoleCounts {
   kind: Kind;
   published: number;
-  /** Only those that there are; their sum and `published` are the blocks of the range. */
+  /** Only reasons that occur; their sum plus `published` is the number of blocks of the range. */
   missing: Partial<Record<HoleReason, number>>;
 }
 
@@ -91,11 +91,11 @@ export interface Standing {
   completeTo: number | null;
   /** Kinds that are wanted, or of which something is published. */
   kinds: KindStanding[];
-  /** What has been in quarantine for the longest time. */
+  /** The oldest row in quarantine. */
   oldestQuarantine: OldestQuarantine | null;
 }
 
-/** A row of the quarantine, as far as it interests people who look at coverage. */
+/** A row of the quarantine with the columns that a view of coverage needs. */
 export interface OldestQuarantine extends BlockRange {
   /** Error code. */
   cause: string;
@@ -104,11 +104,11 @@ export interface OldestQuarantine extends BlockRange {
   nextTry: Date;
 }
 
-/** What is not published, and why. */
+/** The blocks that are not published, and why. */
 export interface Holes {
   /**
    * Published ranges and holes of the kinds within the range, from its start on: at most `limit` holes a kind, and
-   * at least one block. What is read grows with the page, not with what is published.
+   * at least one block. Its cost grows with the page, not with the number of bundles.
    */
   page(request: {
     kinds: readonly Kind[];
@@ -116,7 +116,7 @@ export interface Holes {
     limit: number;
     hints?: QueueHints | undefined;
   }): Promise<HolesPage>;
-  /** Blocks of the range by what became of them, a row a kind asked for. */
+  /** Counts the blocks of the range by state, one row for each requested kind. */
   count(request: {
     kinds: readonly Kind[];
     range: BlockRange;

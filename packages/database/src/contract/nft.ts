@@ -1,4 +1,4 @@
-/** What came of asking for one token. */
+/** The outcomes of asking for one token. */
 export const NFT_OUTCOMES = [
   'indexed',
   'missing_token',
@@ -14,7 +14,7 @@ export type NftOutcome = (typeof NFT_OUTCOMES)[number];
 
 export type NftJobStatus = 'queued' | 'running' | 'done';
 
-/** What a job refreshes: all tokens of a contract, those of an owner, or one. */
+/** The target of a job: all tokens of a contract, those of an owner, or one. */
 export interface NftTarget {
   /** Canonical: lower case, no type. */
   contract: string | null;
@@ -29,7 +29,7 @@ export interface NftTokenRef {
   tokenId: string;
 }
 
-/** A job that its holder works on. Whatever it writes is refused once `lease` is somebody else's. */
+/** A job that its holder works on. Its writes are refused once another holder has the lease. */
 export interface LeasedNftJob extends NftTarget {
   id: Buffer;
   lease: Buffer;
@@ -59,7 +59,7 @@ export interface NftJobToken extends NftTokenRef {
   refreshed: boolean;
 }
 
-/** What is known of a token. */
+/** The stored data of a token. */
 export interface NftTokenRow extends NftTokenRef {
   askedAt: Date;
   outcome: NftOutcome | null;
@@ -69,11 +69,11 @@ export interface NftTokenRow extends NftTokenRef {
   indexedAt: Date | null;
 }
 
-/** Jobs that refresh tokens' metadata, shared by all gateways, and what they found. */
+/** Jobs that refresh tokens' metadata, shared by all gateways, and their results. */
 export interface Nft {
   /**
-   * Makes a job, or joins the one that is under way for the same target. null if the application has
-   * `maxOfApplication` jobs under way already and this would be another.
+   * Creates a job, or joins the running one for the same target. Returns null if this would be one more than the
+   * `maxOfApplication` running jobs of the application.
    */
   open(
     request: NftTarget & {
@@ -88,37 +88,37 @@ export interface Nft {
     id: Buffer;
     status: NftJobStatus;
     made: boolean;
-    /** Tokens that it has; null while that is not known. */
+    /** Number of its tokens; null while unknown. */
     tokens: number | null;
-    /** The one token was asked for so shortly before that it is not asked for again. */
+    /** The single token was asked for so recently that it is not asked for again. */
     recent: boolean;
   } | null>;
   /** null if there is no such job, or the application did not ask for it. */
   view(request: { id: Buffer; network: string; application: string }): Promise<NftJobView | null>;
-  /** Tokens of a job behind a position, in order. */
+  /** Tokens of a job after a position, in order. */
   tokens(id: Buffer, after: number, limit: number): Promise<NftJobToken[]>;
-  /** Takes a job that is due on one of these networks, whose holder has gone or which has none. */
+  /** Takes a due job of one of these networks that has no holder or whose lease has expired. */
   claim(request: {
     networks: readonly string[];
     lease: Buffer;
     leaseMs: number;
   }): Promise<LeasedNftJob | null>;
-  /** Keeps a job for longer; false: it is somebody else's. */
+  /** Extends the lease of a job; false: another holder has it. */
   renew(job: LeasedNftJob, leaseMs: number): Promise<boolean>;
-  /** Notes which tokens a job has; false: it is somebody else's. */
+  /** Stores the tokens of a job; false: another holder has it. */
   addTokens(job: LeasedNftJob, tokens: readonly NftTokenRef[], complete: boolean): Promise<boolean>;
   /** Tokens of a job without an outcome. */
   waiting(job: LeasedNftJob): Promise<(NftTokenRef & { position: number })[]>;
   /**
-   * Asks for leave to ask for a token now. `mine`: go on. `recent`: it was asked for after `recentAfter`, and the job has
-   * that outcome now. `busy`: another job is at it. `lost`: the job is somebody else's.
+   * Claims a token before it is asked for. `mine`: go on. `recent`: it was asked for after `recentAfter`, and the job
+   * now has that outcome. `busy`: another job asks for it. `lost`: another holder has the job.
    */
   begin(
     job: LeasedNftJob,
     position: number,
     time: { now: Date; recentAfter: Date },
   ): Promise<'mine' | 'recent' | 'busy' | 'lost'>;
-  /** Notes what came of a token; false: the job is somebody else's. */
+  /** Stores the outcome of a token; false: another holder has the job. */
   settle(
     job: LeasedNftJob,
     position: number,
@@ -134,8 +134,8 @@ export interface Nft {
   release(job: LeasedNftJob, how: { delayMs: number; failed: boolean }): Promise<boolean>;
   /** Ends a job; tokens that have no outcome get `rest`. */
   end(job: LeasedNftJob, rest: NftOutcome): Promise<boolean>;
-  /** What is known of a token. */
+  /** The stored data of a token. */
   token(network: string, ref: NftTokenRef): Promise<NftTokenRow | null>;
-  /** Deletes jobs that were done a day ago; what they found stays. */
+  /** Deletes jobs that ended a day ago or earlier; their results stay. */
   sweep(): Promise<void>;
 }

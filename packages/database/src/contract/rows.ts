@@ -12,7 +12,7 @@ export interface StagedBlock {
   timestamp: number;
   transactionCount: number;
   proofs: readonly Proof[];
-  /** What the node that it came from calls itself (web3_clientVersion); absent or null: not known. */
+  /** Client of the upstream that it came from (web3_clientVersion); absent or null: unknown. */
   client?: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface StagedKind {
   fragments: readonly Fragment[];
 }
 
-/** What a job stages in one transaction; all within one segment (see SEGMENT_BLOCKS). */
+/** The data that a job stages in one transaction; all within one segment (see SEGMENT_BLOCKS). */
 export interface StageRequest {
   /** Consecutive. */
   blocks: readonly StagedBlock[];
@@ -53,22 +53,22 @@ export interface BundleRow {
   /** In order, covering start..end without a gap. */
   fragments: readonly FragmentInfo[];
   formatVersion: number;
-  /** 1, or one more than that of the bundle whose place it took. */
+  /** 1, or one more than that of the bundle it superseded. */
   version: number;
   publishedAt: Date;
 }
 
-/** A bundle that is to be published; version and time come with it. */
+/** A bundle to publish; version and time are set when it is published. */
 export type NewBundle = Omit<BundleRow, 'network' | 'publishedAt' | 'version'>;
 
-/** What belongs to a network, with its name. */
+/** Data of a network, with its name. */
 export type Named<T> = T & { network: string };
 
-/** How the manifest entry of a bundle is made, in the transaction that publishes it. */
+/** Data for the manifest entry of a bundle, appended in the transaction that publishes it. */
 export interface Sealing {
   /** Its key must be the database's current one. */
   signer: Signer;
-  /** What the nodes that the blocks came from call themselves. */
+  /** Clients of the upstreams that the blocks came from (web3_clientVersion). */
   clients: readonly string[];
 }
 
@@ -91,23 +91,23 @@ export interface WantedRange {
   start: number;
   /** null: follow the head. */
   end: number | null;
-  /** 1 is first, 1 to 1000. */
+  /** 1 (first) to 1000. */
   priority: number;
   state: 'active' | 'paused' | 'cancelled';
   createdAt: Date;
 }
 
-/** What one upstream did when it was asked for a quarantined block. */
+/** The result of asking one upstream for a quarantined block. */
 export interface QuarantineTry {
   upstream: string;
   /** Error code of the catalogue. */
   cause: string;
   message: string;
-  /** Hex SHA-256 of the answer that failed a proof. */
+  /** Hex SHA-256 of the answer that failed a check. */
   payloadDigest: string | null;
 }
 
-/** One block that could not be fetched or did not pass its proofs, or several in a row that fail alike. */
+/** One block that could not be fetched or failed a check, or several in a row that fail alike. */
 export interface QuarantineRow {
   network: string;
   /** The first block. */
@@ -125,7 +125,7 @@ export interface QuarantineRow {
   attempts: number;
   firstSeen: Date;
   nextTry: Date;
-  /** What each upstream did at the last try, in the order they were asked; for several blocks, with the first of them. */
+  /** Results of the last try, in the order the upstreams were asked; of several blocks, those of the first. */
   tried: readonly QuarantineTry[];
 }
 
@@ -180,11 +180,11 @@ export interface KeyRow {
   createdAt: Date;
   expiresAt: Date | null;
   revokedAt: Date | null;
-  /** Origins of browsers that may use it: `https://app.example.com`, `*.example.com`; empty: all, and other clients. */
+  /** Browser origins that may use it: `https://app.example.com`, `*.example.com`; empty: all, and other clients. */
   origins: readonly string[];
   /** Addresses of clients that may use it, in CIDR notation; empty: all. */
   addresses: readonly string[];
-  /** Methods of JSON-RPC, and `bundle-api`, `download`, `nft`, that it is for; empty: all. */
+  /** JSON-RPC methods, and `bundle-api`, `download`, `nft`, that it allows; empty: all. */
   methods: readonly string[];
 }
 
@@ -197,7 +197,7 @@ export interface AuditRun {
   findings: number;
 }
 
-/** Where a block's data of one kind is. */
+/** The place of a block's data of one kind. */
 export type BlockLocation =
   | { state: 'published'; bundle: BundleRow }
   | { state: 'staged'; fragment: FragmentInfo }

@@ -7,8 +7,8 @@ import type { NetworkRef } from '../tables/networks.js';
 /**
  * $1 network id, $2 kind, $3 start, $4 end: the four parts of coverage within start..end as ranges.
  *
- * Costs what the answer and the staging cost, never what the bundles do: `published` has one row a kind. Rejected:
- * range_agg over the bundles, 234 ms at 200,000 of the kind.
+ * The cost depends on the result and the staging area, not on the bundles: `published` has one row per kind.
+ * Rejected: range_agg over the bundles, 234 ms at 200,000 of the kind.
  */
 const selectCoverage = statement(
   'coverage/select-coverage',
@@ -37,10 +37,10 @@ const selectCoverage = statement(
    ORDER BY part, start`,
 );
 
-/** Of everything: the highest number that is a block number here. */
+/** The default range: up to the highest block number supported. */
 const EVERYTHING = { start: 0, end: Number.MAX_SAFE_INTEGER - 1 };
 
-/** What is wanted, staged, published and quarantined of one kind, all from one snapshot. */
+/** Reads the wanted, staged, published and quarantined ranges of one kind from one snapshot. */
 export function createCoverage(connections: Connections, network: NetworkRef): NetworkDatabase['coverage'] {
   return async (kind, within = EVERYTHING) => {
     const coverage: Coverage = { wanted: [], staged: [], published: [], quarantined: [] };

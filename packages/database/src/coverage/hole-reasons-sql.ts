@@ -1,17 +1,17 @@
 /**
- * The reasons of all blocks of a window as if nothing were published: `reason (kind, reason, staged, ranges)`, in
- * which the ranges of a kind partition the window. Needs a table `asked (kind, first, last)`; uses $1 network id and
- * the hints $6 to $10 of the queue: kinds (masks), starts, ends and whether they run, of the ingest windows, and the
- * mask of the kinds that are being packed.
+ * The reasons of all blocks of a window as if nothing were published: `reason (kind, reason, staged, ranges)`. The
+ * ranges of a kind partition the window. Needs a table `asked (kind, first, last)`. Uses $1 network id and the hints
+ * $6 to $10 of the queue: kinds (masks), starts, ends and running flags of the ingest windows, and the mask of the
+ * kinds that are being packed.
  *
- * What is published is left out because it may be hundreds of thousands of ranges, everything else is few: who asks
- * takes the published blocks off piece by piece, through the index.
+ * Published ranges are left out: they may be hundreds of thousands, all others are few. The caller subtracts the
+ * published blocks from each range through the index.
  *
  * While a chain differs below finality (the one alarm that halts a network), nothing is planned for it.
  *
- * The first that holds is the reason: staged, beyond the head, quarantined (while wanted), active, paused,
- * cancelled, never asked for. The steps are materialized: Postgres would write each into the next otherwise, and
- * calculate the first dozens of times.
+ * The first reason that applies is used: staged, beyond the head, quarantined (while wanted), active, paused,
+ * cancelled, never asked for. The steps are materialized, or Postgres would inline each into the next and compute
+ * the first dozens of times.
  */
 export const WITH_REASONS = `
   known AS MATERIALIZED (

@@ -6,11 +6,11 @@ import { WITH_REASONS } from './hole-reasons-sql.js';
 
 /**
  * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 limit, $6 to $10 hints (see WITH_REASONS):
- * what is published and what is not, with reasons, from the first block on, up to `last`, which every row has.
+ * published ranges and holes with reasons, from the first block up to `last`, which is in every row.
  *
- * First the window is made small: it ends before what published run or quarantined row number limit + 1 of any kind
- * begins with. So it holds at least the holes of the page and at most a few times as many, and everything else is
- * asked of the window alone.
+ * The window is limited first: it ends before the start of published run or quarantined row number limit + 1 of any
+ * kind. So it holds at least the holes of the page and at most a few times as many, and the rest of the statement
+ * reads that window only.
  */
 export const selectHoles = statement(
   'coverage/select-holes',
@@ -62,7 +62,7 @@ export const selectHoles = statement(
   ORDER BY s.kind, s.start`,
 );
 
-/** A row of select-holes; without a reason it is published. */
+/** A row of select-holes; published if it has no reason. */
 export interface HoleRow extends BlockRange {
   kind: number;
   reason: HoleReason | null;
@@ -70,16 +70,16 @@ export interface HoleRow extends BlockRange {
   cause: string | null;
   attempts: number | null;
   nextTry: Date | null;
-  /** -1: none was noted. */
+  /** -1: none is stored. */
   head: number;
   finalized: number;
-  /** The last block that the rows speak of. */
+  /** The last block of the window. */
   last: number;
 }
 
 /**
- * Makes a page of the rows of a window: it ends before the hole number limit + 1 of whichever kind has it first, and
- * what reaches beyond that is cut there, in every kind alike.
+ * Makes a page of the rows of a window. It ends before hole number limit + 1 of the kind that reaches that number
+ * first; ranges of all kinds are cut there.
  */
 export function cutPage(
   rows: readonly HoleRow[],
@@ -125,7 +125,7 @@ function holeOf({ start, end, staged, cause, attempts, nextTry }: HoleRow, reaso
   return { start, end, reason, staged, quarantine };
 }
 
-/** Quarantined blocks that follow one another and failed alike are one hole. */
+/** Adds a hole; consecutive quarantined blocks that failed alike are one. */
 function addHole(holes: Hole[], hole: Hole): void {
   const last = holes.at(-1);
   const [a, b] = [last?.quarantine, hole.quarantine];

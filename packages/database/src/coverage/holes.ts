@@ -11,8 +11,8 @@ import { readStanding } from './standing.js';
  * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 unused (so that the hints have
  * the same numbers as in select-holes), $6 to $10 hints (see WITH_REASONS): blocks by kind and reason; null is published.
  *
- * Published blocks are counted within each piece of a reason and taken off: two runs through the index instead of a
- * difference of multiranges, which takes 100 ms each at 300,000 runs.
+ * Published blocks are counted within each range of a reason and subtracted: two index scans instead of a difference
+ * of multiranges, which takes 100 ms each at 300,000 runs.
  */
 const countHoles = statement(
   'coverage/count-holes',
@@ -38,7 +38,7 @@ const countHoles = statement(
   SELECT kind, NULL, sum(published)::int8 FROM counted GROUP BY kind`,
 );
 
-/** $1 network id, $2 kind, $3 block: the last published run or staged fragment before it and the first behind it. */
+/** $1 network id, $2 kind, $3 block: the last published run or staged fragment before it and the first after it. */
 const selectAround = statement(
   'coverage/select-around',
   `SELECT * FROM (
@@ -56,7 +56,7 @@ const selectAround = statement(
    ) AS near`,
 );
 
-/** Reads what is not published and why. A network that was never registered has one hole: everything. */
+/** Reads holes and their reasons. A network that was never registered is one hole. */
 export function createHoles(connections: Connections, network: NetworkRef): Holes {
   return {
     page: async ({ kinds, range, limit, hints }) => {

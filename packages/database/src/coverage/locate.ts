@@ -21,8 +21,8 @@ const selectFragmentAt = statement(
 /**
  * Finds a block, published first.
  *
- * A block may be published and reclaimed between the two questions, so a block that is in neither is looked for in
- * the bundles once more.
+ * A block may be published and reclaimed between the two queries, so a block that neither finds is looked up in the
+ * bundles once more.
  */
 export function createLocate(
   connections: Connections,

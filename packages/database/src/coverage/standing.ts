@@ -3,7 +3,7 @@ import { kindOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { KindStanding, OldestQuarantine, Standing } from '../contract/holes.js';
 
-/** $1 network id: a row a kind that is wanted or published, each with what holds for the network. */
+/** $1 network id: a row for each kind that is wanted or published, each with the values of the network. */
 const selectStanding = statement(
   'coverage/select-standing',
   `WITH first AS MATERIALIZED (
@@ -27,7 +27,7 @@ const selectStanding = statement(
    ORDER BY k.kind`,
 );
 
-/** $1 network id: what has been in quarantine for the longest time. */
+/** $1 network id: the oldest row in quarantine. */
 const selectOldestQuarantine = statement(
   'coverage/select-oldest-quarantine',
   `SELECT block AS start, block + blocks - 1 AS "end", cause, attempts, first_seen AS "firstSeen",
@@ -42,7 +42,7 @@ interface StandingRow extends Omit<KindStanding, 'kind'>, Pick<Standing, 'firstW
   finalized: number | null;
 }
 
-/** Reads how far a network is (see Holes.standing); `networkId` 0 is a network that nobody knows. */
+/** Reads how far a network is (see Holes.standing); `networkId` 0 is an unknown network. */
 export async function readStanding(connections: Connections, networkId: number): Promise<Standing> {
   const rows = (await connections.query<StandingRow>(selectStanding, [networkId])).filter(
     (row) => row.kind < KINDS.length,

@@ -46,7 +46,7 @@ export interface Tip {
   key: number;
 }
 
-/** What is appended. */
+/** The bundle and the signer of an entry to append. */
 export interface Appended {
   networkId: number;
   signer: Signer;
@@ -72,16 +72,16 @@ export async function readTip(
   };
 }
 
-/** An entry that was sealed as the next one after a tip. */
+/** An entry sealed as the next one after a tip. */
 interface SealedBehind {
   sequence: number;
   hash: Buffer;
   signature: Buffer;
-  /** Hex sha256 of the version before as bytes; empty: none. */
+  /** SHA-256 of the superseded file as bytes; empty: none. */
   supersedes: Buffer;
 }
 
-/** Seals the entry of a bundle behind `tip`: of the values as they are stored, so that the same text can be rebuilt from the row. */
+/** Seals the entry of a bundle after `tip`, from the values as stored, so that the text can be rebuilt from the row. */
 export function sealBehind(tip: Tip, { signer, origin, row }: Omit<Appended, 'networkId'>): SealedBehind {
   const supersedes = Buffer.from(row.supersedes ?? '', 'hex');
   const entry: ManifestEntry = {
@@ -115,12 +115,12 @@ export function sealBehind(tip: Tip, { signer, origin, row }: Omit<Appended, 'ne
   };
 }
 
-/** The tip behind an entry that was appended. */
+/** The tip after an appended entry. */
 export function tipBehind(tip: Tip, { sequence, hash }: SealedBehind): Tip {
   return { ...tip, sequence, hash: hash.toString('hex') };
 }
 
-/** Appends the entry of a bundle behind `tip` and returns the new tip; the kind's lock must be held. */
+/** Appends the entry of a bundle after `tip` and returns the new tip; the kind's lock must be held. */
 export async function appendEntry(session: Session, tip: Tip, appended: Appended): Promise<Tip> {
   const { networkId, origin, row } = appended;
   const sealed = sealBehind(tip, appended);
@@ -139,13 +139,13 @@ interface TipRow {
   hash: Buffer | null;
   chain_id: number;
   now: Date;
-  /** Of the signer's key, null if it was never registered. */
+  /** Stored id of the signer's key; null if it was never registered. */
   key: number | null;
   retired: boolean | null;
   current: string | null;
 }
 
-/** The error of a signer whose key is not the current one. */
+/** The error for a signer whose key is not the current one. */
 function signingKeyChanged(keyId: string, current: string | null): PackhouseError {
   return new PackhouseError({
     code: 'SIGNING_KEY_CHANGED',

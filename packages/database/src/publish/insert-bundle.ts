@@ -9,9 +9,8 @@ import type { Named, NewBundle } from '../contract/rows.js';
  * $9 sha256, $10 first hash, $11 first parent hash, $12 last hash, $13 object key, $14 fragment table, $15 version,
  * $16 time (null: now).
  *
- * The lock is taken before the row is tried: without it two publishers of overlapping ranges insert first and then
- * wait for each other's end, and Postgres needs a second to call that a deadlock. They would queue for the row of
- * `published` anyway.
+ * The lock is taken before the insert. Without it two publishers of overlapping ranges insert first and then wait for
+ * each other, and Postgres needs a second to report the deadlock. They would wait for the row of `published` anyway.
  */
 export const insertBundle = statement(
   'publish/insert-bundle',
@@ -50,10 +49,10 @@ export function bundleValues(
 }
 
 /**
- * $1 network id, $2 kind, $3 `yes` if the transaction appends the bundle's entry itself: the lock of all who
- * publish this kind (that of insert-bundle), until the end of the transaction.
+ * $1 network id, $2 kind, $3 `yes` if the transaction appends the bundle's entry itself: the lock of all publishers
+ * of this kind (the same as in insert-bundle), until the end of the transaction.
  *
- * A statement of its own: the next one's snapshot is taken behind the lock and sees what the one before committed.
+ * A separate statement, so that the snapshot of the next one is taken under the lock and sees earlier commits.
  */
 export const lockKind = statement(
   'publish/lock-kind',

@@ -14,16 +14,16 @@ const insertOrigin = statement(
    ON CONFLICT (producer, clients) DO NOTHING`,
 );
 
-/** More nodes than this never answer for one bundle's blocks; the others are not named. */
+/** Most clients that are stored for one bundle; more are not expected and not named. */
 const MAX_CLIENTS = 16;
 /** Ids remembered. */
 const MAX_KNOWN = 1_000;
 
-/** Who packed a bundle, of what nodes' answers. */
+/** The producer of a bundle, and the clients of the upstreams that its blocks came from. */
 export interface Origin {
   id: number;
   producer: string;
-  /** Each once, in the order of their texts. */
+  /** Each once, sorted. */
   clients: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface OriginIds {
   get(producer: string, clients: readonly string[]): Promise<Origin>;
 }
 
-/** Makes the cache of ids. */
+/** Creates the cache of ids. */
 export function createOriginIds(connections: Connections): OriginIds {
   const known = new Map<string, Origin>();
   return {

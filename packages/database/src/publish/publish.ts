@@ -10,12 +10,12 @@ import { bundleValues, checkCover, insertBundle, lockKind } from './insert-bundl
 import type { OriginIds } from './origins.js';
 
 /**
- * The parameters of insert-bundle, and $17 sequence, $18 origin, $19 key, $20 hash, $21 signature: the row and its entry
- * at once, behind a tip that this process remembers. Inserts nothing if the key is not the current one any more.
+ * The parameters of insert-bundle, and $17 sequence, $18 origin, $19 key, $20 hash, $21 signature: inserts the row and
+ * its entry at once, after the tip that this process remembers. Inserts nothing if the key is no longer current.
  *
- * Entries never change, so the one before is what it was; if another process appended behind it, the primary key
- * of the manifest refuses this one and the bundle with it. So one round trip is enough, while reading the tip under
- * the lock takes six.
+ * Entries never change, so the remembered tip is still valid. If another process appended after it, the primary key
+ * of the manifest refuses this entry and the bundle with it. So one round trip is enough; reading the tip under the
+ * lock takes six.
  */
 const insertSealed = statement(
   'publish/insert-sealed',
@@ -43,19 +43,19 @@ const insertSealed = statement(
 const EXCLUSION_VIOLATION = '23P01';
 const UNIQUE_VIOLATION = '23505';
 
-/** A tip is remembered for so long, in milliseconds: two clocks drift apart. */
+/** How long a tip is remembered, in milliseconds, as the two clocks drift apart. */
 const TIP_MS = 600_000;
 
 export interface PublishTools {
   connections: Connections;
   origins: OriginIds;
-  /** Where each log ended when this process last appended to it, by network and kind. */
+  /** The end of each log when this process last appended to it, by network and kind. */
   tips: Map<string, RememberedTip>;
 }
 
 interface RememberedTip extends Tip {
   keyId: string;
-  /** When its `now` was, on this process's steady clock in milliseconds. */
+  /** The time of its `now` on this process's monotonic clock, in milliseconds. */
   readAt: number;
 }
 
@@ -82,8 +82,8 @@ export async function publish(
 }
 
 /**
- * Inserts a bundle and its entry: in one statement behind the remembered tip, or, if that is not the tip any more, in
- * a transaction that reads it under the kind's lock.
+ * Inserts a bundle and its entry: in one statement after the remembered tip or, if that is no longer the tip, in a
+ * transaction that reads it under the kind's lock.
  */
 async function publishSealed(
   tools: PublishTools,
@@ -95,7 +95,7 @@ async function publishSealed(
   const log = `${networkId}/${bundle.kind}`;
   const append = { networkId, signer, origin };
   const remembered = tools.tips.get(log);
-  // Forgotten until it is known to be right: concurrent publishers read it meanwhile.
+  // Removed until this insert succeeds: concurrent publishers must not use it meanwhile.
   tools.tips.delete(log);
   const fresh = remembered?.keyId === signer.keyId && performance.now() - remembered.readAt < TIP_MS;
   const tip =
@@ -106,14 +106,14 @@ async function publishSealed(
 
 type Append = Omit<Appended, 'row'>;
 
-/** One statement; null if it inserted nothing because the tip or the key is another one by now. */
+/** Runs the one statement; null if it inserted nothing because the tip or the key has changed. */
 async function publishBehind(
   { connections }: PublishTools,
   tip: RememberedTip,
   append: Append,
   bundle: Named<NewBundle>,
 ): Promise<RememberedTip | null> {
-  // The database's time, as far as this process's clock can tell: the entry is signed before it is sent.
+  // The database's time, estimated by this process's clock: the entry is signed before it is sent.
   const publishedAt = new Date(Math.floor(tip.now.getTime() + performance.now() - tip.readAt));
   const first = { version: 1, publishedAt };
   const sealed = sealBehind(tip, { ...append, row: { ...bundle, ...first, supersedes: null } });

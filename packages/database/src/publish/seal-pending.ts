@@ -7,7 +7,7 @@ import { appendEntry, readTip } from './append-entry.js';
 import { lockKind } from './insert-bundle.js';
 import type { PublishTools } from './publish.js';
 
-/** $1 network id, $2 kind, $3 limit: the first by block and version, whether they are current or superseded. */
+/** $1 network id, $2 kind, $3 limit: the first by block and version, current or superseded. */
 const selectPending = statement(
   'publish/select-pending',
   `SELECT pending.start_block AS pending_start, pending.version AS pending_version, row.*,
@@ -52,7 +52,7 @@ export async function sealPending(
   limit: number,
 ): Promise<number> {
   const log = [networkId, kindCode(kind)];
-  // Almost always there is none: no lock for that.
+  // Almost always there is none, and that needs no lock.
   if ((await connections.query<PendingRow>(selectPending, [...log, 1])).length === 0) return 0;
   const origin = await origins.get(signer.producer, []);
   return connections.transaction(async (session) => {
@@ -63,7 +63,7 @@ export async function sealPending(
     for (const row of rows) {
       if (row.sha256 === null) continue;
       const bundle = bundleOf(network, row);
-      // An entry says whole milliseconds; the row of an older program has microseconds.
+      // An entry has whole milliseconds; the row of an older program has microseconds.
       const publishedAt = new Date(Math.floor(bundle.publishedAt.getTime()));
       const supersedes = row.supersedes?.toString('hex') ?? null;
       tip = await appendEntry(session, tip, {

@@ -31,7 +31,7 @@ const deleteBundle = statement(
   'DELETE FROM packhouse.bundle WHERE network_id = $1 AND kind = $2 AND start_block = $3',
 );
 
-/** $1 network id, $2 kind: one bundle more was superseded. */
+/** $1 network id, $2 kind: adds one to the count of superseded bundles. */
 const updateSuperseded = statement(
   'publish/update-superseded',
   'UPDATE packhouse.published SET superseded = superseded + 1 WHERE network_id = $1 AND kind = $2',
@@ -44,7 +44,7 @@ const selectClock = statement(
 );
 
 /**
- * Puts a newer version in the place of a bundle (see NetworkDatabase.bundles.supersede).
+ * Replaces a bundle by a newer version (see NetworkDatabase.bundles.supersede).
  *
  * ```
  * lock the kind → current row = `replaces`? ─no─▶ BUNDLE_CHANGED (or it is this one already: done)

@@ -4,10 +4,10 @@ import { databaseAddress } from '../connection/database-error.js';
 import type { Database } from '../contract/database.js';
 import { migrationNames, missingMigrations, readApplied } from './migrations.js';
 
-/** Multiranges and DETACH CONCURRENTLY came with it. */
+/** The first version with multiranges and DETACH CONCURRENTLY. */
 const OLDEST_MAJOR = 14;
 
-/** Refuses a server that is too old. `version` is its setting server_version_num. Throws DATABASE_UNAVAILABLE. */
+/** Throws DATABASE_UNAVAILABLE if the server is too old. `version` is its setting server_version_num. */
 export function checkServer(version: number, address: string): void {
   const major = Math.floor(version / 10_000);
   if (major >= OLDEST_MAJOR) return;
@@ -38,8 +38,8 @@ const WAIT_MS = 60_000;
 const LOOK_MS = 1_000;
 
 /**
- * Resolves when the schema fits this program. One that is still older is waited for: in a rolling start the new
- * programs and `packhouse migrate` begin at the same time, and the one that is first must not fail because of it.
+ * Resolves when the schema fits this program. Waits while it is older: in a rolling start the new programs and
+ * `packhouse migrate` begin at the same time, and a program that starts first must not fail.
  *
  * Throws DATABASE_NOT_MIGRATED after `waitMs` (default a minute), DATABASE_NEWER at once, what `checkSchema` throws,
  * and the signal's reason when it is aborted.

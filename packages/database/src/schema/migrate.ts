@@ -6,21 +6,21 @@ import { databaseAddress, databaseError } from '../connection/database-error.js'
 import { checkServer } from './check-schema.js';
 import { MIGRATIONS_FOLDER, migrationNames, missingMigrations, readApplied } from './migrations.js';
 
-/** Of the whole database, so that any number of processes may migrate at once. */
+/** Locks the whole database, so that any number of processes may migrate at once. */
 const LOCK = "SELECT pg_advisory_lock(hashtextextended('packhouse:migrate', 0))";
 
 /** How long a migration may wait for a lock: every statement queued behind it waits too. */
 const LOCK_TIMEOUT_MS = 2_000;
-/** The pause before the next try, and how long it is tried in all. */
+/** The pause before the next try, and the time limit of all tries. */
 const PAUSE_MS = 1_000;
 const TRY_FOR_MS = 120_000;
 
 /**
- * Brings the schema up to this program's version, each migration in a transaction of its own.
+ * Brings the schema up to this program's version, each migration in a separate transaction.
  *
  * Safe to call from several processes at once: the others wait and then find nothing to do. Safe to call while
- * programs of the version before work: a migration whose lock is held by a long transaction steps back after two
- * seconds, lets the others pass, and tries again. Resolves to the names of the migrations it applied. Throws
+ * programs of the previous version run: a migration that waits two seconds for a lock gives up, so that statements
+ * queued behind it continue, and tries again. Resolves to the names of the migrations it applied. Throws
  * DATABASE_NEWER, DATABASE_UNAVAILABLE, DATABASE_BUSY if it did not get the lock within two minutes, DISK_FULL.
  */
 export async function migrate(options: {
@@ -47,7 +47,7 @@ export async function migrate(options: {
     await client.query(LOCK);
     const missing = missingMigrations(await readApplied(client), await migrationNames(folder));
     if (missing.length === 0) return [];
-    // Not `CREATE SCHEMA IF NOT EXISTS`: that needs the right to create schemas even if there is one.
+    // Not `CREATE SCHEMA IF NOT EXISTS`, which needs the right to create schemas even if the schema exists.
     const schema = await client.query("SELECT to_regnamespace('packhouse') IS NOT NULL AS there");
     if (schema.rows[0]?.there !== true) await client.query('CREATE SCHEMA packhouse');
     await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
@@ -87,7 +87,7 @@ async function applyMissing(client: pg.Client, folder: string): Promise<void> {
     migrationsTable: 'migration',
     direction: 'up',
     singleTransaction: false,
-    noLock: true, // ours covers the comparison above as well
+    noLock: true, // LOCK covers the comparison above as well
     logger: { debug: silent, info: silent, warn: silent, error: silent },
   });
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { PackhouseError } from '@packhouse/runtime';
 import type pg from 'pg';
 
-/** Names that an error lists of many migrations. */
+/** Most migration names that an error lists. */
 const SHOWN = 3;
 
 /** The folder of numbered SQL files; the same distance from `src` and from `dist`. */
@@ -22,7 +22,7 @@ export async function migrationNames(folder: string = MIGRATIONS_FOLDER): Promis
     .sort();
 }
 
-/** Hex SHA-256 of all migrations: the same digest, the same schema. */
+/** Hex SHA-256 of all migrations: equal digests mean equal schemas. */
 export async function migrationsDigest(): Promise<string> {
   const digest = createHash('sha256');
   for (const name of await migrationNames()) {
@@ -31,7 +31,7 @@ export async function migrationsDigest(): Promise<string> {
   return digest.digest('hex');
 }
 
-/** What a database says of its schema. */
+/** The schema of a database as its tables describe it. */
 interface AppliedSchema {
   /** Names of the migrations it has, in the order they were applied. */
   migrations: readonly string[];
@@ -39,7 +39,7 @@ interface AppliedSchema {
   breaking: { migration: string; minimum: number } | null;
 }
 
-/** Reads the ledger of migrations and what they declare; nothing if there is no ledger yet. */
+/** Reads the table of applied migrations and their declarations; empty if there is no table yet. */
 export async function readApplied(client: pg.ClientBase | pg.Pool): Promise<AppliedSchema> {
   const { rows } = await client.query<{ ledger: boolean; declared: boolean }>(
     `SELECT to_regclass('packhouse.migration') IS NOT NULL AS ledger,
@@ -56,11 +56,11 @@ export async function readApplied(client: pg.ClientBase | pg.Pool): Promise<Appl
 }
 
 /**
- * Compares the migrations that the database has with those that this program brings; returns the missing ones.
+ * Compares the migrations that the database has with those of this program; returns the missing ones.
  *
- * Migrations that a newer version applied do no harm unless one of them is declared breaking: old and new programs
- * run on one database while they are replaced one by one. Throws DATABASE_NEWER if one is, and if the database
- * both has unknown migrations and lacks known ones, which no order of versions can bring about.
+ * Migrations of a newer version are accepted unless one of them is declared breaking: old and new programs share one
+ * database while they are replaced one by one. Throws DATABASE_NEWER if one is breaking, and if the database both
+ * has unknown migrations and lacks known ones, which no sequence of versions can produce.
  */
 export function missingMigrations(applied: AppliedSchema, known: readonly string[]): string[] {
   const unknown = applied.migrations.filter((name) => !known.includes(name));

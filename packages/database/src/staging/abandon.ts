@@ -3,7 +3,7 @@ import { type Connections, statement } from '../connection/connections.js';
 import { deleteOldAbandoned } from './reclaim.js';
 import { networkLock, segmentStart } from './segments.js';
 
-/** $1, $2 keys: waits until nobody stages in the network, until the end of the transaction. */
+/** $1, $2 keys: waits for running stage transactions of the network and blocks new ones until this one ends. */
 const lockNetwork = statement('staging/lock-network', 'SELECT pg_advisory_xact_lock($1, $2)');
 
 /** $1 network id: the highest published block of any kind, or null. */
@@ -12,7 +12,7 @@ const selectPublishedEnd = statement(
   'SELECT max(upper(ranges) - 1) AS block FROM packhouse.published WHERE network_id = $1',
 );
 
-/** $1 network id, $2 start: remembers the hashes of what is about to be deleted. */
+/** $1 network id, $2 start: stores the hashes of the blocks to be deleted. */
 const insertAbandoned = statement(
   'staging/insert-abandoned',
   `INSERT INTO packhouse.abandoned_block (network_id, block, hash)
@@ -20,22 +20,22 @@ const insertAbandoned = statement(
    ON CONFLICT (network_id, block, hash) DO UPDATE SET abandoned_at = excluded.abandoned_at`,
 );
 
-/** $1 network id, $2 start, $3 first block of its segment: deletes every fragment that holds `start` or a later block. */
+/** $1 network id, $2 start, $3 first block of its segment: deletes all fragments with `start` or a later block. */
 const deleteFragments = statement(
   'staging/delete-fragments',
   'DELETE FROM packhouse.fragment WHERE network_id = $1 AND block >= $3 AND end_block >= $2',
 );
 
-/** $1 network id, $2 start. Returns a row a block. */
+/** $1 network id, $2 start. Returns a row for each block. */
 const deleteBlocks = statement(
   'staging/delete-blocks',
   'DELETE FROM packhouse.staged_block WHERE network_id = $1 AND block >= $2 RETURNING block',
 );
 
 /**
- * Drops what is staged from `start` up (see NetworkDatabase.staging.abandon), while nobody stages in the network.
+ * Drops staged data from `start` up (see NetworkDatabase.staging.abandon) under the network's exclusive lock.
  *
- * Throws STAGE_CONFLICT if a bundle holds `start` or a later block: what is published is final.
+ * Throws STAGE_CONFLICT if a bundle holds `start` or a later block, as published blocks are final.
  */
 export async function abandon(
   connections: Connections,

@@ -7,8 +7,8 @@ import type { StagedBlockRow } from './rows.js';
 /**
  * $1 network id, $2 start, $3 end: the bundles of all kinds that touch start..end.
  *
- * For each kind two walks along the primary key: the last bundle that starts at or before `start`, and those that
- * start behind it.
+ * Two walks along the primary key for each kind: the last bundle that starts at or before `start`, and those that
+ * start after it.
  */
 export const selectBundleEnds = statement(
   'staging/select-bundle-ends',
@@ -39,7 +39,7 @@ export interface BundleEndsRow {
 }
 
 /**
- * Compares the hashes of a request with themselves, with what is staged from start-1 to end+1, and with the ends
+ * Compares the hashes of a request with each other, with the blocks staged from start-1 to end+1, and with the ends
  * of bundles that touch it. Throws STAGE_CONFLICT.
  */
 export function checkLinks(
@@ -72,12 +72,12 @@ export function checkLinks(
 interface KnownHash {
   hash: string;
   where: string;
-  /** The block that says so. */
+  /** The block that the hash comes from. */
   by: number;
   published: boolean;
 }
 
-/** Hashes by number. A block also tells its parent's. */
+/** Hashes by number. A block also has its parent's hash. */
 function knownHashes(
   staged: readonly StagedBlockRow[],
   bundles: readonly BundleEndsRow[],
@@ -86,7 +86,7 @@ function knownHashes(
   const add = (number: number, hash: Buffer, where: string, by: number, published: boolean): void => {
     if (!known.has(number)) known.set(number, { hash: hashText(hash), where, by, published });
   };
-  // Published hashes come first: they are final, whatever else disagrees.
+  // Published hashes take precedence, as they are final.
   for (const row of bundles) {
     const name = `as bundle ${row.start}-${row.end} says`;
     add(row.start, row.first_hash, name, row.start, true);
@@ -108,8 +108,8 @@ function compare(network: string, known: Map<number, KnownHash>, number: number,
 }
 
 /**
- * A hash is not what its neighbours, or an earlier job, say it is. `number` is the block whose hash differs, `by` the
- * block that says what it should be, `published` whether a bundle does.
+ * The error for a hash that differs from that of its neighbours or an earlier job. `number` is the block whose hash
+ * differs, `by` the block that the expected hash comes from, `published` whether `by` is in a bundle.
  */
 function stageConflict(options: {
   network: string;

@@ -7,8 +7,8 @@ const selectClient = statement(
 );
 
 /**
- * $1 name. A node that says another name at each request must not use up the ids: beyond 10,000 names no new one is
- * remembered.
+ * $1 name. An upstream that returns another name at each request must not use up the ids: beyond 10,000 names no new
+ * one is stored.
  */
 const insertClient = statement(
   'staging/insert-client',
@@ -24,18 +24,18 @@ const selectClientNames = statement(
   'SELECT id, name FROM packhouse.node_client WHERE id = ANY($1::int4[])',
 );
 
-/** Characters of a name that are kept. */
+/** Most characters of a name. */
 const MAX_LENGTH = 100;
 
-/** Knows the ids of what nodes call themselves; an id never changes. */
+/** The stored ids of client names (web3_clientVersion); an id never changes. */
 export interface ClientNames {
-  /** Makes the names known; null if no more names can be stored. */
+  /** Stores new names and returns the ids; null if no more names can be stored. */
   ids(names: Iterable<string>): Promise<ReadonlyMap<string, number | null>>;
   /** The names of ids. */
   names(ids: Iterable<number>): Promise<ReadonlyMap<number, string>>;
 }
 
-/** Makes the memory of names; what is asked for is remembered, and there are 10,000 at most (see insert-client). */
+/** Creates the cache of names; it grows to 10,000 at most (see insert-client). */
 export function createClientNames(connections: Connections): ClientNames {
   const idOf = new Map<string, number>();
   const nameOf = new Map<number, string>();
@@ -76,7 +76,7 @@ export function createClientNames(connections: Connections): ClientNames {
   };
 }
 
-/** Whatever a node sends, as printable ASCII of bounded length: it goes into signed texts and index rows. */
+/** A name as printable ASCII of limited length, for signed texts and index rows. */
 function plain(name: string): string {
   return name.replace(/[^ -~]+/g, '?').slice(0, MAX_LENGTH);
 }

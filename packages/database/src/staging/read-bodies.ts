@@ -4,10 +4,10 @@ import type { Connections } from '../connection/connections.js';
 import { decodeCopy } from '../connection/copy.js';
 
 /**
- * The bodies of fragments, in the order of `startBlocks`; with `crcs` only of the very fragments that have these
- * checksums: after a reorganisation another one may begin at the same block.
+ * The bodies of fragments, in the order of `startBlocks`; with `crcs` only of fragments with these checksums, since
+ * after a reorganisation another one may begin at the same block.
  *
- * COPY takes no parameters; what is put into its text are whole numbers. Throws STAGE_CONFLICT if one is gone.
+ * COPY takes no parameters; only whole numbers are put into its text. Throws STAGE_CONFLICT if one is gone.
  */
 export async function readBodies(
   connections: Connections,

@@ -5,7 +5,7 @@ import { dropSegment } from './segments.js';
 /**
  * $1 network id or null for all: every staging table with its bytes, in whatever state.
  *
- * By name and not by inheritance, so that a table which was detached and not yet dropped is seen.
+ * Found by name and not by inheritance, to include tables that are detached and not yet dropped.
  */
 export const listPartitions = statement(
   'staging/list-partitions',
@@ -20,7 +20,7 @@ export const listPartitions = statement(
    ORDER BY segment, name`,
 );
 
-/** $1 network id, $2 start, $3 end of a segment: whether every fragment in it is inside what is published. */
+/** $1 network id, $2 start, $3 end of a segment: whether every fragment in it is published. */
 const selectIsCovered = statement(
   'staging/select-is-covered',
   `SELECT NOT EXISTS (
@@ -32,13 +32,13 @@ const selectIsCovered = statement(
    ) AS covered`,
 );
 
-/** Forgets abandoned hashes after their 24 hours. */
+/** Deletes abandoned hashes after 24 hours. */
 export const deleteOldAbandoned = statement(
   'staging/delete-old-abandoned',
   "DELETE FROM packhouse.abandoned_block WHERE abandoned_at < now() - interval '24 hours'",
 );
 
-/** Drops the segments of a network of which everything is published (see NetworkDatabase.staging.reclaim). */
+/** Drops the fully published segments of a network (see NetworkDatabase.staging.reclaim). */
 export async function reclaim(connections: Connections, networkId: number): Promise<number[]> {
   const partitions = await connections.query<{ segment: number }>(listPartitions, [networkId]);
   const reclaimed: number[] = [];

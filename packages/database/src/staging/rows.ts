@@ -9,7 +9,7 @@ export interface StagedBlockRow {
   timestamp: number;
   transaction_count: number;
   proofs: number;
-  /** Id of the node client; null: not known. */
+  /** Id of the upstream's client; null: unknown. */
   client: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface FragmentRow {
   crc32: number;
 }
 
-/** A staged fragment as it is handed out. */
+/** A staged fragment as returned to callers. */
 export function fragmentInfo(row: FragmentRow): FragmentInfo {
   return {
     startBlock: row.block,

@@ -14,7 +14,7 @@ const selectPartitions = statement(
 /** $1, $2 keys. Until the end of the transaction. */
 const lockSegment = statement('staging/lock-segment', 'SELECT pg_advisory_xact_lock($1, $2)');
 
-/** $1, $2 keys. For the session: DETACH CONCURRENTLY does not run inside a transaction. */
+/** $1, $2 keys. A session lock, as DETACH CONCURRENTLY does not run inside a transaction. */
 const tryLockSegment = statement('staging/try-lock-segment', 'SELECT pg_try_advisory_lock($1, $2) AS locked');
 
 /** $1, $2 keys. */
@@ -46,7 +46,7 @@ export function segmentLock(segment: Segment): [number, number] {
   return [SEGMENT_LOCKS + segment.networkId, segment.number];
 }
 
-/** The two keys of a network's lock: shared by all that stage, exclusive for a reorganisation. */
+/** The two keys of a network's lock: shared for staging, exclusive for a reorganisation. */
 export function networkLock(networkId: number): [number, number] {
   return [NETWORK_LOCKS, networkId];
 }
@@ -60,11 +60,11 @@ export function partitionNames({ networkId, number }: Segment): { blocks: string
 /** A table that is, or was, a staging partition. */
 interface PartitionRow {
   name: string;
-  /** `detaching`: a DETACH CONCURRENTLY did not come to its end; rows in it are not seen any more. */
+  /** `detaching`: a DETACH CONCURRENTLY did not finish; queries no longer see its rows. */
   state: 'attached' | 'detaching' | 'detached';
 }
 
-/** Which partitions of a segment exist: both partitions, nothing, or the remains of a drop that was cut short. */
+/** Reads which partitions of a segment exist: both, none, or the remains of an interrupted drop. */
 export async function segmentState(
   session: Session,
   segment: Segment,
@@ -76,7 +76,7 @@ export async function segmentState(
 }
 
 /**
- * Makes a segment's partitions unless they are there, in a short transaction of its own.
+ * Creates a segment's partitions if they do not exist, in a short separate transaction.
  *
  * ATTACH locks the parent table against other DDL only, not against readers or writers; the tables are empty, so
  * nothing is scanned.
@@ -89,7 +89,7 @@ export async function ensureSegment(connections: Connections, segment: Segment):
     return found;
   });
   if (state !== 'remains') return;
-  // Asked again under the lock: somebody may have cleared, made and filled it since.
+  // Checked again under the lock: another session may have dropped, created and filled it since.
   await dropSegment(
     connections,
     segment,
@@ -105,7 +105,7 @@ async function createPartitions({ client }: Session, segment: Segment): Promise<
     ['staged_block', blocks],
     ['fragment', fragments],
   ]) {
-    // Rows are written once and the table is dropped whole: there is nothing to vacuum.
+    // Rows are written once and the table is dropped whole, so there is nothing to vacuum.
     await client.query(
       `CREATE TABLE packhouse.${partition} (LIKE packhouse.${parent} INCLUDING ALL)
        WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)`,
@@ -116,16 +116,16 @@ async function createPartitions({ client }: Session, segment: Segment): Promise<
   }
 }
 
-/** How long a drop waits for those who read the partition; it is tried again at the next reclaim. */
+/** How long a drop waits for readers of the partition; it is tried again at the next reclaim. */
 const LOCK_TIMEOUT = '2s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Drops a segment's partitions, whatever state an earlier drop left them in, under the segment's lock.
  *
- * False if another session works in the segment, `condition` (asked under the lock) says no, or a reader is in the
- * way. Plain DROP was rejected: it locks the parent exclusively, and everybody who looks for a block waits behind
- * the longest running COPY; DETACH CONCURRENTLY only waits itself.
+ * Returns false if another session works in the segment, `condition` (evaluated under the lock) is false, or a reader
+ * holds it too long. Rejected: plain DROP locks the parent exclusively, so that every look-up of a block waits for the
+ * longest running COPY. With DETACH CONCURRENTLY only this call waits.
  */
 export async function dropSegment(
   connections: Connections,
@@ -149,7 +149,7 @@ async function detachAndDrop(session: Session, segment: Segment): Promise<boolea
   const { blocks, fragments } = partitionNames(segment);
   await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
   try {
-    // Fragments first: blocks without fragments are as good as reclaimed, fragments without blocks are not.
+    // Fragments first: blocks without fragments count as reclaimed, fragments without blocks do not.
     for (const [parent, partition] of [
       ['fragment', fragments],
       ['staged_block', blocks],

@@ -21,8 +21,8 @@ import {
 /**
  * $1, $2 keys of the network's lock (shared); $3 first key, $4 second keys (int4[], ascending) of segments' locks.
  *
- * A statement of its own: the next one has a snapshot from after the locks were had. Two sessions take them in
- * the same order, so they cannot wait for each other.
+ * A separate statement, so that the snapshot of the next one is taken under the locks. All sessions take them in the
+ * same order, which avoids deadlocks.
  */
 const lockStage = statement(
   'staging/lock-stage',
@@ -30,7 +30,7 @@ const lockStage = statement(
    SELECT pg_advisory_xact_lock($3, segment) FROM network, unnest($4::int4[]) AS segment`,
 );
 
-/** $1 network id, $2 kinds (int2[]), $3 start, $4 end, $5 first block of their segment: what is staged of each kind. */
+/** $1 network id, $2 kinds (int2[]), $3 start, $4 end, $5 first block of their segment: staged ranges by kind. */
 const selectStagedRanges = statement(
   'staging/select-staged-ranges',
   `SELECT kind, block AS start, end_block AS "end"
@@ -38,7 +38,7 @@ const selectStagedRanges = statement(
    WHERE network_id = $1 AND kind = ANY($2::int2[]) AND block BETWEEN $5 AND $4 AND end_block >= $3`,
 );
 
-/** $1 network id, $2 blocks (int8[]), $3 proofs (int4[]): adds what another job proved of blocks staged before.
+/** $1 network id, $2 blocks (int8[]), $3 proofs (int4[]): adds the proofs of another job to blocks staged before.
  *
  * The last condition repeats the join so that the other partitions are pruned. */
 const updateProofs = statement(
@@ -64,9 +64,9 @@ interface KindRange {
  *   hashes fit? ─no─▶ STAGE_CONFLICT        leave out what is there → COPY blocks → COPY fragments → commit
  * ```
  *
- * A fragment is left out as soon as one of its blocks is there in that kind; what it alone has stays a hole that
- * the next plan names exactly. At the border of a segment the neighbour's lock is taken as well, so that two runs
- * that meet there see each other.
+ * A fragment is left out if one of its blocks is staged or published in that kind; its other blocks stay holes, which
+ * the next plan fetches. At the border of a segment the neighbour's lock is taken as well, so that adjacent runs
+ * see each other.
  */
 export async function stage(
   connections: Connections,
@@ -124,7 +124,7 @@ async function write(
   return { staged: changed || kinds.length > 0 };
 }
 
-/** The kinds with those fragments of which no block is there yet; kinds with none are left out. */
+/** The kinds with the fragments that have no block in `taken`; kinds with none are left out. */
 function withoutTaken(kinds: readonly StagedKind[], taken: readonly KindRange[]): StagedKind[] {
   return kinds.flatMap(({ kind, fragments }) => {
     const ranges = taken.filter((range) => range.kind === kindCode(kind));
@@ -178,7 +178,7 @@ async function writeBlocks(
   return true;
 }
 
-/** Into the partition itself: COPY into the parent would look for the partition row by row. */
+/** Writes into the partition itself: COPY into the parent would search the partition for each row. */
 async function writeFragments(
   session: Session,
   networkId: number,
@@ -207,7 +207,7 @@ async function writeFragments(
   );
 }
 
-/** Refuses what no caller may ask for: gaps, borders crossed, fragments that do not cover the blocks. */
+/** Refuses invalid requests: gaps, a crossed segment border, fragments that do not cover the blocks. */
 function checkRequest(request: Named<StageRequest>): BlockRange {
   const first = request.blocks[0];
   const last = request.blocks.at(-1);

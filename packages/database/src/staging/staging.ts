@@ -35,7 +35,7 @@ const selectFragments = statement(
    ORDER BY block`,
 );
 
-/** $1 network id, $2 block: its last abandoned hash of the last 24 hours, unless something took its place. */
+/** $1 network id, $2 block: its last abandoned hash of the last 24 hours, unless another block replaced it. */
 const selectAbandoned = statement(
   'staging/select-abandoned',
   `SELECT a.hash, a.abandoned_at
@@ -49,7 +49,7 @@ const selectAbandoned = statement(
    LIMIT 1`,
 );
 
-/** Blocks and fragments on their way into bundles. */
+/** The staging area of a network: blocks and fragments that are not yet in bundles. */
 export function createStaging(
   connections: Connections,
   network: NetworkRef,

@@ -26,7 +26,7 @@ const upsertAlarm = statement(
    WHERE network_id = $1::int2 AND name = $2::text AND cleared_at IS NULL AND NOT EXISTS (SELECT FROM told)`,
 );
 
-/** $1 network id, $2 name, $3 who cleared it. */
+/** $1 network id, $2 name, $3 cleared by. */
 const clearAlarm = statement(
   'alarms/clear-alarm',
   `UPDATE packhouse.alarm SET cleared_at = now(), cleared_by = $3
@@ -34,7 +34,7 @@ const clearAlarm = statement(
    RETURNING id, name, message, data, raised_at, cleared_at, cleared_by`,
 );
 
-/** $1 network or null for all, $2 whether cleared ones count too, $3 how many at most. Newest first. */
+/** $1 network or null for all, $2 whether to include cleared ones, $3 limit. Newest first. */
 const selectAlarms = statement(
   'alarms/select-alarms',
   `SELECT n.name AS network, a.id, a.name, a.message, a.data, a.raised_at, a.cleared_at, a.cleared_by

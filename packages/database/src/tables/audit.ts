@@ -19,7 +19,7 @@ const selectKnownKeys = statement(
    WHERE network_id = $1::int2 AND kind = $2::int2 AND start_block = ANY ($3::int8[])`,
 );
 
-/** $1 network id: how many bundles of each kind were superseded, counted as it happens. */
+/** $1 network id: how many bundles of each kind were superseded, from a stored count. */
 const selectSupersededByKind = statement(
   'audit/select-superseded-by-kind',
   `SELECT kind, superseded AS count
@@ -48,7 +48,7 @@ const selectRun = statement(
    WHERE network_id = $1::int2`,
 );
 
-/** What audits need beside the range index, and what the last one found. */
+/** Data of audits beside the range index, and the result of the last one. */
 export function createAudit(connections: Connections, network: NetworkRef): NetworkDatabase['audit'] {
   return {
     knownKeys: async (kind, starts) => {

@@ -32,10 +32,10 @@ export const BUNDLE_COLUMNS = `kind, start_block, end_block, byte_length, raw_le
 /**
  * $1 network id, $2 kind, $3 block: the bundle that covers the block.
  *
- * One walk down the primary key to the last bundle that starts at or before the block; whether it reaches the block
- * is asked outside, so that the walk ends after one row even if the block is in a hole. At a million rows: 10
- * pages, 0.03 ms. The GiST index of the constraint answers `@>` in the same time if bundles came in order;
- * how far its pages overlap depends on that order, so it is not relied on.
+ * One walk down the primary key to the last bundle that starts at or before the block. Whether it reaches the block
+ * is tested outside, so that the walk ends after one row even if the block is in a hole. At a million rows: 10
+ * pages, 0.03 ms. The GiST index of the constraint answers `@>` in the same time if bundles were inserted in order;
+ * its pages overlap more if not, so it is not used.
  */
 const selectCovering = statement(
   'bundles/select-covering',
@@ -52,9 +52,9 @@ const selectCovering = statement(
 /**
  * $1 network id, $2 kind, $3 start, $4 end: ranges of the bundles that touch start..end, ascending.
  *
- * The sub-select finds where to begin: the last bundle that starts at or before `start`. Read from the primary key
+ * The sub-select finds the last bundle that starts at or before `start`. Read from the primary key
  * alone, which includes end_block: 0.06 ms at 200,000 bundles of the kind. Rejected: without the sub-select every
- * entry from the first block on is read and thrown away (42,857 of them, 2.8 ms, if the range is a fifth into
+ * entry from the first block on is read and discarded (42,857 of them, 2.8 ms, if the range begins a fifth into
  * the index).
  */
 const selectRanges = statement(
@@ -81,7 +81,7 @@ const listBundles = statement(
    LIMIT $4`,
 );
 
-/** $1 network id, $2 kind: kept by triggers, so ten million bundles cost what one does. */
+/** $1 network id, $2 kind: maintained by triggers, so the cost does not depend on the number of bundles. */
 const selectTotals = statement(
   'bundles/select-totals',
   `SELECT bundles, blocks, bytes, newest_at AS "newestAt"
@@ -89,13 +89,13 @@ const selectTotals = statement(
    WHERE network_id = $1 AND kind = $2`,
 );
 
-/** A row a network and kind, whatever was superseded. */
+/** The count of all networks and kinds. */
 const selectSupersededCount = statement(
   'bundles/select-superseded-count',
   'SELECT coalesce(sum(superseded), 0)::int8 AS count FROM packhouse.published',
 );
 
-/** The range index of a network, read; `publish/` writes it. */
+/** Reads the range index of a network; `publish/` writes it. */
 export function createBundles(
   connections: Connections,
   network: NetworkRef,
@@ -142,7 +142,7 @@ export function createAllBundles(connections: Connections): Database['bundles'] 
 
 type Totals = Awaited<ReturnType<NetworkDatabase['bundles']['totals']>>;
 
-/** The row as it is handed out. */
+/** The row as returned to callers. */
 export function bundleOf(network: string, row: StoredBundle): BundleRow {
   return {
     network,

@@ -2,13 +2,13 @@ import { hashBytes, hashText } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { Database } from '../contract/database.js';
 
-/** $1 key id. Transactions that make filters of one key wait for each other here, so that each counts the others' filters. */
+/** $1 key id. Transactions that create filters of one key run one after another, so that each counts all filters. */
 const lockFilters = statement(
   'filters/lock-filters',
   `SELECT pg_advisory_xact_lock(hashtextextended('packhouse:filters', $1::int8))`,
 );
 
-/** Under the lock of the key's filters. $1 id, $2 network, $3 key id, $4 state, $5 milliseconds to live, $6 filters of one key at most. */
+/** Needs lock-filters. $1 id, $2 network, $3 key id, $4 state, $5 milliseconds to live, $6 most filters of a key. */
 const insertFilter = statement(
   'filters/insert-filter',
   `INSERT INTO packhouse.rpc_filter (id, network, key_id, state, expires_at)
@@ -39,13 +39,13 @@ const deleteFilter = statement(
    RETURNING 1 AS gone`,
 );
 
-/** Filters that live, by network. */
+/** Filters that have not expired, by network. */
 const countFilters = statement(
   'filters/count-filters',
   `SELECT network, count(*) AS filters FROM packhouse.rpc_filter WHERE expires_at > now() GROUP BY network`,
 );
 
-/** Ten thousand at a time, so that nobody waits for a long one. */
+/** Ten thousand at a time, so that each statement is short. */
 const deleteExpiredFilters = statement(
   'filters/delete-expired-filters',
   `DELETE FROM packhouse.rpc_filter WHERE id IN (
@@ -54,8 +54,8 @@ const deleteExpiredFilters = statement(
 );
 
 /**
- * $1 network, $2 hashes. Those that were seen before are left out, so that they use up no number; what is still seen is
- * not forgotten by its age, or it would be numbered again. It is written once a minute and not at each look.
+ * $1 network, $2 hashes. Known hashes are left out, so that they use up no number. A hash that is still seen must not
+ * expire, or it would be numbered again; its time is updated once a minute and not each time.
  */
 const insertPending = statement(
   'filters/insert-pending',
@@ -82,20 +82,20 @@ const selectNewestPending = statement(
   'SELECT coalesce(max(sequence), 0) AS sequence FROM packhouse.pending_transaction WHERE network = $1',
 );
 
-/** $1 network, $2 sequence number to begin behind, $3 rows at most. */
+/** $1 network, $2 sequence number to begin after, $3 limit. */
 const selectPending = statement(
   'filters/select-pending',
   `SELECT sequence, hash FROM packhouse.pending_transaction
    WHERE network = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
 );
 
-/** A filter lives five minutes without being polled: what waits no more for twice as long was told to all. */
+/** An unpolled filter expires after five minutes, so every filter has returned hashes not seen for twice as long. */
 const deleteOldPending = statement(
   'filters/delete-old-pending',
   `DELETE FROM packhouse.pending_transaction WHERE seen_at < now() - interval '10 minutes'`,
 );
 
-/** Filters of the JSON-RPC interface, and the waiting transactions that some of them tell. */
+/** Filters of the JSON-RPC interface, and the pending transactions that some of them return. */
 export function createFilters(connections: Connections): Database['filters'] {
   return {
     create: async ({ id, network, keyId, state, ttlMs, maxOfKey }) => {

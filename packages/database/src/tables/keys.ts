@@ -29,8 +29,8 @@ interface StoredKey {
  * $1 application, $2 plan, $3 network or null, $4 prefix, $5 sha256, $6 expiry or null,
  * $7 origins, $8 addresses, $9 methods.
  *
- * Makes the application if there is none (the update changes nothing; it makes RETURNING tell its id). No row and
- * no application if there is no such plan.
+ * Creates the application if there is none (the update changes nothing; it makes RETURNING return its id). Returns no
+ * row and creates no application if the plan does not exist.
  */
 const insertKey = statement(
   'keys/insert-key',
@@ -93,7 +93,7 @@ const revokeKey = statement(
    JOIN packhouse.plan AS p ON p.name = k.plan`,
 );
 
-/** $1 key ids, each once, $2 day, $3 requests of each. Rows are taken in the order of ids, so that nobody waits in a circle. */
+/** $1 key ids, each once, $2 day, $3 requests of each. Rows are locked in the order of ids, to avoid deadlocks. */
 const upsertUsage = statement(
   'keys/upsert-usage',
   `INSERT INTO packhouse.key_usage AS u (key_id, day, requests)
@@ -104,7 +104,7 @@ const upsertUsage = statement(
    RETURNING u.key_id, u.requests`,
 );
 
-/** $1 day: all days before it are forgotten. */
+/** $1 day: deletes all days before it. */
 const deleteOldUsage = statement(
   'keys/delete-old-usage',
   `DELETE FROM packhouse.key_usage WHERE day < $1::int4`,
@@ -116,7 +116,7 @@ const PREFIX = /^ph_[A-Za-z0-9]{8}(?=_|$)/;
 const ID = /^\d{1,15}$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** API keys, their applications and plans, and what was used of them. */
+/** API keys, their applications, plans and usage. */
 export function createKeys(connections: Connections): Database['keys'] {
   return {
     create: async ({ application, network, plan, expiresAt = null, ...only }) => {
@@ -163,7 +163,7 @@ function makeKey(): { key: string; prefix: string; sha256: Buffer } {
   return { key, prefix, sha256: createHash('sha256').update(key).digest() };
 }
 
-/** The row as it is handed out, without the secret's hash. */
+/** The row as returned to callers, without the secret's hash. */
 function keyOf(row: StoredKey): KeyRow {
   return {
     id: row.id,

@@ -38,13 +38,13 @@ const selectKeys = statement(
    ORDER BY id`,
 );
 
-/** One change of keys at a time. */
+/** Allows one change of keys at a time. */
 const lockKeys = statement(
   'manifest/lock-keys',
   `SELECT pg_advisory_xact_lock(hashtextextended('packhouse:signing-keys', 0))`,
 );
 
-/** $1 key id, $2 public key: makes it the current one; nothing happens if there is a current one or it is known. */
+/** $1 key id, $2 public key: makes it the current one; does nothing if there is a current one or the key is known. */
 const insertKey = statement(
   'manifest/insert-key',
   `INSERT INTO packhouse.signing_key (key_id, public_key)
@@ -53,13 +53,13 @@ const insertKey = statement(
    ON CONFLICT DO NOTHING`,
 );
 
-/** $1 the key that stays: every other one that is in use is retired. */
+/** $1 the key to keep: retires every other key in use. */
 const retireKeys = statement(
   'manifest/retire-keys',
   'UPDATE packhouse.signing_key SET retired_at = clock_timestamp() WHERE retired_at IS NULL AND key_id <> $1',
 );
 
-/** The signed log of a network, read; `publish/` appends the entries. */
+/** Reads the signed log of a network; `publish/` appends the entries. */
 export function createManifest(
   connections: Connections,
   network: NetworkRef,
@@ -93,7 +93,7 @@ export function createSigningKeys(connections: Connections): Database['manifest'
   };
 }
 
-/** A row of the manifest with what it refers to. */
+/** A row of the manifest with the values that it refers to. */
 interface EntryRow {
   start_block: number;
   end_block: number;
@@ -147,8 +147,8 @@ function entryOf(row: EntryRow, previous: string): SealedEntry {
 }
 
 /**
- * Makes a key the current one: if there is none, or (`retire`) in the place of the current one. Returns the key that
- * is current then. Throws SIGNING_KEY_CHANGED if a retired key is to be used again.
+ * Makes a key the current one if there is none or, with `retire`, replaces the current one. Returns the current key.
+ * Throws SIGNING_KEY_CHANGED if the key was retired before.
  */
 function changeKey(
   connections: Connections,

@@ -5,7 +5,7 @@ import type { Database } from '../contract/database.js';
 /**
  * $1 name, $2 chain id.
  *
- * The sub-select spares the identity: `ON CONFLICT` alone takes a number each time, and there are 32,767.
+ * The sub-select saves ids: `ON CONFLICT` alone uses up a number each time, and there are 32,767.
  */
 const insertNetwork = statement(
   'networks/insert-network',
@@ -21,13 +21,13 @@ const selectNetwork = statement(
   'SELECT id, chain_id FROM packhouse.network WHERE name = $1',
 );
 
-/** All networks, in the order they became known. */
+/** All networks, in the order they were registered. */
 const selectNetworks = statement(
   'networks/select-networks',
   'SELECT name, chain_id FROM packhouse.network ORDER BY id',
 );
 
-/** The networks that the database knows. */
+/** The registered networks. */
 export function createNetworks(connections: Connections): Database['networks'] {
   return {
     register: async ({ id, chainId }) => {
@@ -48,10 +48,10 @@ export function createNetworks(connections: Connections): Database['networks'] {
   };
 }
 
-/** One network as the other tables see it. */
+/** A network and its stored id, for the other tables. */
 export interface NetworkRef {
   name: string;
-  /** Its stored id; 0, which is no network's, if it was never registered: queries then find nothing. */
+  /** Its stored id; 0, an id that no network has, if it was never registered: queries then find nothing. */
   find(): Promise<number>;
   /** Its stored id. Throws NETWORK_UNKNOWN. */
   get(): Promise<number>;

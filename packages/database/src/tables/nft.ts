@@ -9,7 +9,7 @@ import type {
   NftTokenRow,
 } from '../contract/nft.js';
 
-/** $1 id, $2 network, $3 target, $4 contract, $5 owner, $6 token id, $7 application, $8 its jobs at most, $9 recent after. */
+/** $1 id, $2 network, $3 target, $4 contract, $5 owner, $6 token, $7 application, $8 its job limit, $9 recent after. */
 const openNftJob = statement(
   'nft/open-job',
   `WITH allowed AS (
@@ -59,7 +59,7 @@ const selectNftJob = statement(
    WHERE j.id = $1 AND j.network = $2`,
 );
 
-/** $1 job, $2 position to go on behind, $3 how many. */
+/** $1 job, $2 position to continue after, $3 limit. */
 const selectNftJobTokens = statement(
   'nft/select-job-tokens',
   `SELECT position, contract, token_id AS "tokenId", outcome, asked_at AS "askedAt", refreshed
@@ -67,7 +67,7 @@ const selectNftJobTokens = statement(
    WHERE job_id = $1 AND position > $2 ORDER BY position LIMIT $3`,
 );
 
-/** $1 networks, $2 lease, $3 milliseconds that it lasts. Of a job that runs, `due_at` is the end of its lease. */
+/** $1 networks, $2 lease, $3 its milliseconds. `due_at` of a running job is the end of its lease. */
 const claimNftJob = statement(
   'nft/claim-job',
   `UPDATE packhouse.nft_job AS j SET
@@ -109,7 +109,7 @@ const selectNftWaiting = statement(
    WHERE job_id = $1 AND outcome IS NULL ORDER BY position`,
 );
 
-/** $1 job, $2 lease, $3 position, $4 now, $5 recent after. What the same job asked for before its gateway died is asked for again. */
+/** $1 job, $2 lease, $3 position, $4 now, $5 recent after. Tokens begun by a dead gateway are asked for again. */
 const beginNftToken = statement(
   'nft/begin-token',
   `WITH item AS (
@@ -139,7 +139,7 @@ const beginNftToken = statement(
    END AS leave`,
 );
 
-/** $1 job, $2 lease, $3 position, $4 outcome, $5 standard, $6 URI, $7 metadata. What was indexed before stays if this try failed. */
+/** $1 job, $2 lease, $3 position, $4 outcome, $5 standard, $6 URI, $7 metadata. A failed try keeps older metadata. */
 const settleNftToken = statement(
   'nft/settle-token',
   `WITH item AS (
@@ -192,7 +192,7 @@ const selectNftToken = statement(
    WHERE network = $1 AND contract = $2 AND token_id = $3`,
 );
 
-/** A thousand at a time, so that nobody waits for a long one. */
+/** A thousand at a time, so that each statement is short. */
 const deleteOldNftJobs = statement(
   'nft/delete-old-jobs',
   `DELETE FROM packhouse.nft_job WHERE id IN (
@@ -201,9 +201,9 @@ const deleteOldNftJobs = statement(
    )`,
 );
 
-/** Jobs that refresh tokens' metadata, and what they found. */
+/** Jobs that refresh tokens' metadata, and their results. */
 export function createNft(connections: Connections): Nft {
-  /** Whether a statement that only the holder of a job may run changed anything. */
+  /** Runs a statement that needs the lease of a job; false if it changed nothing. */
   const kept = async (...args: Parameters<Connections['query']>): Promise<boolean> =>
     (await connections.query(...args)).length > 0;
   return {
@@ -261,7 +261,7 @@ interface OpenRow {
   recent: boolean;
 }
 
-/** One name of what a job refreshes; addresses and ids hold no spaces. */
+/** The target of a job as one text; addresses and ids have no spaces. */
 function targetName({ contract, owner, tokenId }: NftTarget): string {
   if (owner !== null) return `owner ${owner}`;
   return tokenId === null ? `contract ${contract}` : `token ${contract} ${tokenId}`;

@@ -2,7 +2,7 @@ import { type Connections, statement } from '../connection/connections.js';
 import type { NetworkDatabase } from '../contract/database.js';
 import type { NetworkRef } from './networks.js';
 
-/** $1 network id, $2 staged bytes, $3 limit in bytes. It counts from when it was noted first. */
+/** $1 network id, $2 staged bytes, $3 limit in bytes. Keeps the time of the first call. */
 const upsertPressure = statement(
   'pressure/upsert-pressure',
   `INSERT INTO packhouse.back_pressure (network_id, staged_bytes, limit_bytes) VALUES ($1, $2, $3)

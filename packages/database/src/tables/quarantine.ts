@@ -8,7 +8,7 @@ import type { NetworkRef } from './networks.js';
 const COLUMNS =
   'block, blocks, kinds, cause, message, upstream, payload_digest, attempts, first_seen, next_try, tried';
 
-/** $1 network or null for all, $2 cause or null for all, $3 network and $4 block to go on behind or null, $5 limit. */
+/** $1 network or null for all, $2 cause or null for all, $3 network and $4 block to begin after or null, $5 limit. */
 const selectQuarantine = statement(
   'quarantine/select-quarantine',
   `SELECT n.name AS network, q.block, q.blocks, q.kinds, q.cause, q.message, q.upstream, q.payload_digest,
@@ -31,8 +31,8 @@ const selectOverlapping = statement(
 );
 
 /**
- * $1 network id, $2 now, $3 newest final block, $4 limit: the rows whose next try is due and which are still wanted,
- * those that wait longest first. Rows that nobody wants any more would fill the limit for ever.
+ * $1 network id, $2 now, $3 newest final block, $4 limit: due rows that are still wanted, longest wait first. Rows
+ * that are no longer wanted would fill the limit for ever.
  */
 const selectDue = statement(
   'quarantine/select-due',
@@ -54,7 +54,7 @@ const selectCauses = statement(
    FROM packhouse.quarantine WHERE network_id = $1 GROUP BY cause ORDER BY cause`,
 );
 
-/** $1 network id, $2 start, $3 end: makes the next try of these rows due now. Returns the blocks of each row within the range. */
+/** $1 network id, $2 start, $3 end: makes these rows due now. Returns the blocks of each row within the range. */
 const updateNextTry = statement(
   'quarantine/update-next-try',
   `UPDATE packhouse.quarantine SET next_try = least(next_try, now())
@@ -62,7 +62,7 @@ const updateNextTry = statement(
    RETURNING least(block + blocks - 1, $3::int8) - greatest(block, $2::int8) + 1 AS blocks`,
 );
 
-/** $1 network id: waits until nobody changes the network's quarantine, until the end of the transaction. */
+/** $1 network id: locks the network's quarantine until the end of the transaction. */
 const lockQuarantine = statement(
   'quarantine/lock-quarantine',
   // 'PI' in the upper half, beside the keys of staging.
@@ -73,8 +73,8 @@ const lockQuarantine = statement(
  * $1 network id, $2 block, $3 blocks, $4 kinds (mask), $5 cause, $6 message, $7 upstream, $8 payload digest,
  * $9 attempts, $10 first seen or null (now), $11 next try or null, $12 tried (JSON).
  *
- * Where no next try is given it is 1, 2, 4, … minutes away and at most a day (2^11 minutes is beyond that), and up to
- * a tenth later, so that what failed together does not come back together.
+ * The default next try is 1, 2, 4, … minutes away, at most a day (2^11 minutes is beyond that), plus up to a tenth, so
+ * that blocks that failed together are not retried together.
  */
 const insertQuarantine = statement(
   'quarantine/insert-quarantine',
@@ -93,7 +93,7 @@ const deleteQuarantine = statement(
   'DELETE FROM packhouse.quarantine WHERE network_id = $1 AND block = ANY($2::int8[])',
 );
 
-/** Blocks that could not be fetched or did not pass, and when they are tried again. */
+/** Blocks that could not be fetched or failed a check, and when they are tried again. */
 export function createQuarantine(
   connections: Connections,
   network: NetworkRef,
@@ -138,7 +138,7 @@ export async function listQuarantine(
   return rows.map((row) => quarantineOf(row.network, row));
 }
 
-/** A range may end beyond the highest number that Postgres adds one to. */
+/** Limits the end of a range to the highest number that Postgres can add one to. */
 function lastBlock(end: number): number {
   return Math.min(end, Number.MAX_SAFE_INTEGER - 1);
 }
@@ -150,10 +150,10 @@ interface Place {
 }
 
 /**
- * Adds or renews a row (see NetworkDatabase.quarantine.put).
+ * Adds or updates a row (see NetworkDatabase.quarantine.put).
  *
- * Rows within the new one are merged into it, rows that reach beyond it keep the rest. Long rows that touch and
- * fail alike become one: a part of the chain that no node keeps is one row, however many jobs asked for it.
+ * Rows within the new one are merged into it; rows that reach beyond it keep the remainder. Long adjacent rows that
+ * fail alike become one: a part of the chain that no upstream has is one row, however many jobs asked for it.
  */
 function put(
   connections: Connections,
@@ -165,7 +165,7 @@ function put(
   return changing(connections, place, async (session, overlapping) => {
     const around = await overlapping({ start: Math.max(0, start - 1), end: end + 1 });
     const taken = around.filter((row) => row.number <= end && row.end >= start);
-    // What failed a moment ago and is not due yet failed in this same round: that is one try, not two.
+    // Rows that are not due yet failed in this same round: that is one try, not two.
     const attempts = Math.max(1, ...taken.map((row) => row.attempts + (row.due ? 1 : 0)));
     const firstSeen = taken.reduce<Date | null>(
       (first, row) => (first === null || row.firstSeen < first ? row.firstSeen : first),
@@ -200,7 +200,7 @@ function put(
   });
 }
 
-/** Takes kinds of a range out of the quarantine (see NetworkDatabase.quarantine.settle). */
+/** Removes kinds of a range from the quarantine (see NetworkDatabase.quarantine.settle). */
 async function settle(
   connections: Connections,
   place: Place,
@@ -224,7 +224,7 @@ async function settle(
   });
 }
 
-/** One change at a time: rows are split and joined, and two changes at once would leave overlapping rows. */
+/** Runs one change at a time: rows are split and joined, and concurrent changes would leave overlapping rows. */
 function changing<T>(
   connections: Connections,
   { network, networkId }: Place,
@@ -250,7 +250,7 @@ async function remove(session: Session, { networkId }: Place, rows: readonly Qua
   if (rows.length > 0) await session.query(deleteQuarantine, [networkId, rows.map((row) => row.number)]);
 }
 
-/** A row to be written; without times it is new. */
+/** A row to write; new if it has no times. */
 type NewQuarantine = Omit<QuarantineRow, 'network' | 'firstSeen' | 'nextTry'> & {
   firstSeen: Date | null;
   nextTry: Date | null;
@@ -276,7 +276,7 @@ async function insert(session: Session, place: Place, row: NewQuarantine): Promi
   return quarantineOf(place.network, written as StoredQuarantine);
 }
 
-/** The parts of a row before and behind a range. */
+/** The parts of a row before and after a range. */
 function outside<R extends QuarantineRow>(row: R, { start, end }: BlockRange): R[] {
   return [
     ...(row.number < start ? [{ ...row, end: start - 1 }] : []),

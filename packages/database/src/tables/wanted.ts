@@ -16,7 +16,7 @@ const insertWanted = statement(
    FROM added AS w JOIN packhouse.network AS n ON n.id = w.network_id`,
 );
 
-/** $1 network or null for all. First to be worked on first. */
+/** $1 network or null for all. In the order they are worked on. */
 const selectWanted = statement(
   'wanted/select-wanted',
   `SELECT w.id, n.name AS network, w.kinds, w.start_block, w.end_block, w.priority, w.state, w.created_at

@@ -1,15 +1,15 @@
 import type pg from 'pg';
 
 interface Part {
-  /** What it belongs to, in the order of the dump. */
+  /** The object it belongs to, in the order of the dump. */
   owner: string;
   text: string;
 }
 
 /**
- * Tables of the schema with what they consist of, except staging partitions, which come and go.
+ * Tables of the schema with their parts, except staging partitions, which are temporary.
  *
- * No parameters. NOT NULL is part of the column, so the constraints that Postgres 18 makes of it are left out.
+ * No parameters. NOT NULL is part of the column, so the constraints that Postgres 18 creates for it are left out.
  */
 const SELECT_TABLES = `
   SELECT c.relname AS owner,
@@ -37,7 +37,7 @@ const SELECT_TABLES = `
   WHERE c.relnamespace = to_regnamespace('packhouse') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
   ORDER BY c.relname`;
 
-/** Indexes that no constraint made. */
+/** Indexes that do not belong to a constraint. */
 const SELECT_INDEXES = `
   SELECT t.relname AS owner, pg_get_indexdef(i.indexrelid) || ';' AS text
   FROM pg_index AS i
@@ -62,8 +62,7 @@ const SELECT_TRIGGERS = `
 /**
  * The schema `packhouse` as SQL text; the same schema gives the same text.
  *
- * Made from the catalogues because the embedded Postgres brings no pg_dump. For people and for comparing: it is not
- * meant to be run.
+ * Made from the catalogues because the embedded Postgres has no pg_dump. For reading and comparing, not for running.
  */
 export async function dumpSchema(client: pg.ClientBase): Promise<string> {
   const sections: string[] = [];

@@ -21,7 +21,7 @@ function makeBlock(number: number, branch = 'a'): StagedBlock {
   };
 }
 
-/** A fragment whose body tells its kind and range. */
+/** A fragment whose body contains its kind and range. */
 export function makeFragment(kind: Kind, startBlock: number, endBlock: number, branch = 'a'): Fragment {
   const raw = Buffer.from(`"${branch} ${kind} ${startBlock}-${endBlock}"`);
   const body = deflateRawSync(raw);

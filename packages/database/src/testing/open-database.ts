@@ -5,7 +5,7 @@ import { inject } from 'vitest';
 import type { Database, NetworkDatabase } from '../contract/database.js';
 import { createDatabase } from '../create-database.js';
 
-/** A context that says nothing. */
+/** A context that logs nothing. */
 export function silentContext(): Context {
   return {
     logger: createLogger({ name: 'test', level: 'silent' }),
@@ -15,20 +15,20 @@ export function silentContext(): Context {
   };
 }
 
-/** A migrated database of a test's own, with a second way in for looking behind the port. */
+/** A migrated database for one test, with direct SQL access. */
 export interface OpenDatabase {
   database: Database;
   /** Its network `main`. */
   main: NetworkDatabase;
   url: string;
-  /** Runs one statement on a connection of its own. */
+  /** Runs one statement on a separate connection. */
   sql<R extends object>(text: string, values?: unknown[]): Promise<R[]>;
-  /** Another process's view of the same database. */
+  /** A second handle, as another process would have. */
   another(): Database;
   close(): Promise<void>;
 }
 
-/** Makes a database; the network `main` is registered. */
+/** Creates a database; the network `main` is registered. */
 export async function openDatabase(poolSize = 10): Promise<OpenDatabase> {
   const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
   const opened: Database[] = [];
