@@ -1,17 +1,17 @@
 import { describeError, PackhouseError, redact } from '@packhouse/runtime';
 import type { JobCounts, JobPayloads, QueueLook, QueueName } from './queues.js';
 
-/** How jobs are kept, retried and recovered; the same on every store. */
+/** Options for storing, retrying and recovering jobs; the same for every store. */
 export interface BackendOptions {
   /** Namespace of all keys, so that several installations share a server. */
   prefix: string;
-  /** How long a job belongs to a worker that gives no sign of life, in milliseconds. */
+  /** How long a worker keeps a job without renewing its lock, in milliseconds. */
   lockMs: number;
-  /** Times a job may lose its worker before it is given up. */
+  /** How often a job may lose its worker before it fails. */
   maxStalled: number;
-  /** Only looks: makes no tables, writes nothing. */
+  /** Only reads: creates no tables, writes nothing. */
   readOnly?: boolean;
-  /** Called with every connection error; the connection is made again by itself. */
+  /** Called with every connection error; the backend reconnects by itself. */
   onError: (error: Error) => void;
 }
 
@@ -21,7 +21,7 @@ export interface TakenJob {
   payload: unknown;
   /** 1 on the first try. */
   attempt: number;
-  /** Tries there are in all. */
+  /** Most tries. */
   attempts: number;
 }
 
@@ -34,7 +34,7 @@ export interface NewJob {
   backoffMs: number;
 }
 
-/** The producing side of one queue. */
+/** The producer of one queue. */
 export interface Producer {
   addAll(jobs: readonly NewJob[]): Promise<void>;
   pendingIds(): Promise<string[]>;
@@ -45,12 +45,12 @@ export interface Producer {
 }
 
 /**
- * How a job ended that did not fail: it is done, goes back to be taken up at once by somebody else, or is left
- * for a while. Only a throw counts as a try that failed.
+ * The result of a job that did not fail: it is done, goes back to be taken at once by another worker, or is delayed
+ * for a while. Only a throw counts as a failed try.
  */
 export type JobOutcome = 'done' | 'given-back' | 'left';
 
-/** The consuming side of one queue. */
+/** The consumer of one queue. */
 export interface Consumer {
   /** Waits for the running jobs, then disconnects. */
   close(): Promise<void>;
@@ -58,13 +58,13 @@ export interface Consumer {
 
 export interface ConsumerEvents {
   run: (job: TakenJob) => Promise<JobOutcome>;
-  /** These running jobs are no longer ours: their locks were lost. */
+  /** Called with running jobs that this process lost the locks of. */
   lost: (ids: readonly string[]) => void;
-  /** A job came back because its worker died. */
+  /** Called when a job came back because its worker died. */
   stalled: (id: string) => void;
 }
 
-/** A place where jobs are kept. */
+/** A store of jobs. */
 export interface Backend {
   /** For the log; no credentials. */
   readonly address: string;
@@ -83,7 +83,7 @@ export function addressOf(url: string): string {
   }
 }
 
-/** The server that keeps the queue does not answer. */
+/** The error for a server that does not answer. */
 export function queueUnavailable(
   what: 'Redis' | 'Postgres',
   address: string,

@@ -11,15 +11,15 @@ import type { BackendOptions, Consumer, ConsumerEvents, JobOutcome, NewJob, Prod
 
 /** Jobs written by one command. */
 const BATCH = 1_000;
-/** Removals in flight at once. */
+/** Most concurrent removals. */
 const REMOVALS = 50;
 /** How long closing a connection may take, in milliseconds. */
 export const CLOSE_MS = 5_000;
-/** Events are for dashboards, which Packhouse does not have: the streams are kept short. */
+/** Length of the event streams: short, as events are for dashboards, which Packhouse does not have. */
 const MAX_EVENTS = 100;
-/** Put before every id: in Redis a job's key is beside the queue's own (`delayed`, `meta`, …) and numbers are BullMQ's. */
+/** Prefix of ids: in Redis a job's key is next to the queue's keys (`delayed`, `meta`, …), and BullMQ uses numbers. */
 const MARK = 'j-';
-/** How long a job that nobody here can do is left before it is offered again, in milliseconds. */
+/** Delay before a job that this worker cannot run is offered again, in milliseconds. */
 const LEFT_MS = 10_000;
 const WAITING = ['waiting', 'prioritized', 'delayed'] as const;
 const PENDING = [...WAITING, 'active'] as const;
@@ -30,12 +30,12 @@ interface BullParts<C> {
   factory: BackendFactory<IQueueBackend, C>;
   name: string;
   options: BackendOptions & {
-    /** Cuts the connections; what waits for the server ends. */
+    /** Closes the connections at once; pending calls fail. */
     abandon: () => void;
   };
 }
 
-/** Opens the producing side; throws what the connection throws. */
+/** Opens a producer; throws what the connection throws. */
 export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
   const queue = new Queue<unknown, void, string, unknown, void, string, IQueueBackend, C>(
     parts.name,
@@ -50,7 +50,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
   queue.on('error', parts.options.onError);
   try {
     await queue.waitUntilReady();
-    // Nothing here pauses a queue; one that another program paused must not stop everything for ever.
+    // Packhouse never pauses a queue; one that another program paused must not stop all work for ever.
     if (!parts.options.readOnly && (await queue.isPaused())) await queue.resume();
   } catch (error) {
     await closeWithin(CLOSE_MS, queue.close(), parts.options.abandon);
@@ -70,7 +70,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
     },
     pendingIds: async () => (await queue.getRanges([...PENDING], 0, -1)).map(unmark),
     look: async (limit) => {
-      // Running ones first: what begins to run meanwhile is seen twice, and so not lost.
+      // Running jobs first: a job that starts meanwhile is seen twice and not lost.
       const running = (await queue.getRanges(['active'], 0, limit - 1)).map(unmark);
       const waiting = await queue.getRanges([...WAITING], 0, limit - 1);
       return { running, waiting: waiting.slice(0, limit).map(unmark) };
@@ -104,7 +104,7 @@ function bulkJob(name: string, job: NewJob) {
   };
 }
 
-/** Opens the consuming side and starts it; throws what the connection throws. */
+/** Opens a consumer and starts it; throws what the connection throws. */
 export async function bullConsumer<C>(
   parts: BullParts<C>,
   concurrency: number,
@@ -155,7 +155,7 @@ export async function bullConsumer<C>(
   return {
     close: async () => {
       const closed = worker.close();
-      // However long the jobs take is their affair; only the talk with the server is bounded.
+      // Jobs may take any time; only the exchange with the server has a limit.
       await Promise.allSettled(running);
       await closeWithin(CLOSE_MS, closed, parts.options.abandon);
     },
@@ -163,8 +163,8 @@ export async function bullConsumer<C>(
 }
 
 /**
- * Puts a job back that is not done: the errors are how BullMQ is told that its place was changed already. If the
- * server cannot be told, the job comes back when its lock runs out.
+ * Returns a job to the queue. The errors it throws tell BullMQ that the job was moved already. If the server is
+ * unreachable, the job comes back when its lock expires.
  */
 async function putBack(
   job: Pick<Job, 'moveToWait' | 'moveToDelayed'>,
@@ -182,8 +182,8 @@ async function putBack(
 }
 
 /**
- * Awaits `closing` for at most `ms` milliseconds, then calls `force` and goes on: a server that is gone must not
- * keep a process from ending. Never throws.
+ * Awaits `closing` for at most `ms` milliseconds, then calls `force` and returns: an unreachable server must not keep
+ * a process from ending. Never throws.
  */
 export async function closeWithin(
   ms: number,
@@ -204,6 +204,6 @@ export async function closeWithin(
   try {
     await force();
   } catch {
-    // It is gone already, which is what was wanted.
+    // Already closed.
   }
 }

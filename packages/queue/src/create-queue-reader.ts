@@ -2,23 +2,23 @@ import { type Context, PackhouseError } from '@packhouse/runtime';
 import { createQueues, type QueuesOptions } from './create-queues.js';
 import type { QueueLook, QueueName, Queues } from './queues.js';
 
-/** Looks at the queues and changes nothing, even if there are none. */
+/** Reads the queues and changes nothing, even if they do not exist. */
 export interface QueueReader {
-  /** Ids of jobs that run and of jobs that wait, at most `limit` of each. Throws QUEUE_UNAVAILABLE, also when it takes too long. */
+  /** Ids of running and of waiting jobs, at most `limit` of each. Throws QUEUE_UNAVAILABLE, also on a timeout. */
   look(queue: QueueName, limit: number): Promise<QueueLook>;
   close(): Promise<void>;
 }
 
 interface QueueReaderOptions extends Pick<QueuesOptions, 'redisUrl' | 'databaseUrl' | 'prefix'> {
   context: Context;
-  /** How long a look may take, connecting included, in milliseconds; default 500. */
+  /** Timeout of a look, connecting included, in milliseconds; default 500. */
   timeoutMs?: number;
 }
 
-/** After a failure nothing is asked of the queue for so long, in milliseconds. */
+/** How long no request is sent after a failure, in milliseconds. */
 const AWAY_MS = 2_000;
 
-/** Makes a reader; it connects at the first look, and again after a failure. */
+/** Creates a reader; it connects at the first look, and again after a failure. */
 export function createQueueReader(options: QueueReaderOptions): QueueReader {
   const { context, timeoutMs = 500, ...where } = options;
   let open: Promise<Queues> | undefined;
@@ -31,7 +31,7 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
     return open;
   };
 
-  /** A failed connection is not used again: a queue that is not there would leave something behind at every look. */
+  /** Drops a failed reader: reusing it without a server would leak something at every look. */
   const drop = (): void => {
     const broken = open;
     open = undefined;

@@ -6,32 +6,32 @@ import type { QueueName, Queues, Worker } from './queues.js';
 import { openRedisBackend } from './redis-backend.js';
 import { startWorker } from './start-worker.js';
 
-/** A lost connection is reported this often at most, in milliseconds. */
+/** Shortest time between two reports of a lost connection, in milliseconds. */
 const REPORT_EVERY_MS = 5_000;
 
 export interface QueuesOptions {
   context: Context;
-  /** `redis://` or `rediss://`; wins over `databaseUrl`. */
+  /** `redis://` or `rediss://`; takes precedence over `databaseUrl`. */
   redisUrl?: string | undefined;
-  /** `postgres://`; jobs live in its schema `bullmq`. */
+  /** `postgres://`; jobs are in its schema `bullmq`. */
   databaseUrl?: string | undefined;
   /** Namespace, so that several installations share a server; default `packhouse`. */
   prefix?: string;
-  /** Tries of a job in all; default 5. */
+  /** Most tries of a job; default 5. */
   attempts?: number;
   /** First pause before a retry, in milliseconds, doubled each time; default 1000. */
   backoffMs?: number;
   /** How long a killed worker's job stays untouched, in milliseconds (it is back within twice this); default 12000. */
   lockMs?: number;
-  /** Only looks: makes no tables, writes nothing; default false. */
+  /** Only reads: creates no tables, writes nothing; default false. */
   readOnly?: boolean;
 }
 
 /**
  * Opens the queues on Redis or, without it, on Postgres.
  *
- * Throws QUEUE_UNAVAILABLE when the server does not answer, DATABASE_NEWER, SETTINGS_INVALID when there is neither.
- * A server that goes away later is waited for: `add` throws QUEUE_UNAVAILABLE meanwhile, workers go on by themselves.
+ * Throws QUEUE_UNAVAILABLE if the server does not answer, DATABASE_NEWER, SETTINGS_INVALID if neither address is given.
+ * If the server fails later, `add` throws QUEUE_UNAVAILABLE, and workers continue when it is back.
  */
 export async function createQueues(options: QueuesOptions): Promise<Queues> {
   const { context } = options;
@@ -124,7 +124,7 @@ function unavailable(what: string, queue: QueueName, backend: Backend, cause: un
   });
 }
 
-/** Logs connection errors, the first of a spell at once and then seldom: a server that is down for an hour is one fact. */
+/** Logs connection errors, the first at once and then seldom, so that an hour without the server is a few lines. */
 function reporter(context: Context): (error: Error) => void {
   let last = Number.NEGATIVE_INFINITY;
   let hidden = 0;

@@ -1,17 +1,17 @@
 import { runMigrations, SchemaMigrationRequiredError } from 'bullmq';
 import type pg from 'pg';
 
-/** Makes the queue's tables again when they are gone while this process runs. */
+/** Creates the queue's tables again if they are dropped while this process runs. */
 export interface TableKeeper {
-  /** Notes the tables and functions while they are whole. */
+  /** Stores the names of the tables and functions while all exist. */
   remember(): Promise<void>;
-  /** After an error: true if something was gone and is there again, so that the statement may be repeated. */
+  /** Called after an error; true if something was missing and exists again, so that the statement may be repeated. */
   restore(error: unknown): Promise<boolean>;
 }
 
-/** An advisory lock of its own: BullMQ takes another in the transaction that migrates. */
+/** Not BullMQ's advisory lock, which it takes in the transaction that migrates. */
 const LOCK = 0x50_4b_51_54;
-/** Looking is not worth it more often than this, in milliseconds. */
+/** Shortest time between two checks, in milliseconds. */
 const PAUSE_MS = 1_000;
 /** Undefined table, schema, function, type, column. */
 const MISSING = new Set(['42P01', '3F000', '42883', '42704', '42703']);
@@ -21,20 +21,20 @@ const NAMES = `
   UNION ALL
   SELECT 'function ' || proname FROM pg_proc WHERE pronamespace = to_regnamespace($1)`;
 
-/** Whether a statement failed because something it names is not there. */
+/** Whether a statement failed because something it names does not exist. */
 export function saysMissing(error: unknown): boolean {
   if (error instanceof SchemaMigrationRequiredError) return true;
   return error instanceof Error && MISSING.has((error as Error & { code?: string }).code ?? '');
 }
 
 /**
- * Makes a keeper. The rest of a schema that is not whole is dropped: BullMQ's ledger would say that all is there, and
+ * Creates a keeper. It drops an incomplete schema, because BullMQ's migration table would claim that it is complete;
  * the next plan adds the jobs again.
  */
 export function createTableKeeper(parts: {
   pool: pg.Pool;
   schema: string;
-  /** Called when the tables were made again. */
+  /** Called after the tables were created again. */
   onRestored: (error: Error) => void;
 }): TableKeeper {
   const { pool, schema } = parts;
@@ -64,7 +64,7 @@ export function createTableKeeper(parts: {
       broken = false;
       return true;
     } finally {
-      // A connection that breaks gives its lock back.
+      // A broken connection releases its lock.
       client.release(broken);
     }
   };

@@ -7,8 +7,8 @@ const network = z.string().regex(/^[a-z0-9-]{1,32}$/);
 const block = z.int().min(0);
 
 /**
- * The form of each queue's payload, checked when a job is added and again when it is taken. Fields that this
- * version does not know are ignored: a newer one may work on the same queue.
+ * The schema of each queue's payload, checked when a job is added and again when it is taken. Unknown fields are
+ * ignored, as a newer version may use the same queue.
  */
 const PAYLOADS = {
   ingest: z
@@ -17,10 +17,10 @@ const PAYLOADS = {
   pack: z.object({ network, kind: z.enum(KINDS), start: block }),
 } as const satisfies { [N in QueueName]: z.ZodType<JobPayloads[N]> };
 
-/** Ids have no `:` because Redis keys are joined by it. */
+/** Ids have no `:`, the separator of Redis keys. */
 const ID = /^[A-Za-z0-9._-]{1,200}$/;
 
-/** Checks a payload; throws QUEUE_PAYLOAD_INVALID that names each wrong field. */
+/** Checks a payload; throws QUEUE_PAYLOAD_INVALID with each wrong field. */
 export function parsePayload<N extends QueueName>(queue: N, id: string, payload: unknown): JobPayloads[N] {
   const parsed = PAYLOADS[queue].safeParse(payload);
   if (parsed.success) return parsed.data as JobPayloads[N];
@@ -28,12 +28,12 @@ export function parsePayload<N extends QueueName>(queue: N, id: string, payload:
   throw invalid(queue, id, wrong.join('; '), isUnknownKind(parsed.error, payload));
 }
 
-/** Whether a payload was refused only because it is of kinds that a newer version may know. */
+/** Whether a payload was refused only because of kinds that a newer version may know. */
 export function isOfNewerVersion(error: unknown): boolean {
   return isPackhouseError(error, 'QUEUE_PAYLOAD_INVALID') && error.data.newer === true;
 }
 
-/** Whether the only fault is kinds with a well-formed name that is not one of ours. */
+/** Whether the only problem is kinds with well-formed unknown names. */
 function isUnknownKind(error: z.ZodError, payload: unknown): boolean {
   return error.issues.every(({ path }) => {
     if (path[0] !== 'kind' && !(path[0] === 'kinds' && path.length === 2)) return false;

@@ -6,17 +6,17 @@ import { addressOf, type Backend, type BackendOptions, queueUnavailable } from '
 import { bullConsumer, bullProducer, CLOSE_MS, closeWithin } from './bull.js';
 import { createTableKeeper, saysMissing, type TableKeeper } from './keep-tables.js';
 
-/** BullMQ keeps its tables in a schema of this name and versions them itself. */
+/** The schema of BullMQ's tables, which BullMQ versions itself. */
 const SCHEMA = 'bullmq';
-/** Connections of one pool; a worker's own pool spends one of them on LISTEN. */
+/** Connections of one pool; a worker's pool uses one of them for LISTEN. */
 const MAX_CONNECTIONS = 4;
 const CONNECT_MS = 10_000;
 const CONSUMER_TRIES = 5;
 const CONSUMER_PAUSE_MS = 400;
 
 /**
- * Jobs in Postgres 14 or later; tables that are dropped while it runs are made again. Throws QUEUE_UNAVAILABLE when it
- * does not answer now, DATABASE_NEWER.
+ * Stores jobs in Postgres 14 or later; tables dropped while it runs are created again. Throws QUEUE_UNAVAILABLE if
+ * Postgres does not answer now, DATABASE_NEWER.
  */
 export async function openPostgresBackend(url: string, options: BackendOptions): Promise<Backend> {
   const address = addressOf(url);
@@ -43,7 +43,7 @@ export async function openPostgresBackend(url: string, options: BackendOptions):
     await end(producing);
     throw error;
   }
-  // Postgres has no key prefix: the queue's name carries it.
+  // Postgres has no key prefix: it is part of the queue's name.
   const parts = (connection: pg.Pool, queue: string) => ({
     connection,
     factory: createPostgresBackend,
@@ -67,7 +67,7 @@ export async function openPostgresBackend(url: string, options: BackendOptions):
           };
         } catch (error) {
           await end(pool);
-          // The tables were dropped just now: the first that misses them makes them again.
+          // The tables were dropped just now: the first caller that misses them creates them again.
           if (tries === CONSUMER_TRIES || !saysMissing(error)) throw error;
           if (!(await keeper?.restore(error))) await sleep(CONSUMER_PAUSE_MS);
         }
@@ -101,8 +101,8 @@ async function migrate(pool: pg.Pool, address: string): Promise<void> {
 }
 
 /**
- * A connection that breaks while somebody has it, as BullMQ does while it makes its tables, is an event without a
- * listener, which would end the process; who uses it gets the error anyway. BullMQ also takes all listeners off a
+ * A connection that breaks while it is checked out (BullMQ does this to create its tables) emits an event without a
+ * listener, which would end the process. The caller gets the error anyway. BullMQ also removes all listeners from a
  * connection before it ends it.
  */
 class GuardedClient extends pg.Client {
@@ -156,7 +156,7 @@ function withSearchPath(url: string): string {
   return parsed.href;
 }
 
-/** A server that restarts: shutting down, starting up, gone in the middle of a query, or with no connection free. */
+/** Codes of a restarting server: shutting down, starting up, lost during a query, or no free connection. */
 const RESTARTING = new Set([
   '57P01',
   '57P02',
@@ -168,7 +168,7 @@ const RESTARTING = new Set([
   'ENOENT',
 ]);
 
-/** BullMQ waits and tries again on ECONNREFUSED alone; on anything else it would try again without a pause. */
+/** BullMQ pauses before a retry on ECONNREFUSED only; on any other error it would retry without a pause. */
 function asConnectionError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = (error as Error & { code?: string }).code ?? '';

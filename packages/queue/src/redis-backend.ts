@@ -6,7 +6,7 @@ import { bullConsumer, bullProducer } from './bull.js';
 const CONNECT_MS = 5_000;
 const retryStrategy = (tries: number): number => Math.min(100 * 2 ** Math.min(tries, 5), 2_000);
 
-/** Jobs in Redis 6.2 or later. Throws QUEUE_UNAVAILABLE when the server does not answer now. */
+/** Stores jobs in Redis 6.2 or later. Throws QUEUE_UNAVAILABLE if the server does not answer now. */
 export async function openRedisBackend(url: string, options: BackendOptions): Promise<Backend> {
   const address = addressOf(url);
   await probe(url, address);
@@ -22,7 +22,7 @@ export async function openRedisBackend(url: string, options: BackendOptions): Pr
   };
   const connect = (maxRetriesPerRequest: number | null): Redis =>
     watch(new Redis(url, { connectTimeout: CONNECT_MS, retryStrategy, maxRetriesPerRequest }));
-  // A producer that cannot write says so within seconds; a worker waits for the server as long as it takes.
+  // A producer that cannot write fails within seconds; a worker waits for the server without a limit.
   const producing = connect(3);
   const producerOptions = { ...options, abandon: () => end(producing) };
 
@@ -38,7 +38,7 @@ export async function openRedisBackend(url: string, options: BackendOptions): Pr
     consumer: async (queue, concurrency, events) => {
       const connection = connect(null);
       const own = [connection];
-      // BullMQ blocks on a copy that it makes; without a hand on it nothing could end it while Redis is away.
+      // BullMQ blocks on a copy of the connection; it must be known to end it while Redis is unreachable.
       const duplicate = connection.duplicate.bind(connection);
       connection.duplicate = (override) => {
         const copy = watch(duplicate(override));

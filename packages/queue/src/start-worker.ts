@@ -6,8 +6,8 @@ import type { Job, QueueName, Worker } from './queues.js';
 /**
  * Starts to run jobs; throws what the backend throws while it connects.
  *
- * When the context's signal is aborted, no further job is taken, and a running one that ends by a throw is given back:
- * it was cut off and did not fail.
+ * After the context's signal is aborted, no further job is taken, and a running one that throws is returned to the
+ * queue: it was interrupted and did not fail.
  */
 export async function startWorker<N extends QueueName>(options: {
   backend: Backend;
@@ -34,7 +34,7 @@ export async function startWorker<N extends QueueName>(options: {
         jobs.inc({ queue, outcome: 'left' });
         return 'left';
       }
-      // Being done is what removes it: trying again could never help.
+      // Reported as done to remove it, as a retry could never succeed.
       logger.error({ job: taken.id, error: describeError(error) }, 'malformed job removed');
       jobs.inc({ queue, outcome: 'malformed' });
       return 'done';
@@ -90,7 +90,7 @@ export async function startWorker<N extends QueueName>(options: {
     closing ??= consumer.close();
     return closing;
   };
-  // At once, not when it is this part's turn to be closed: what was given back would be taken again here.
+  // At once, not when this part is closed in turn, or this worker would take returned jobs again.
   context.signal.addEventListener('abort', close, { once: true });
   if (context.signal.aborted) void close();
   return {

@@ -22,7 +22,7 @@ export const ingest = (id: string, start = 0, priority = 1): JobRequest<'ingest'
 /** Waits until a check passes. */
 export const until = (check: () => unknown) => vi.waitFor(check, { timeout: 120_000, interval: 10 });
 
-/** Something that is opened by hand: a job that runs until the test says so. */
+/** A promise that the test resolves: for a job that runs until then. */
 export function gate(): { opened: Promise<void>; open: () => void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -31,7 +31,7 @@ export function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-/** A process of its own that takes one job and never ends it. */
+/** A separate process that takes one job and never ends it. */
 export async function killableWorker(
   options: Record<string, unknown>,
 ): Promise<{ said: () => string; kill: () => void }> {

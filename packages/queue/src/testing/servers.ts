@@ -7,12 +7,12 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { until } from './fixtures.js';
 
-/** A server under test: its address, and ways to change its ingest queue past all checks. */
+/** A server under test: its address, and ways to change its ingest queue without any checks. */
 export interface Server {
   url: { redisUrl: string } | { databaseUrl: string };
-  /** Puts a job with any payload into the queue. */
+  /** Adds a job with any payload. */
   smuggle(prefix: string, id: string, payload: unknown): Promise<void>;
-  /** Takes every job away, running ones too. */
+  /** Removes all jobs, running ones included. */
   wipe(prefix: string): Promise<void>;
   /** Pauses the queue, as a dashboard of BullMQ can. */
   pause(prefix: string): Promise<void>;
@@ -23,7 +23,7 @@ export interface Server {
 /** The part of BullMQ's queue that the tests use. */
 type RawQueue = Pick<Queue, 'add' | 'pause' | 'resume' | 'isPaused' | 'obliterate' | 'close'>;
 
-/** A Redis of the test's own. */
+/** A Redis for one test. */
 export async function redisServer(): Promise<Server> {
   const { port, stop, url: redisUrl } = await startRedis();
   return {
@@ -33,7 +33,7 @@ export async function redisServer(): Promise<Server> {
   };
 }
 
-/** A database of the test's own. */
+/** A database for one test. */
 export async function postgresServer(): Promise<Server> {
   const { url, drop } = await freshDatabase(inject('postgresUrl'));
   return {
@@ -76,7 +76,7 @@ function rawAccess(
   };
 }
 
-/** A server of the test's own that is killed and started again at the same address. */
+/** A server for one test that can be killed and started again at the same address. */
 interface MortalServer {
   url: { redisUrl: string } | { databaseUrl: string };
   kill(): Promise<void>;
@@ -85,7 +85,7 @@ interface MortalServer {
   remove(): Promise<void>;
 }
 
-/** A Redis without persistence: what it held is gone when it is killed. */
+/** A Redis without persistence: a kill loses its data. */
 export async function mortalRedis(): Promise<MortalServer> {
   const { url: redisUrl, stop, restart } = await startRedis();
   return { url: { redisUrl }, kill: stop, revive: restart, remove: stop };
