@@ -10,7 +10,7 @@ export interface NetworksChange {
   fields?: string[];
 }
 
-/** The differences between two states of the networks file; the order in the file is none. */
+/** The differences between two states of the networks file; order in the file does not count. */
 export function describeChange(before: readonly Network[], after: readonly Network[]): NetworksChange[] {
   const changes: NetworksChange[] = [];
   for (const { id } of before) {
@@ -48,7 +48,7 @@ function changesOf(before: Network, after: Network): NetworksChange[] {
   return changes;
 }
 
-/** Names of the fields that differ, `depth` objects deep; nothing below that is named. */
+/** Names of the fields that differ, at most `depth` objects deep. */
 function differing(before: object, after: object, depth = 1): string[] {
   const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
   return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap((key) => {

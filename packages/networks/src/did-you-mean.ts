@@ -1,4 +1,4 @@
-/** The known word nearest to `word`, if it is near enough to be meant; ` (did you mean "x"?)`, else nothing. */
+/** ` (did you mean "x"?)` with the known word nearest to `word`; empty if none is near enough. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const limit = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;

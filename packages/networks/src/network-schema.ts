@@ -228,7 +228,7 @@ const registry = z.strictObject({
   rpc: rpc({ aliases: { registry_: 'das_' }, open: true }),
 });
 
-/** One network of the file; `family` decides which fields there are. */
+/** One network of the file; `family` decides its fields. */
 const networkSchema = z.discriminatedUnion('family', [evm, core, cell, registry]);
 
 /** The whole file. */

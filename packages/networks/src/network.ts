@@ -1,21 +1,21 @@
 import type { Kind, ProofPolicy } from '@packhouse/chain';
 
-/** One node behind a network. */
+/** One upstream of a network. */
 export interface Upstream {
   /** For logs and tables; unique in the network. */
   name: string;
   url: string;
-  /** Address for subscriptions to new heads over WebSocket; absent: the head is polled for. */
+  /** Address for subscriptions to new heads over WebSocket; absent: the head is polled. */
   ws?: string;
   /** Extra headers, secrets already filled in from the environment. */
   headers: Readonly<Record<string, string>>;
-  /** 1 is preferred. */
+  /** 1 is asked first. */
   priority: number;
   /** Fixed ceiling of requests a second (a batch of 10 counts 10); absent: only the adaptive limit. */
   requestsPerSecond?: number;
   /** Ceiling of HTTP requests in flight. */
   maxInFlight: number;
-  /** Whether requests to it carry the trace that they belong to; absent: no. */
+  /** Whether requests to it have the header of their trace; absent: no. */
   propagateTrace?: boolean;
 }
 
@@ -25,33 +25,33 @@ export interface Upstream {
  */
 export type Family = 'evm' | 'core' | 'cell' | 'registry';
 
-/** How a network's JSON-RPC interface behaves. */
+/** Settings of a network's JSON-RPC interface. */
 interface RpcPolicy {
-  /** Methods beyond those of the family, passed on as they are. */
+  /** Methods beyond those of the family, passed on unchanged. */
   allow: readonly string[];
   /** Methods of the family that this network does not offer. */
   deny: readonly string[];
-  /** Prefix that clients use → prefix that the nodes use. */
+  /** Prefix of clients → prefix of upstreams. */
   aliases: Readonly<Record<string, string>>;
-  /** Milliseconds that a call may take, all questions to all upstreams together. */
+  /** Time limit of a call in milliseconds, all requests to upstreams included. */
   timeoutMs: number;
   /** The same for eth_call. */
   callTimeoutMs: number;
-  /** eth_call of one key, or of one address without a key, in flight at most. */
+  /** Most concurrent eth_call of one key, or of one address without a key. */
   maxCallsInFlight: number;
   /** Highest gas of an eth_call; null: none. */
   gasCap: number | null;
-  /** More gas than that is lowered to the cap, as geth does, or refused. */
+  /** Whether more gas is lowered to the cap, as geth does, or refused. */
   aboveGasCap: 'lower' | 'reject';
-  /** Bytes of an answer at most. */
+  /** Most bytes of an answer. */
   maxAnswerBytes: number;
-  /** Logs in one answer at most. */
+  /** Most logs in an answer. */
   maxLogs: number;
-  /** Core family: replaces a missing or larger `limit` of a log filter; null: nothing does. */
+  /** Core family: replaces a missing or larger `limit` of a log filter; null: no replacement. */
   logLimit: number | null;
   /** `always200`: for clients that never read the body of another status. */
   httpErrors: 'status' | 'always200';
-  /** Whether it is asked without a key. */
+  /** Whether clients need no key. */
   open: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface Network {
   /** Lower-case letters, digits and dashes; the first segment of paths and object keys. */
   id: string;
   family: Family;
-  /** The answer of eth_chainId; of the core family the network id in its addresses; 0 if there is none. */
+  /** The result of eth_chainId; in the core family the network id of its addresses; 0 if there is none. */
   chainId: number;
   rpc: RpcPolicy;
   /** Absent: `<public url>/<id>/v1/`. Ends in `/v1/`. */
@@ -69,25 +69,25 @@ export interface Network {
   downloadUrl?: string;
   upstreams: readonly Upstream[];
   finality: {
-    /** Ask for the `finalized` tag. If it is false, or the node does not know it, `depth` counts. */
+    /** Ask for the `finalized` tag. If false, or if the upstream does not support it, `depth` is used. */
     tag: boolean;
     /** Blocks behind the head that are final. */
     depth: number;
   };
-  /** How often the head is asked for, in milliseconds. */
+  /** Time between two polls of the head, in milliseconds. */
   pollIntervalMs: number;
   proofs: ProofPolicy;
   bundles: {
     enabled: boolean;
     kinds: readonly Kind[];
-    /** A bundle is cut when the next fragment would pass this many bytes of gzip. */
+    /** Most bytes of gzip in a bundle: it ends before the fragment that would exceed this. */
     maxBytes: number;
-    /** A bundle is also cut at this many blocks. */
+    /** Most blocks in a bundle. */
     maxBlocks: number;
   };
 }
 
-/** The name of a method at the nodes of a network, by its `rpc.aliases`: `core_getLogs` is `cfx_getLogs` to them. */
+/** The name of a method at a network's upstreams, by its `rpc.aliases`: `core_getLogs` is `cfx_getLogs` there. */
 export function nodeMethod(name: string, aliases: Readonly<Record<string, string>>): string {
   for (const [ours, theirs] of Object.entries(aliases)) {
     if (name.startsWith(ours)) return theirs + name.slice(ours.length);

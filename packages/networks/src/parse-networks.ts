@@ -8,10 +8,10 @@ import { networksFileSchema } from './network-schema.js';
 import { fieldName, issueProblems, type Path, type Problem } from './problems.js';
 import { substitute } from './substitute.js';
 
-/** A networks file is configuration, not data: a larger one is the wrong file. */
+/** Most characters of a networks file: a larger one is the wrong file. */
 const MAX_CHARACTERS = 1_000_000;
 
-/** Reads a networks file, YAML or JSON. Throws NETWORKS_FILE_INVALID when it is missing, unreadable or malformed. */
+/** Reads a networks file, YAML or JSON. Throws NETWORKS_FILE_INVALID if it is missing, unreadable or malformed. */
 export async function loadNetworks(
   path: string,
   env: Record<string, string | undefined>,
@@ -39,7 +39,7 @@ export async function loadNetworks(
 }
 
 /**
- * Reads the text of a networks file, YAML or JSON (which YAML contains), defaults filled in.
+ * Parses the text of a networks file, YAML or JSON (a subset of YAML), and fills in defaults.
  *
  * `source` is the file's name for messages. Throws NETWORKS_FILE_INVALID with every problem, its line and field.
  */
@@ -79,7 +79,7 @@ export function parseNetworks(
   const parsed = networksFileSchema.safeParse(tree);
   const unfilled = new Set(missing.map(({ path }) => path.join('/')));
   for (const issue of parsed.error?.issues ?? []) {
-    // An address with an unfilled variable is no address: the variable is reported already.
+    // An address with a missing variable is invalid too, but the variable is reported already.
     if (unfilled.has(issue.path.join('/'))) continue;
     problems.push(...issueProblems(issue, tree, lineOf));
   }
@@ -118,7 +118,7 @@ function withNames(network: ParsedNetwork): Network {
     pollIntervalMs,
     proofs,
     ...(downloadUrl === undefined ? {} : { downloadUrl }),
-    // In the order of the codes, whatever the order of the file, and each once.
+    // In the order of the codes, not of the file, and each once.
     bundles: { ...bundles, kinds: KINDS.filter((kind) => bundles.kinds.includes(kind)) },
   };
 }

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { didYouMean } from './did-you-mean.js';
 import { networksFileSchema } from './network-schema.js';
 
-/** Where in the tree of the file. */
+/** A position in the tree of the file. */
 export type Path = readonly (string | number)[];
 
-/** Something wrong with the file; `line` counts from 1. */
+/** A problem of the file; `line` counts from 1. */
 export interface Problem {
   line: number;
   text: string;
 }
 
-/** Words for what zod found: one problem a wrong field; an unknown field is a problem of its own, at its own line. */
+/** The problems of an issue of zod: one for a wrong field, or one for each unknown field, at its line. */
 export function issueProblems(
   issue: z.core.$ZodIssue,
   tree: unknown,
@@ -33,7 +33,7 @@ export function issueProblems(
 }
 
 function wrongness(issue: z.core.$ZodIssue): string {
-  // Messages of our own start with a verb; zod's are sentences about the input.
+  // Packhouse's messages start with a verb; zod's are sentences about the input.
   return /^(is|has|does|ends) /.test(issue.message)
     ? issue.message
     : `is not as it should be: ${expectation(issue)}`;
@@ -51,7 +51,7 @@ function expectation(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-/** The value in the file, short, and never a secret: headers are hidden, addresses lose their credentials. */
+/** The value as written, shortened, without secrets: headers are hidden, credentials removed from addresses. */
 function shown(value: unknown, path: Path): string {
   if (path.includes('headers')) return 'a value that is not shown';
   const text = typeof value === 'string' ? `"${value}"` : JSON.stringify(value);
@@ -76,7 +76,7 @@ function valueAt(tree: unknown, path: Path): unknown {
   return value;
 }
 
-/** The fields that a path may have, from the schema itself. */
+/** The fields allowed under a path, from the schema. */
 function knownKeys(path: Path): string[] {
   type Shape = { properties?: Record<string, Shape>; items?: Shape; oneOf?: Shape[]; anyOf?: Shape[] };
   let shapes = [z.toJSONSchema(networksFileSchema, { io: 'input' }) as Shape];

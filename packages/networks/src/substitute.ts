@@ -1,15 +1,15 @@
-/** `${NAME}`, and nothing else: a dollar sign alone is a dollar sign. */
+/** `${NAME}` only; a single dollar sign has no meaning. */
 const VARIABLE = /\$\{([^}]*)\}/g;
 
-/** A variable that is missing or malformed, and the place that names it. */
+/** A missing or malformed variable, and the place that uses it. */
 interface MissingVariable {
   path: (string | number)[];
   name: string;
 }
 
 /**
- * Fills `${NAME}` in from the environment, in the values of `url` and `ws` fields and under `headers` and nowhere else.
- * Returns a new tree and what was missing; an empty variable is missing too.
+ * Replaces `${NAME}` by the variable of the environment in `url` and `ws` fields and under `headers`, nowhere else.
+ * Returns a new tree and the missing variables; an empty variable counts as missing.
  */
 export function substitute(
   tree: unknown,

@@ -10,36 +10,36 @@ interface NetworksWatchOptions {
   path: string;
   env: Record<string, string | undefined>;
   context: Context;
-  /** The networks in force now. */
+  /** The current networks. */
   networks: readonly Network[];
-  /** Puts other networks in force. An error that it throws is logged, and the old ones stay. */
+  /** Applies new networks. An error that it throws is logged, and the old ones stay. */
   apply(networks: readonly Network[], changes: readonly NetworksChange[]): Promise<void>;
-  /** How often the file is read, in milliseconds; default 1000. Notifications of the system only make it sooner. */
+  /** How often the file is read, in milliseconds; default 1000. A notification of the system triggers a read sooner. */
   everyMs?: number;
 }
 
-/** Keeps a networks file in force while it changes. */
+/** Applies changes of a networks file. */
 export interface NetworksWatch {
-  /** The problem of the file as it is now, as one sentence; null if it is in force. */
+  /** The problem of the current file, as one sentence; null if it is applied. */
   problem(): string | null;
-  /** Resolves when a change that is being applied is done. */
+  /** Stops watching; resolves when a change that is being applied is done. */
   close(): Promise<void>;
 }
 
 const EVERY_MS = 1_000;
-/** A file is taken up when it read the same twice, this many milliseconds apart: editors write in several steps. */
+/** A file is applied if two reads this many milliseconds apart are equal, as editors write in several steps. */
 const SETTLE_MS = 100;
 
 /**
- * Reads the file again and again and takes it up when it changed: editors replace files and Kubernetes swaps the
- * folder behind a link, which the system's notifications miss now and then, so they are only a hint here.
+ * Reads the file at intervals and applies it if it changed. Notifications of the system are only a hint, as they
+ * sometimes miss that an editor replaces the file or that Kubernetes swaps the folder behind a link.
  */
 export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
   const { context, env, path: file } = options;
   const closing = new AbortController();
   let inForce = options.networks;
   let problem: string | null = null;
-  /** The text that was judged last; null if it could not be read. */
+  /** The last text that was parsed; null if it could not be read. */
   let judged: string | null | undefined;
   let hint = (): void => undefined;
   const gauge = context.metrics.gauge(
@@ -57,7 +57,7 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
   const judge = async (text: string | null): Promise<void> => {
     judged = text;
     try {
-      // Reading it once more says why it cannot be read.
+      // Reading it once more throws the reason.
       const networks =
         text === null ? await loadNetworks(file, env) : parseNetworks(text, { source: file, env });
       const changes = describeChange(inForce, networks);
