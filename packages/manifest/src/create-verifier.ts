@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, verify } from 'node:crypto';
 import { entryText, manifestInvalid, NO_ENTRY, type SealedEntry } from './entry.js';
 
-/** How far a log was checked. */
+/** The checked part of a log. */
 export interface CheckedLog {
   network: string;
   kind: string;
@@ -11,15 +11,15 @@ export interface CheckedLog {
   hash: string;
 }
 
-/** Checks entries as they come; those of several networks and kinds may be mixed. */
+/** Checks entries in order; those of several networks and kinds may be mixed. */
 interface Verifier {
   /** Throws MANIFEST_INVALID if the entry is not the next one of its log, was changed, or is not signed. */
   push(entry: SealedEntry): void;
-  /** The logs met, in the order of their first entries. */
+  /** The logs seen, in the order of their first entries. */
   logs(): CheckedLog[];
 }
 
-/** Makes a verifier that trusts these public keys, by their ids. */
+/** Creates a verifier that trusts these public keys, by their ids. */
 export function createVerifier(keys: ReadonlyMap<string, KeyObject>): Verifier {
   const logs = new Map<string, CheckedLog>();
   return {
@@ -35,7 +35,7 @@ export function createVerifier(keys: ReadonlyMap<string, KeyObject>): Verifier {
   };
 }
 
-/** Every log counts from 0 without a gap, and each entry names the one before. */
+/** Checks that a log counts from 0 without a gap and that each entry names the one before. */
 function checkPlace(entry: SealedEntry, log: CheckedLog, name: string): void {
   const { sequence, previous, chainId } = entry;
   const data = { network: log.network, kind: log.kind, sequence, expected: log.entries };

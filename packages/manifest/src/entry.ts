@@ -25,7 +25,7 @@ export interface ManifestEntry {
   lastHash: string;
   /** The proofs that every block of it passed. */
   proofs: readonly Proof[];
-  /** Client versions of the nodes that the blocks came from, sorted; empty: not known. */
+  /** Client versions of the upstreams that the blocks came from, sorted; empty: unknown. */
   clients: readonly string[];
   /** The program that packed it, `name/version`. */
   producer: string;
@@ -49,7 +49,7 @@ export interface SealedEntry extends ManifestEntry {
   signature: string;
 }
 
-/** The name and version of the entries' form. */
+/** The name and version of the format of entries. */
 const MANIFEST_FORMAT = 'packhouse-manifest-1';
 
 /** `previous` of the first entry. */
@@ -91,8 +91,8 @@ export function entryLine(entry: SealedEntry): string {
 }
 
 /**
- * Reads the line of an entry (no line break). Its form is checked, not its hash or signature: `entryLine` of the
- * entry is exactly this line again. `where` begins the sentence of an error. Throws MANIFEST_INVALID.
+ * Parses the line of an entry (no line break). Checks its form, not its hash or signature: `entryLine` of the result
+ * is exactly this line. `where` begins the sentence of an error. Throws MANIFEST_INVALID.
  */
 export function parseEntry(line: string, where: string): SealedEntry {
   let value: unknown;
@@ -140,7 +140,7 @@ const listOf =
   (value) =>
     Array.isArray(value) && value.every(check);
 
-/** The form of each field, in the fixed order. */
+/** The check of each field, in the fixed order. */
 const FIELDS: { readonly [field in keyof SealedEntry]: Check } = {
   network: like(/^[a-z0-9-]+$/),
   chainId: count,
@@ -167,7 +167,7 @@ const FIELDS: { readonly [field in keyof SealedEntry]: Check } = {
     like(SIGNATURE)(value) && Buffer.from(value as string, 'base64').toString('base64') === value,
 };
 
-/** The error of a manifest that is not what was published; `message` is a whole sentence. */
+/** The error for a manifest that differs from the published one; `message` is a whole sentence. */
 export function manifestInvalid(
   message: string,
   data: Record<string, unknown> = {},

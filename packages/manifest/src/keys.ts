@@ -12,12 +12,12 @@ import { entryText, type ManifestEntry, manifestInvalid, type SealedEntry } from
 const RAW_BYTES = 32;
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
 
-/** Makes a private key for signing entries, as PEM (PKCS #8). */
+/** Generates a private key for signing entries, as PEM (PKCS #8). */
 export function makeSigningKey(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
 }
 
-/** Reads a private key from PEM; `name` is for messages. Throws SIGNING_KEY_INVALID, which never repeats its text. */
+/** Reads a private key from PEM; `name` is for messages. Throws SIGNING_KEY_INVALID, which never contains the key. */
 export function readSigningKey(pem: string, name: string): KeyObject {
   let key: KeyObject | undefined;
   try {
@@ -40,11 +40,11 @@ export interface Signer {
   readonly publicKey: Buffer;
   /** The `producer` of its entries. */
   readonly producer: string;
-  /** Hash and signature of an entry; its keyId must be this signer's. About 0.1 ms. */
+  /** Adds hash and signature to an entry; its keyId must be this signer's. About 0.1 ms. */
   seal(entry: ManifestEntry): SealedEntry;
 }
 
-/** Makes a signer; the key stays inside it and is shown by no inspection of it. */
+/** Creates a signer; inspecting it does not show the key. */
 export function createSigner(privateKey: KeyObject, producer: string): Signer {
   const publicKey = rawPublicKey(privateKey);
   return {
@@ -71,7 +71,7 @@ export function readPublicKeys(text: string, name: string): Map<string, KeyObjec
     const raw = text.trimStart().startsWith('{') ? documentKeys(text) : pemKeys(text);
     if (raw.length > 0) return new Map(raw.map((bytes) => [keyIdOf(bytes), publicKeyOf(bytes)]));
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw manifestInvalid(
     `${name} holds no public keys of a manifest.`,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ManifestEntry, NO_ENTRY, type SealedEntry } from '../entry.js';
 import { createSigner, makeSigningKey, readSigningKey, type Signer } from '../keys.js';
 
-/** A signer with a key of its own. */
+/** A signer with a new key. */
 export function newSigner(): Signer {
   return createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');
 }
