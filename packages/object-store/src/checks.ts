@@ -1,7 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
 import type { ByteRange, PutOptions } from './object-store.js';
 
-/* Every store refuses the same things in the same way: an object that one store takes, all take. */
+/* All stores use the same checks: an object that one store accepts, all accept. */
 
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 /** S3's own limit, in bytes; keys are ASCII. */
@@ -14,7 +14,7 @@ export function checkKey(key: string): void {
   }
 }
 
-/** Throws NAME_INVALID unless the prefix is what a key may begin with; it may be empty and may end anywhere. */
+/** Throws NAME_INVALID unless a key may begin with the prefix; it may be empty and may end anywhere. */
 export function checkPrefix(prefix: string): void {
   const segments = prefix.split('/');
   const last = segments.pop() as string;
@@ -34,10 +34,10 @@ function invalid(what: string, text: string, expected: string): PackhouseError {
 const SHA256 = /^[0-9a-f]{64}$/;
 const NAME = /^[a-z0-9][a-z0-9-]*$/;
 const VALUE = /^[\x20-\x7e]*$/;
-/** S3's limit for all names and values together, less what the store adds itself. */
+/** S3's limit for all names and values together, minus the store's own entries. */
 const MAX_METADATA_BYTES = 1_900;
 
-/** Throws NAME_INVALID for the key, INTERNAL for options that only a fault of the program can produce. */
+/** Throws NAME_INVALID for the key, INTERNAL for options that only a bug can produce. */
 export function checkPut(key: string, options: PutOptions): void {
   checkKey(key);
   let bytes = 0;
@@ -76,7 +76,7 @@ export function rangeBeyondEnd(key: string, range: ByteRange, where: string): Pa
   });
 }
 
-/** The error for an object that is not there. */
+/** The error for an object that does not exist. */
 export function objectMissing(key: string, where: string, cause?: unknown): PackhouseError {
   return new PackhouseError({
     code: 'OBJECT_MISSING',

@@ -10,15 +10,15 @@ import { cleanLeftovers, hashFile, makeFolder, walkFolder } from './disk-files.j
 import { diskLayout, factsOf, putOnDisk, readFacts } from './disk-put.js';
 import type { ObjectStore } from './object-store.js';
 
-/** The callback form: a fifth faster than that of fs/promises, which reads in pieces. */
+/** The callback form: a fifth faster than that of fs/promises, which reads in chunks. */
 const readWhole = promisify<string, { signal: AbortSignal | undefined }, Buffer>(readFile);
 
-/** A file without a name of this age belongs to no process that is still writing, in milliseconds. */
+/** Age in milliseconds from which a temporary file is a leftover: no process still writes it. */
 const LEFTOVER_AGE_MS = 3_600_000;
 const STREAM_CHUNK_BYTES = 262_144;
 
 interface DiskStoreOptions {
-  /** The folder; made if it is missing. */
+  /** The folder; created if it is missing. */
   directory: string;
   context?: Pick<Context, 'logger' | 'clock'> | undefined;
 }
@@ -26,7 +26,7 @@ interface DiskStoreOptions {
 /**
  * Opens a store in a folder: an object is the file `<directory>/<key>`, its facts are `<directory>/.meta/<key>.json`.
  *
- * `put` reads back what it wrote before the object takes its name, so it always answers `verified: true`. Throws
+ * `put` reads the file back before renaming it to its key, so it always returns `verified: true`. Throws
  * OBJECT_STORE_INVALID, OBJECT_STORE_UNAVAILABLE or DISK_FULL if the folder cannot be used.
  */
 export async function createDiskStore(options: DiskStoreOptions): Promise<ObjectStore> {
@@ -118,7 +118,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
           const found = { key, size: Number(stats.size), modifiedAt: stats.mtime };
           const facts = factsOf(list, stats);
           if (facts !== undefined) return { ...found, sha256: facts.sha256, metadata: facts.metadata };
-          // Copied here by other means, which gave it another time: its bytes say which facts are its own.
+          // Copied here by another program with another time: its bytes decide which facts belong to it.
           const file = await open(layout.object(key), 'r');
           try {
             const { sha256 } = await hashFile(file, signal);

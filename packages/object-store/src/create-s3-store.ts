@@ -13,24 +13,24 @@ import type { ByteRange, ObjectStore } from './object-store.js';
 import { createS3Client, type S3Connection } from './s3-client.js';
 import { type S3Deed, s3Error } from './s3-errors.js';
 
-/** The name under which the SHA-256 is kept among the metadata, for stores that keep no checksums. */
+/** The metadata name of the SHA-256, for stores without checksums. */
 const SHA256_NAME = 'sha256';
 
-/** A body that breaks off is asked for again this often; the SDK tries again only until the headers are there. */
+/** Tries of a body that breaks off; the SDK retries only until the headers have arrived. */
 const BODY_ATTEMPTS = 3;
 
 export interface S3StoreOptions extends S3Connection {
   bucket: string;
-  /** The beginning of all keys in the bucket, without slashes at its ends; default none. */
+  /** The prefix of all keys in the bucket, without slashes at its ends; default none. */
   prefix?: string | undefined;
 }
 
 /**
- * Makes a store in a bucket of S3 or of anything that speaks its language; connects with the first call. Throws
- * OBJECT_STORE_INVALID for an endpoint that is no address.
+ * Creates a store in a bucket of S3 or a compatible server; connects at the first call. Throws OBJECT_STORE_INVALID
+ * if the endpoint is not an address.
  *
- * `put` sends the SHA-256 along, so the store refuses other bytes; it is `verified` if the answer says the same
- * SHA-256, which stores that ignore the header do not. Errors name no credentials.
+ * `put` sends the SHA-256, so the store refuses other bytes. It is `verified` if the response repeats the SHA-256,
+ * which stores that ignore the header do not. Errors contain no credentials.
  */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const { bucket } = options;
@@ -206,7 +206,7 @@ function hexOf(checksum: string | undefined): string | undefined {
   return bytes.length === 32 && bytes.toString('base64') === checksum ? bytes.toString('hex') : undefined;
 }
 
-/** Passes a stream on; its errors come out as `mapError` makes them, and an abort ends it with the signal's reason. */
+/** Passes a stream on; `mapError` converts its errors, and an abort ends it with the signal's reason. */
 function mappedStream(
   source: Readable,
   mapError: (error: unknown) => Error,

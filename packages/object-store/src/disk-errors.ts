@@ -1,10 +1,10 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { objectMissing } from './checks.js';
 
-/** How a message names an operation on an object, or on the store's folder itself. */
+/** The words for an operation on an object, or on the store's folder itself, in messages. */
 export type DiskDeed = 'read from' | 'written to' | 'deleted from' | 'listed in' | 'opened in';
 
-/** The error of the store for an error of the file system; any other is returned as it is. */
+/** Converts an error of the file system; any other is returned unchanged. */
 export function diskError(error: unknown, key: string, deed: DiskDeed, where: string): unknown {
   const errno = (error as NodeJS.ErrnoException).code;
   if (error instanceof PackhouseError || typeof errno !== 'string' || !/^E[A-Z0-9]+$/.test(errno))

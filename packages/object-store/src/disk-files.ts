@@ -5,7 +5,7 @@ import type { ListedObject } from './object-store.js';
 
 const CHUNK_BYTES = 1_048_576;
 
-/** Makes names in a folder survive a power cut. */
+/** Syncs a folder, so that its names survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
@@ -16,9 +16,9 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /**
- * Makes a folder and those above it if they are missing, so that they survive a power cut.
+ * Creates a folder and its parents if they are missing, so that they survive a power cut.
  *
- * Not `mkdir` with `recursive`: in Node 20 and 22 that never ends under a folder which cannot have children, as /proc.
+ * Not `mkdir` with `recursive`: in Node 20 and 22 it never ends in a folder that cannot have children, such as /proc.
  */
 export async function makeFolder(path: string): Promise<void> {
   if (await makeOne(path)) return;
@@ -28,7 +28,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes one folder, or finds it there; false when the one above it is missing. */
+/** Creates one folder if it does not exist; false if its parent is missing. */
 async function makeOne(path: string): Promise<boolean> {
   try {
     await mkdir(path);
@@ -43,9 +43,9 @@ async function makeOne(path: string): Promise<boolean> {
 }
 
 /**
- * The SHA-256 (hex) and the size of what an open file holds, read from its start in chunks.
+ * The SHA-256 (hex) and the size of an open file, read from its start in chunks.
  *
- * Hashes on the main thread, 0.6 ms a MB: crypto.subtle has a pool, but copies its input first and takes as long.
+ * Hashes on the main thread, 0.6 ms a MB: crypto.subtle has a pool, but copies its input first and is no faster.
  */
 export async function hashFile(
   file: FileHandle,
@@ -64,19 +64,19 @@ export async function hashFile(
 }
 
 /**
- * The files under a folder in ascending order of their keys, from those that begin with `prefix` and come after
- * `after`. Holds the names of one folder a level; folders that cannot hold a wanted key are not opened.
+ * The files under a folder in ascending order of their keys that begin with `prefix` and sort after `after`. Keeps
+ * the names of one folder per level in memory; folders that cannot contain a wanted key are not opened.
  */
 export async function* walkFolder(options: {
   root: string;
   prefix: string;
   after: string;
   signal?: AbortSignal | undefined;
-  /** The folder's own key, with its `/`; empty for the root. */
+  /** The folder's key, with its `/`; empty for the root. */
   at?: string;
 }): AsyncGenerator<ListedObject, void, undefined> {
   const { root, prefix, after, signal } = options;
-  // Everything that begins with a prefix is in the folder of its last slash.
+  // All keys that begin with a prefix are in the folder up to its last slash.
   const at = options.at ?? prefix.slice(0, prefix.lastIndexOf('/') + 1);
   for (const name of await entries(join(root, at))) {
     signal?.throwIfAborted();
@@ -95,7 +95,7 @@ export async function* walkFolder(options: {
   }
 }
 
-/** The entries of a folder in the order of keys: a folder `a` sorts as `a/`, which is behind `a-b` and `a.b`. */
+/** The entries of a folder in the order of keys: a folder `a` sorts as `a/`, which is after `a-b` and `a.b`. */
 async function entries(path: string): Promise<string[]> {
   try {
     const found = await readdir(path, { withFileTypes: true });
@@ -111,8 +111,8 @@ async function entries(path: string): Promise<string[]> {
 }
 
 /**
- * Deletes the files in a folder that were last written before `before` (milliseconds since the epoch): what killed
- * processes left. Returns their number. A younger one may belong to a process that is writing it.
+ * Deletes the files in a folder that were last written before `before` (milliseconds since the epoch): the leftovers
+ * of killed processes. Returns their number. Newer files may belong to a process that is still writing.
  */
 export async function cleanLeftovers(folder: string, before: number): Promise<number> {
   let deleted = 0;
@@ -123,7 +123,7 @@ export async function cleanLeftovers(folder: string, before: number): Promise<nu
       await unlink(path);
       deleted += 1;
     } catch (error) {
-      // Another process that starts now does the same.
+      // Another starting process deleted it.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }

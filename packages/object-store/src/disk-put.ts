@@ -7,9 +7,9 @@ import { hashFile, makeFolder, syncFolder } from './disk-files.js';
 import type { PutOptions } from './object-store.js';
 
 /*
- * Facts about an object that its file cannot hold are kept in `.meta/<key>.json`: a list of facts, each marked with the
- * size and the time of the file it is about. It is written before the object takes its name, and keeps the facts of
- * the file that was there: whichever of the two files a crash leaves under the name, its facts are in the list.
+ * Facts about an object that its file cannot hold are in `.meta/<key>.json`: a list of facts, each with the size and
+ * the time of its file. The list is written before the object is renamed to its key, and keeps the facts of the
+ * previous file: whichever of the two files a crash leaves under the key, its facts are in the list.
  */
 
 /** Facts of one version of an object. */
@@ -22,19 +22,19 @@ interface DiskFacts {
   metadata: Record<string, string>;
 }
 
-/** How many versions a list keeps: the new one and those that writers at the same moment may be about to replace. */
+/** Most versions in a list: the new one and those that concurrent writers may be about to replace. */
 const VERSIONS = 4;
 
-/** The paths of a store in a folder; keys never start with a dot, so that these names are free. */
+/** The paths of a store in a folder; keys never start with a dot, so these names are free. */
 interface DiskLayout {
   root: string;
-  /** Files that have no name yet; on the same file system as the objects. */
+  /** Unfinished files; on the same file system as the objects. */
   temporary: string;
   /** The path of an object. */
   object(key: string): string;
   /** The path of its facts. */
   facts(key: string): string;
-  /** Runs work on the same key one after the other, and on different keys at once. */
+  /** Runs work one after another for the same key, concurrently for different keys. */
   alone(key: string, work: () => Promise<void>): Promise<void>;
 }
 
@@ -70,8 +70,7 @@ function oneAtATime(): DiskLayout['alone'] {
  *
  *   write file, fsync, read back and hash ─▶ facts (new and old), fsync, rename ─▶ rename file ─▶ fsync folder
  *
- * Throws OBJECT_MISMATCH when the disk returns bytes of another SHA-256 than `options` says, and what the file system
- * throws.
+ * Throws OBJECT_MISMATCH if the bytes on disk do not have the SHA-256 of `options`, and errors of the file system.
  */
 export async function putOnDisk(
   layout: DiskLayout,
@@ -108,7 +107,7 @@ export async function putOnDisk(
   }
 }
 
-/** Runs work that needs a folder, once more if the folder is not there yet. */
+/** Runs `work`; if the folder is missing, creates it and runs `work` again. */
 async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -119,7 +118,7 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes a file without a name, on disk and not only in memory when this resolves, and lets `check` look at it. */
+/** Writes a temporary file and runs `check` on it; when this resolves, the file is synced to disk. */
 async function writeTemporary<T>(
   layout: DiskLayout,
   bytes: Uint8Array,
@@ -176,7 +175,7 @@ function isFacts(value: unknown): value is DiskFacts {
   );
 }
 
-/** The facts in the list that are about the file with this size and time, if there are any. */
+/** The facts in the list of the file with this size and time, if any. */
 export function factsOf(list: readonly DiskFacts[], stats: BigIntStats): DiskFacts | undefined {
   return list.find(({ size, mtimeNs }) => BigInt(size) === stats.size && mtimeNs === String(stats.mtimeNs));
 }

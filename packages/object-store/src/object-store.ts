@@ -10,7 +10,7 @@ export interface PutOptions {
   /** Hex SHA-256 of the body; the store verifies it if it can. */
   sha256: string;
   contentType: string;
-  /** Small ASCII facts kept beside the object. */
+  /** Small ASCII values stored with the object. */
   metadata: Readonly<Record<string, string>>;
   signal?: AbortSignal;
 }
@@ -19,7 +19,7 @@ interface ObjectInfo {
   key: string;
   /** Bytes. */
   size: number;
-  /** Hex SHA-256, if the store keeps one. */
+  /** Hex SHA-256, if the store has one. */
   sha256?: string;
   metadata: Readonly<Record<string, string>>;
   /** When it was last written, if the store says so. */
@@ -37,18 +37,18 @@ export interface ListedObject {
 
 /** Bytes under keys. Keys are relative paths of `[A-Za-z0-9._-]` segments joined by `/`. */
 export interface ObjectStore {
-  /** For logs and people; without credentials. */
+  /** For logs and messages; without credentials. */
   readonly description: string;
   /**
-   * Writes the whole object or nothing. `verified` is true when the store itself checked the SHA-256 of what it
-   * keeps; otherwise the caller has to read it back. Throws OBJECT_STORE_UNAVAILABLE, OBJECT_MISMATCH, DISK_FULL.
+   * Writes the whole object or nothing. `verified` is true if the store itself checked the SHA-256 of the stored bytes;
+   * otherwise the caller must read them back. Throws OBJECT_STORE_UNAVAILABLE, OBJECT_MISMATCH, DISK_FULL.
    */
   put(key: string, body: Buffer, options: PutOptions): Promise<{ verified: boolean }>;
   /** Reads the object, or an inclusive part of it, at once. Throws OBJECT_MISSING, OBJECT_STORE_UNAVAILABLE. */
   read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Buffer>;
   /** The same as a stream; resolves when the first bytes can be read, so that a missing object throws here. */
   stream(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<Readable>;
-  /** Facts, or null if there is no such object. */
+  /** Size, SHA-256 and metadata, or null if there is no such object. */
   head(key: string, options?: { signal?: AbortSignal }): Promise<ObjectInfo | null>;
   /** Keys with this prefix in ascending order, beginning after `after`. */
   list(prefix: string, options?: { after?: string; signal?: AbortSignal }): AsyncIterable<ListedObject>;

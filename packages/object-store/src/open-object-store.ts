@@ -7,7 +7,7 @@ interface OpenObjectStoreOptions extends S3Connection {
   context?: Pick<Context, 'logger' | 'clock'> | undefined;
 }
 
-/** Amazon's rules for names of buckets, but for those that only the owner of a name can break. */
+/** Amazon's rules for bucket names, except those that only the owner of a name can break. */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
 
@@ -37,7 +37,7 @@ export async function openObjectStore(
     const prefix = segments.join('/').replace(/\/$/, '');
     if (!BUCKET.test(bucket)) throw invalid(uri, 'does not name a bucket of 3 to 63 characters a-z 0-9 . -');
     if (prefix !== '' && !PREFIX.test(prefix)) throw invalid(uri, 'has a prefix that no key can begin with');
-    // Loading the SDK takes a third of a second, which those who keep bundles on disk need not spend.
+    // Loading the SDK takes a third of a second, which a store on disk does not need.
     const { createS3Store } = await import('./create-s3-store.js');
     return createS3Store({ bucket, prefix, ...connection });
   }

@@ -4,19 +4,19 @@ import { PackhouseError } from '@packhouse/runtime';
 export interface S3Connection {
   /** Address of a store other than Amazon's: `http://localhost:9000`. */
   endpoint?: string | undefined;
-  /** Default: what the AWS SDK finds (AWS_REGION, profiles); if there is none and an endpoint is given, us-east-1. */
+  /** Default: the region that the AWS SDK finds (AWS_REGION, profiles); if none and an endpoint is given, us-east-1. */
   region?: string | undefined;
-  /** Default: what the AWS SDK finds. */
+  /** Default: those that the AWS SDK finds. */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
-  /** The bucket in the path and not in the host's name. Default: true if an endpoint is given. */
+  /** Put the bucket into the path and not the host name. Default: true if an endpoint is given. */
   forcePathStyle?: boolean | undefined;
-  /** How often a request is tried in all, with a pause that doubles (default 5). */
+  /** Most tries of a request, with a pause that doubles (default 5). */
   maxAttempts?: number | undefined;
-  /** How long connecting may take, in milliseconds (default 5,000). */
+  /** Time limit of connecting, in milliseconds (default 5,000). */
   connectionTimeoutMs?: number | undefined;
-  /** How long a connection may be silent, in milliseconds (default 30,000). */
+  /** Time limit without data on a connection, in milliseconds (default 30,000). */
   idleTimeoutMs?: number | undefined;
-  /** Requests at once; more wait (default 64). */
+  /** Most concurrent requests; more wait (default 64). */
   maxConnections?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ function checkEndpoint(endpoint: string): void {
   try {
     url = new URL(endpoint);
   } catch {
-    // Said below.
+    // Reported below.
   }
   const fits = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   if (fits && url?.search === '' && url.hash === '') return;
@@ -37,7 +37,7 @@ function checkEndpoint(endpoint: string): void {
   });
 }
 
-/** The region that the SDK finds by itself; any if it finds none and the store is not Amazon's. */
+/** The region that the SDK finds, or any if it finds none and the store is not Amazon's. */
 async function findRegion(): Promise<string> {
   const probe = new S3Client({});
   try {
@@ -49,7 +49,7 @@ async function findRegion(): Promise<string> {
   }
 }
 
-/** Makes a client of the SDK. Throws OBJECT_STORE_INVALID for an endpoint that is no address. */
+/** Creates a client of the SDK. Throws OBJECT_STORE_INVALID if the endpoint is not an address. */
 export function createS3Client(connection: S3Connection): S3Client {
   const { endpoint, region, credentials } = connection;
   if (endpoint !== undefined) checkEndpoint(endpoint);
@@ -59,7 +59,7 @@ export function createS3Client(connection: S3Connection): S3Client {
     forcePathStyle: connection.forcePathStyle ?? endpoint !== undefined,
     maxAttempts: connection.maxAttempts ?? 5,
     retryMode: 'standard',
-    // Only the SHA-256 that `put` gives: no CRC on top of it, which would make the SDK chunk the body.
+    // Only the SHA-256 of `put`, without a CRC, which would make the SDK chunk the body.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {

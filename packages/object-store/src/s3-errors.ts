@@ -1,7 +1,7 @@
 import { PackhouseError, redact } from '@packhouse/runtime';
 import { objectMissing } from './checks.js';
 
-/** How a message names an operation on an object, or on the store itself. */
+/** The words for an operation on an object, or on the store itself, in messages. */
 export type S3Deed = 'read from' | 'written to' | 'deleted from' | 'listed in' | 'looked up in';
 
 const MISSING = new Set(['NoSuchKey', 'NotFound']);
@@ -13,7 +13,7 @@ const MISMATCH = new Set([
   'IncompleteBody',
   'InvalidRange',
 ]);
-/** Not this request's fault, whatever its status says: RequestTimeout is a 400. */
+/** Errors that a retry may fix, whatever their status: RequestTimeout is a 400. */
 const PASSING = new Set([
   'RequestTimeout',
   'SlowDown',
@@ -22,7 +22,7 @@ const PASSING = new Set([
   'OperationAborted',
 ]);
 
-/** Names that the SDK itself gives to errors of set-up, before or without an answer. */
+/** The SDK's names of configuration errors, raised before or without a response. */
 const SETUP: Record<string, string> = {
   CredentialsProviderError:
     'No credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or what else the AWS SDK takes.',
@@ -38,7 +38,7 @@ const SETUP: Record<string, string> = {
   AuthorizationHeaderMalformed: 'The bucket is in another region: correct AWS_REGION.',
 };
 
-/** The name of the error at S3, in the SDK or in the system. */
+/** The name of the error from S3, the SDK or the system. */
 function nameOf(error: { name?: unknown; code?: unknown; Code?: unknown; message?: unknown }): string {
   if (error.message === 'Region is missing') return 'RegionMissing';
   for (const name of [error.Code, error.name, error.code]) {
@@ -55,9 +55,9 @@ function nameOf(error: { name?: unknown; code?: unknown; Code?: unknown; message
 }
 
 /**
- * The error of the store for an error of the SDK or of the network; a PackhouseError is returned as it is.
+ * Converts an error of the SDK or of the network; a PackhouseError is returned unchanged.
  *
- * The SDK's own error is not kept as the cause: it carries the request, with its signature and the access key.
+ * The SDK's error is not kept as the cause: it contains the request with its signature and the access key.
  */
 export function s3Error(error: unknown, key: string, deed: S3Deed, where: string): PackhouseError {
   if (error instanceof PackhouseError) return error;

@@ -25,7 +25,7 @@ async function keysOf(store: ObjectStore, prefix: string, after?: string): Promi
   return keys;
 }
 
-/** Puts many small objects, some at once. */
+/** Puts many small objects, some concurrently. */
 async function putAll(store: ObjectStore, keys: readonly string[]): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -38,9 +38,9 @@ async function putAll(store: ObjectStore, keys: readonly string[]): Promise<void
 }
 
 /**
- * The behaviour that every store must have.
+ * The tests that every store must pass.
  *
- * `open` returns a store that is empty; `verifies` says whether its `put` checks what it keeps.
+ * `open` returns an empty store; `verifies` tells whether its `put` checks the stored bytes.
  */
 export function objectStoreConformance(
   name: string,
