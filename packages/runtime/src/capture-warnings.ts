@@ -1,18 +1,18 @@
 import { format } from 'node:util';
 import { createOnceAWhile } from './once-a-while.js';
 
-/** One thing that Node or a library would have printed on stderr. */
+/** A message that Node or a library would have printed on stderr. */
 interface ForeignWarning {
-  /** Node's name of it (`DeprecationWarning`), or `console.warn`, `console.error`. */
+  /** Node's name of the warning (`DeprecationWarning`), or `console.warn`, `console.error`. */
   source: string;
-  /** Such as `DEP0040`. */
+  /** For example `DEP0040`. */
   code: string | undefined;
   message: string;
 }
 
 /**
- * Takes over what Node and libraries print on stderr by themselves: warnings (`(node:123) Warning: …`) and what they
- * write to the console. Each goes to `report` once in the life of the process; numbers in it do not make it another.
+ * Captures what Node and libraries print on stderr: warnings (`(node:123) Warning: …`) and console output. Passes
+ * each to `report` once per process; messages that differ only in numbers are the same.
  */
 export function captureWarnings(host: NodeJS.Process, report: (warning: ForeignWarning) => void): void {
   const onceAWhile = createOnceAWhile(Number.POSITIVE_INFINITY, Date.now);

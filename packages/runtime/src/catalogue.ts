@@ -1,8 +1,8 @@
 /**
- * The catalogue of error codes: one row a code, never reused.
+ * The catalogue of error codes: one row per code, never reused.
  *
- * - `retryable`: trying the same thing again later may succeed without anybody doing anything.
- * - `exitCode`: what a process that ends because of it exits with (sysexits-like: 2 partial result,
+ * - `retryable`: a later retry may succeed without any change.
+ * - `exitCode`: the exit code of a process that ends because of it (sysexits-like: 2 partial result,
  *   64 usage, 69 something outside is unavailable, 73 cannot write, 75 try again, 78 configuration).
  */
 export const ERROR_CATALOGUE = {

@@ -3,7 +3,7 @@ import type { Metrics } from './metrics.js';
 import type { CallSignal } from './signals.js';
 import type { Tracing } from './tracing.js';
 
-/** The time, so that tests can own it. */
+/** The time, so that tests can control it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -11,7 +11,7 @@ export interface Clock {
   sleep(ms: number, signal?: CallSignal): Promise<void>;
 }
 
-/** The machine's own clock. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
@@ -32,13 +32,13 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Passed to every part first: never a module-level client, never a singleton. */
+/** The first argument of every part, in place of module-level clients and singletons. */
 export interface Context {
   logger: Logger;
   metrics: Metrics;
   clock: Clock;
   /** Aborted when the process drains. */
   signal: AbortSignal;
-  /** Absent if nobody traces. */
+  /** Absent if tracing is off. */
   tracing?: Tracing;
 }

@@ -4,12 +4,12 @@ import { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 interface PackhouseErrorOptions {
   code: ErrorCode;
   message: string;
-  /** The remedy, as one sentence. */
+  /** Advice, as one sentence. */
   hint?: string | undefined;
   /** Facts for programs (block, range, upstream, …); never a secret. */
   data?: Record<string, unknown> | undefined;
   cause?: unknown;
-  /** Overrides the catalogue's word on whether trying again may help. */
+  /** Overrides `retryable` of the catalogue. */
   retryable?: boolean | undefined;
 }
 
@@ -29,7 +29,7 @@ export class PackhouseError extends Error {
     this.data = options.data ?? {};
   }
 
-  /** The exit code of a process that ends because of this. */
+  /** The exit code of a process that ends because of this error. */
   get exitCode(): number {
     return ERROR_CATALOGUE[this.code].exitCode;
   }
@@ -40,7 +40,7 @@ export function isPackhouseError(error: unknown, code?: ErrorCode): error is Pac
   return error instanceof PackhouseError && (code === undefined || error.code === code);
 }
 
-/** One line for people: the sentence, the hint, the code. Never a stack trace. */
+/** One line for operators: the sentence, the hint, the code. Never a stack trace. */
 export function describeError(error: unknown): string {
   if (error instanceof PackhouseError) {
     return `${error.message}${error.hint === undefined ? '' : ` ${error.hint}`} [${error.code}]`;

@@ -2,19 +2,19 @@ import { type DestinationStream, type LoggerOptions, type Logger as PinoLogger, 
 import { createOnceAWhile } from './once-a-while.js';
 import { redact } from './redact.js';
 
-/** Structured log, one JSON line an entry. */
+/** Structured log, one JSON line per entry. */
 export type Logger = PinoLogger;
 
-/** How much is logged, from nearly nothing to everything; `silent` is nothing. */
+/** Log levels, from fewest lines to most; `silent` logs nothing. */
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * Makes a logger; `name` is the process's. Writes to stderr unless `destination` says otherwise.
+ * Creates a logger; `name` is that of the process. Writes to stderr, or to `destination`.
  *
- * With `repeatMs`, warnings and errors that say the same words are written once in that many milliseconds, and the
- * next one tells in `repeated` how many were kept back: a node in trouble for a day cannot fill a disk.
+ * With `repeatMs`, warnings and errors with the same words are written once in that many milliseconds; `repeated` of
+ * the next one is the number left out. So an upstream that fails for a day cannot fill a disk.
  */
 export function createLogger(options: {
   name: string;
@@ -29,7 +29,7 @@ export function createLogger(options: {
       base: { name: options.name, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // The whole line, whatever part of it a secret came in by: messages, stacks, causes, fields.
+      // The whole line, as a secret may be in any part of it: messages, stacks, causes, fields.
       hooks: {
         streamWrite: redact,
         ...(options.repeatMs === undefined ? {} : { logMethod: repeatSeldom(options.repeatMs) }),
@@ -42,7 +42,7 @@ export function createLogger(options: {
 const WARN = 40;
 const FATAL = 60;
 
-/** Fields that tell one trouble from another; all others differ from line to line. */
+/** Fields that distinguish problems; all others differ from line to line. */
 const TELLING = ['network', 'upstream', 'part', 'queue', 'cause', 'reason', 'error'] as const;
 
 function repeatSeldom(everyMs: number): NonNullable<LoggerOptions['hooks']>['logMethod'] {
@@ -68,13 +68,13 @@ function wordsOf(fields: Record<string, unknown> | null, words: readonly unknown
 }
 
 /**
- * An open file as a destination. A line that cannot be written, on a full disk say, is dropped: a log never stops the
- * work that it tells of, and the next line is tried anew.
+ * An open file as a destination. A line that cannot be written, for example on a full disk, is dropped: a log must not
+ * stop the work, and the next line is written as usual.
  */
 function fileDestination(fd: number): DestinationStream {
   const open = (): DestinationStream => {
     const destination = pino.destination({ fd, sync: true });
-    // It keeps the lines that it could not write, so it is replaced whole.
+    // It keeps unwritten lines in memory, so it is replaced.
     destination.on('error', () => {
       current = open();
     });

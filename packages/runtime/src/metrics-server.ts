@@ -7,8 +7,8 @@ import type { ProcessMessage } from './run-process.js';
 import type { Shutdown } from './shutdown.js';
 
 /**
- * Serves /metrics and /healthz of a process as its settings say: at a port, at `any` free one, of which the supervisor
- * is told, or not at all (0). Throws PORT_IN_USE.
+ * Serves /metrics and /healthz of a process as set: at a port, at `any` free one, which is reported to the supervisor,
+ * or not at all (0). Throws PORT_IN_USE.
  */
 export async function startMetrics(
   parts: { context: Context; shutdown: Shutdown; notify(message: ProcessMessage): void },
@@ -51,7 +51,7 @@ async function serve(metrics: Metrics, port: number, host: string) {
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
-        // A reader of metrics may stay connected: nothing of it is worth waiting for.
+        // A client may stay connected; there is no reason to wait for it.
         server.closeAllConnections();
       }),
   };

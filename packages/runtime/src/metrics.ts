@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type TallyCount, type TallySeries, type TallyTimes, tallyCounts, tallyTimes } from './tallies.js';
 
-/** Names are `packhouse_<noun>_<unit>`; labels are few and bounded. Asking twice for a name gives the same metric. */
+/** Names are `packhouse_<noun>_<unit>`; labels are few and bounded. A repeated name returns the same metric. */
 export interface Metrics {
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
-  /** `collect` is called before the gauge is rendered, to set what is read at that moment. */
+  /** `collect` is called before the gauge is rendered, to set its current values. */
   gauge<L extends string>(
     name: string,
     help: string,
@@ -17,13 +17,13 @@ export interface Metrics {
     labels?: readonly L[],
     buckets?: readonly number[],
   ): Histogram<L>;
-  /** A counter for the hot path, whose series are held by their users. */
+  /** A counter for the hot path; callers keep its series. */
   tallyCounter<L extends string>(
     name: string,
     help: string,
     labels: readonly L[],
   ): TallySeries<L, TallyCount>;
-  /** A histogram of seconds for the hot path; it shows in the text as three counters. */
+  /** A histogram of seconds for the hot path; rendered as three counters. */
   tallyHistogram<L extends string>(
     name: string,
     help: string,
@@ -33,11 +33,11 @@ export interface Metrics {
   /** The Prometheus text. */
   render(): Promise<string>;
   contentType: string;
-  /** For what brings metrics of its own. */
+  /** For libraries that register metrics themselves. */
   registry: Registry;
 }
 
-/** Makes an empty registry. */
+/** Creates an empty registry. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const get = <T>(name: string, make: () => T): T =>
@@ -95,8 +95,8 @@ export function createMetrics(): Metrics {
 }
 
 /**
- * Adds what every process says of itself: `process_*` (memory, CPU, start time, open files) and `nodejs_*` (event-loop
- * lag, heap, garbage collection), under the names that all programs on Node use.
+ * Adds the metrics of every process: `process_*` (memory, CPU, start time, open files) and `nodejs_*` (event-loop lag,
+ * heap, garbage collection), under the usual names of Node programs.
  */
 export function collectProcessMetrics(metrics: Metrics): void {
   collectDefaultMetrics({ register: metrics.registry });

@@ -1,12 +1,12 @@
-/** Says whether something may be said now, and how often it was kept back since it was said last. */
+/** Tells whether words may be logged now, and how often they were left out since the last time. */
 type OnceAWhile = (words: string) => { say: boolean; hidden: number };
 
-/** Different words that are remembered; beyond that the oldest are forgotten. */
+/** Most words that are remembered; beyond that the oldest are removed. */
 const MAX_WORDS = 1_000;
 
 /**
- * Lets the same words through once in `everyMs` milliseconds. Words are the same if only numbers and hashes in them
- * differ: a node that fails every block says one thing, not a million.
+ * Allows the same words once in `everyMs` milliseconds. Words are the same if only numbers and hashes in them differ:
+ * an upstream that fails every block is one problem, not a million.
  */
 export function createOnceAWhile(everyMs: number, now: () => number): OnceAWhile {
   const said = new Map<string, { at: number; hidden: number }>();
@@ -14,7 +14,7 @@ export function createOnceAWhile(everyMs: number, now: () => number): OnceAWhile
     const key = words.slice(0, 1_000).replace(/\b0x[0-9a-f]+\b|\b[0-9a-f]{32,}\b|\d+/gi, '#');
     const before = said.get(key);
     const time = now();
-    // A clock that was set back keeps nothing silent.
+    // The absolute value, so that a clock that was set back suppresses nothing.
     if (before !== undefined && Math.abs(time - before.at) < everyMs) {
       before.hidden += 1;
       return { say: false, hidden: before.hidden };

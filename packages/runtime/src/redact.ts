@@ -1,6 +1,6 @@
 /**
- * API keys as Packhouse makes them: `ph_<8 public>_<43 secret>`; the secret part is what is taken out. Any character
- * may be percent-encoded, more than once (`%70`, `%2570`).
+ * API keys of Packhouse: `ph_<8 public>_<43 secret>`; the secret part is removed. Any character may be
+ * percent-encoded, more than once (`%70`, `%2570`).
  */
 const ENCODED = '%(?:25){0,3}';
 const KEY = new RegExp(
@@ -20,13 +20,13 @@ const NAMED =
   /(authorization|x-api-key|api[-_]?key|password|passwd|secret)(\\?["']\s{0,5}:\s{0,5}\\?["']|\s{0,5}[:=]\s{0,5})((?:bearer|basic)\s{1,5})?[^\s"'\\,;&}]{4,}/gi;
 
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^:[\]]*)(:\d{1,5})?$/i;
-/** Node providers put keys into paths; the paths of these schemes are no secrets (database names, buckets, files). */
+/** Node providers put keys into paths; the paths of these schemes are not secret (database names, buckets, files). */
 const OPEN_PATHS = new Set(['postgres', 'postgresql', 'redis', 'rediss', 's3', 'file', 'node']);
 
 /**
- * Takes API keys, credentials, paths and query strings of addresses, and values of secret fields out of a text.
+ * Removes API keys, credentials, paths and query strings of addresses, and values of secret fields from a text.
  *
- * Everything else stays as it is, and JSON stays JSON. Linear in the length of the text.
+ * Everything else is unchanged, and JSON stays JSON. Linear in the length of the text.
  */
 export function redact(text: string): string {
   return text.replace(KEY, '$1_***').replace(ADDRESS, hideAddress).replace(NAMED, '$1$2$3***');
@@ -41,7 +41,7 @@ function hideAddress(
   query: string | undefined,
   fragment: string | undefined,
 ): string {
-  // Punctuation of the sentence around the address; a closing bracket may be the address's own.
+  // Punctuation of the sentence around the address; a closing bracket may belong to the address.
   const tail = /[),.;:!}]*$/.exec(whole)?.[0] ?? '';
   const bare = (part: string): string =>
     tail !== '' && part.endsWith(tail) ? part.slice(0, -tail.length) : part;

@@ -9,7 +9,7 @@ import { loadSettings, type SettingsSchema } from './settings.js';
 import { createShutdown, type Shutdown } from './shutdown.js';
 import { openTracing } from './tracing.js';
 
-/** From a supervised process to its supervisor, which ignores types and fields that it does not know. */
+/** From a supervised process to its supervisor, which ignores unknown types and fields. */
 export type ProcessMessage =
   | { type: 'listening'; port: number }
   | { type: 'metrics'; port: number }
@@ -21,7 +21,7 @@ interface ProcessParts<S extends SettingsSchema> {
   settings: Readonly<z.infer<S>>;
   context: Context;
   shutdown: Shutdown;
-  /** Tells the supervisor, if there is one. */
+  /** Sends a message to the supervisor, if there is one. */
   notify(message: ProcessMessage): void;
 }
 
@@ -46,10 +46,9 @@ const REPEAT_MS = 60_000;
  * ```
  *
  * A supervised process (one with an IPC channel) leaves SIGINT to its supervisor, which gets it too. An error is one
- * line on stderr and the exit code of the catalogue. An error that nobody caught ends the process, because nobody
- * knows what state it left: all that was under way is done again by others. While it drains it is only logged, so
- * that what is closed and what fails by that does not keep jobs and locks from being given back. Warnings of Node and of
- * libraries are lines of the log.
+ * line on stderr and the exit code of the catalogue. An uncaught error ends the process, because its state is unknown:
+ * other processes repeat the unfinished work. During the drain such an error is only logged, so that failures caused
+ * by closing do not stop the release of jobs and locks. Warnings of Node and of libraries are lines of the log.
  */
 export async function runProcess<S extends SettingsSchema>(
   host: NodeJS.Process,
@@ -119,7 +118,7 @@ export async function runProcess<S extends SettingsSchema>(
     await options.start({ settings, context, shutdown: parts, notify });
     notify({ type: 'ready' });
   } catch (error) {
-    // A start that fails because everything is being closed is no failure: the drain ends the process.
+    // A start that fails because of the shutdown is not an error: the drain ends the process.
     if (shutdown?.signal.aborted !== true) fail(error);
   }
 }

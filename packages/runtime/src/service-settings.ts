@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { integerSetting } from './settings.js';
 
-/** DATABASE_URL; `or` goes on the description. */
+/** DATABASE_URL; `or` continues the description. */
 export const databaseUrlSetting = (or = ''): z.ZodString =>
   z
     .string()
     .regex(/^postgres(ql)?:\/\//)
     .describe(`a Postgres address, e.g. postgres://user:password@host:5432/packhouse${or}`);
 
-/** REDIS_URL; `use` says what for, and what happens without it. */
+/** REDIS_URL; `use` describes its purpose, and what happens without it. */
 export const redisUrlSetting = (use: string): z.ZodOptional<z.ZodString> =>
   z
     .string()
@@ -31,7 +31,7 @@ export const s3EndpointSetting = (): z.ZodOptional<z.ZodURL> =>
     .optional()
     .describe("an S3 store's address other than Amazon's, e.g. http://localhost:9000");
 
-/** METRICS_PORT: a port, `any` for one that is free (the supervisor is told), 0 for none. */
+/** METRICS_PORT: a port, `any` for a free one (reported to the supervisor), 0 for none. */
 export const metricsPortSetting = (): z.ZodType<number | 'any', string | undefined> =>
   z
     .string()

@@ -9,8 +9,8 @@ export type SettingsSchema = z.ZodObject<z.ZodRawShape>;
 /**
  * Reads the environment once into a frozen object.
  *
- * An empty variable counts as absent. Throws SETTINGS_INVALID that lists all bad variables with the value
- * seen (credentials taken out) and the form expected.
+ * An empty variable counts as absent. Throws SETTINGS_INVALID, which lists all bad variables with their value
+ * (without credentials) and the expected form.
  */
 export function loadSettings<S extends SettingsSchema>(
   schema: S,
@@ -39,14 +39,14 @@ export function loadSettings<S extends SettingsSchema>(
   });
 }
 
-/** The description of a field, also if it is wrapped in a default or an optional. */
+/** The description of a field, also inside a default or an optional. */
 function descriptionOf(field: z.core.$ZodType): string | undefined {
   const own = field instanceof z.ZodType ? field.description : undefined;
   const { innerType } = field._zod.def as { innerType?: z.core.$ZodType };
   return own ?? (innerType === undefined ? undefined : descriptionOf(innerType));
 }
 
-/** Values of these are never repeated, however wrong they are. */
+/** Values of these variables are never shown, even if invalid. */
 const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|CREDENTIAL/i;
 const MAX_SHOWN = 120;
 
@@ -112,7 +112,7 @@ export function integerSetting(description: string, min: number, max: number): z
     .describe(description);
 }
 
-/** `LOG_LEVEL`: how much is logged; default info. */
+/** `LOG_LEVEL`; default info. */
 export function logLevelSetting(): z.ZodType<LogLevel, string | undefined> {
   return z
     .string()

@@ -1,26 +1,26 @@
 import type { Logger } from './logger.js';
 
-/** Parts register what has to be closed; it is closed last in, first out. */
+/** Closes registered parts, last in, first out. */
 export interface Shutdown {
-  /** Aborted when the shutdown begins: nothing new is begun, and what can be given back is. */
+  /** Aborted when the shutdown begins: start no new work, and return jobs that can be returned. */
   readonly signal: AbortSignal;
-  /** Aborted a moment before the limit: work that may finish (a download, a bundle) is cut off now. */
+  /** Aborted shortly before the limit: work that was allowed to finish (a download, a bundle) must stop now. */
   readonly cut: AbortSignal;
   /** Registers what to close; `name` is for the log. */
   add(name: string, close: () => Promise<unknown> | unknown): void;
   /**
-   * Closes everything, once; resolves when all is closed or the limit is over. `clean` says that nothing had to be
+   * Closes everything, once; resolves when all is closed or the limit is over. `clean` is true if no work had to be
    * cut off.
    */
   run(reason: string): Promise<{ clean: boolean }>;
 }
 
-/** Orchestrators wait 30 s, and a supervisor that ends several parts in turn needs some of it for itself. */
+/** Orchestrators wait 30 s, and a supervisor that ends several parts in turn needs some of that time. */
 const DEFAULT_LIMIT_MS = 25_000;
-/** The share of the limit after which things are cut off; the rest is for giving back jobs and locks. */
+/** The share of the limit after which work is cut off; the rest is for releasing jobs and locks. */
 const CUT_AT = 0.85;
 
-/** Makes a shutdown with a limit in milliseconds (default 25 s). */
+/** Creates a shutdown with a limit in milliseconds (default 25 s). */
 export function createShutdown(options: { logger: Logger; limitMs?: number | undefined }): Shutdown {
   const { logger } = options;
   const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;
@@ -49,7 +49,7 @@ export function createShutdown(options: { logger: Logger; limitMs?: number | und
     const closing: Promise<void>[] = [];
     for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       closing.push(closePart(part));
-      // Behind a part that hangs the others still get their turn, once time is short.
+      // If a part hangs, the others are still closed once `cut` is aborted.
       await Promise.race([closing.at(-1), wasCut]);
     }
     await Promise.all(closing);
@@ -79,7 +79,7 @@ export function createShutdown(options: { logger: Logger; limitMs?: number | und
     cut: cut.signal,
     add: (name, close) => {
       parts.push({ name, close });
-      // Opened while the process was already ending: nobody else would close it.
+      // Added when the process was already ending: nothing else would close it.
       if (closed) void closeAll();
     },
     run: (reason) => {

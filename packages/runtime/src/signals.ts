@@ -9,8 +9,8 @@ export interface CallSignal {
 }
 
 /**
- * Stops a call: an AbortController that is its own signal, and tells each listener once. Node's own costs some ten
- * microseconds to make, listen to and abort, as much as all the rest of a small call.
+ * Stops a call: an AbortController that is its own signal and calls each listener once. Node's AbortController costs
+ * some ten microseconds to create, listen to and abort, as much as the rest of a small call.
  */
 export class CallController implements CallSignal {
   aborted = false;
@@ -27,7 +27,7 @@ export class CallController implements CallSignal {
     if (at !== -1) this.#listeners.splice(at, 1);
   }
 
-  /** Tells all who listen; what is aborted already stays as it is. */
+  /** Calls all listeners; does nothing if it is aborted already. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
@@ -38,7 +38,7 @@ export class CallController implements CallSignal {
   }
 }
 
-/** Work that any of several signals ends. */
+/** Work that each of several signals can end. */
 export interface Scope {
   readonly signal: AbortSignal;
   /** Keeps the scope listening until the function it returns is called. */
@@ -49,8 +49,8 @@ export interface Scope {
 }
 
 /**
- * Joins signals into one. AbortSignal.any is not used: on Node 20 what it makes stays reachable from a long-lived
- * signal, and a process has one for life.
+ * Joins signals into one. AbortSignal.any is not used: on Node 20 its result stays reachable from a long-lived signal,
+ * such as that of the process.
  */
 export function openScope(...signals: (AbortSignal | undefined)[]): Scope {
   const controller = new AbortController();
@@ -88,7 +88,7 @@ export function openScope(...signals: (AbortSignal | undefined)[]): Scope {
   };
 }
 
-/** The promise, or the signal's reason as soon as it is aborted. */
+/** Resolves as the promise, or rejects with the signal's reason as soon as it is aborted. */
 export function untilAborted<T>(promise: Promise<T>, signal: CallSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => undefined);

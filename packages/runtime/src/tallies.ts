@@ -7,16 +7,16 @@ export interface TallyCount {
 
 /** One series of a histogram. */
 export interface TallyTimes {
-  /** `seconds` that something took. */
+  /** Adds a duration in seconds. */
   observe(seconds: number): void;
 }
 
-/** Returns the series of these labels, the same one each time: its user keeps it. */
+/** Returns the series of these labels, the same one each time; the caller keeps it. */
 export type TallySeries<L extends string, T> = (labels: Record<L, string>) => T;
 
 /**
- * Makes the series of a counter for the hot path: plain numbers, which go into the metric when it is rendered.
- * prom-client's own `inc` finds its series by its labels each time, which costs more than a microsecond.
+ * Creates the series of a counter for the hot path: plain numbers, copied into the metric when it is rendered.
+ * prom-client's `inc` looks its series up by labels each time, which costs more than a microsecond.
  */
 export function tallyCounts<L extends string>(counter: Counter<L>): TallySeries<L, TallyCount> {
   const series = createSeries((labels: Record<L, string>) => ({
@@ -36,9 +36,9 @@ export function tallyCounts<L extends string>(counter: Counter<L>): TallySeries<
 }
 
 /**
- * Makes the series of a histogram of seconds in the same way, written out as the three series that Prometheus knows it
- * by; `bounds` are the upper bounds of its buckets. prom-client's own finds a bucket by the decimal text of its bound.
- * The buckets have to be registered before the two others.
+ * Creates the series of a histogram of seconds in the same way, rendered as the three series of a Prometheus histogram;
+ * `bounds` are the upper bounds of its buckets. prom-client's histogram finds a bucket by the decimal text of its
+ * bound. The buckets must be registered before the two others.
  */
 export function tallyTimes<L extends string>(
   metrics: { buckets: Counter<L | 'le'>; sums: Counter<L>; counts: Counter<L> },
@@ -89,7 +89,7 @@ function createSeries<L extends string, T>(make: (labels: Record<L, string>) => 
   };
 }
 
-/** prom-client calls it before it reads the metric, and those that were registered after it. */
+/** Sets a function that prom-client calls before it reads this metric and those registered after it. */
 function onRender(metric: object, collect: () => void): void {
   Object.assign(metric, { collect });
 }

@@ -3,21 +3,21 @@ import type * as Api from '@opentelemetry/api';
 /** Attributes of a span: numbers, words and flags, never a key, never an address. */
 type SpanFacts = Readonly<Record<string, string | number | boolean>>;
 
-/** Something that takes time, as OpenTelemetry has it. */
+/** A span of OpenTelemetry. */
 export interface Span {
-  /** Begins a span inside of this one; `calls` is for requests to others. */
+  /** Begins a span inside this one; `calls` is for outgoing requests. */
   child(name: string, facts?: SpanFacts, kind?: 'inside' | 'calls'): Span;
   note(facts: SpanFacts): void;
-  /** It did not do what it was for, and why in a word. */
+  /** Marks the span as failed, with the reason in a word. */
   fail(why: string): void;
   end(): void;
-  /** The header `traceparent` for whom it asks (W3C Trace Context, 3.2). */
+  /** The header `traceparent` of outgoing requests (W3C Trace Context, 3.2). */
   readonly traceparent: string;
 }
 
 /** Begins spans. */
 export interface Tracing {
-  /** A request of somebody else, in their trace if they sent a `traceparent`. */
+  /** Begins the span of an incoming request, in the client's trace if it sent a `traceparent`. */
   request(name: string, options: { traceparent?: string | undefined; facts?: SpanFacts }): Span;
 }
 
@@ -25,8 +25,8 @@ export interface Tracing {
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
 /**
- * Traces, if somebody registered an OpenTelemetry SDK before the process began (`NODE_OPTIONS=--import …`); else
- * undefined, and nothing is spent on it. `@opentelemetry/api` is optional.
+ * Traces if an OpenTelemetry SDK was registered before the process began (`NODE_OPTIONS=--import …`); else undefined,
+ * at no cost. `@opentelemetry/api` is optional.
  */
 export async function openTracing(): Promise<Tracing | undefined> {
   let api: typeof Api;
