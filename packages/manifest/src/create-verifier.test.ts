@@ -11,7 +11,7 @@ const keys = new Map([[signer.keyId, publicKeyOf(signer.publicKey)]]);
 const log = makeLog(signer, 6);
 const lines = log.map(entryLine);
 
-/** Reads and checks lines; gives what is wrong, or null. */
+/** Parses and checks lines; returns the error, or null. */
 function check(given: readonly string[], trusted = keys): string | null {
   const verifier = createVerifier(trusted);
   try {
@@ -80,7 +80,7 @@ describe('a manifest', () => {
   it.each(Object.entries(changes))('does not pass with another %s', (field, value) => {
     const entry = { ...(log[3] as SealedEntry), [field]: value } as SealedEntry;
     expect(check(with_(3, entryLine(entry)))).toMatch(/\.$/);
-    // Nor where the forger computes the hash again: the signature is what he cannot make.
+    // Nor if the forger recomputes the hash, as the signature cannot be forged.
     if (field === 'hash' || field === 'signature') return;
     const { hash: _, signature, ...facts } = entry;
     const forged = { ...newSigner().seal(facts), signature };

@@ -14,7 +14,7 @@ it('makes no tables where there are none, says that the queue is away, and finds
   process.on('warning', note);
   const reader = createQueueReader({ databaseUrl: url, context: { ...context, clock }, timeoutMs: 60_000 });
   await expect(reader.look('ingest', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
-  // Looking again and again leaves nothing behind.
+  // Repeated looks leak nothing.
   for (let again = 0; again < 12; again++) {
     now += 2_000;
     await expect(reader.look('pack', 5)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' });

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
 });
 
-/** A database of its own, a way behind the queue, and queues on it. */
+/** A separate database with direct SQL access, and queues on it. */
 async function make(): Promise<{
   open: () => Promise<Queues>;
   sql: (text: string) => Promise<pg.QueryResult>;
@@ -41,7 +41,7 @@ test('a schema that is dropped while processes run is made again, and jobs run i
   const whole = (await sql(tables)).rows;
   for (const round of ['first', 'second']) {
     await until(() => sql('DROP SCHEMA IF EXISTS bullmq CASCADE'));
-    // As a plan does: what cannot be enqueued now is enqueued by the next one.
+    // As a plan does: a job that cannot be added now is added by the next plan.
     await until(() => planner.add('ingest', [ingest(round)]));
     await until(() => expect(ran).toContain(round));
     expect((await sql(tables)).rows).toEqual(whole);
@@ -57,7 +57,7 @@ test('every single table may go: the queue works on, and the first that is misse
   const whole = (await sql(tables)).rows as { relname: string }[];
   expect(whole.length).toBeGreaterThan(2);
   for (const relname of [...whole.map((row) => row.relname).filter((name) => name !== 'job'), 'job']) {
-    // Postgres may choose the drop as the victim where it meets the worker.
+    // Postgres may choose the drop as the deadlock victim if it meets the worker.
     await until(() => sql(`DROP TABLE IF EXISTS bullmq."${relname}" CASCADE`));
     await until(async () => {
       await planner.add('ingest', [ingest(`after-${relname}`)]);

@@ -14,7 +14,7 @@ it('a connection that is ended while the queue makes its tables is an error for 
   ];
   await Promise.all([admin.connect(), watch.connect()]);
   try {
-    // Whoever would make the schema waits for the one who is about to.
+    // A session that would create the schema waits for the one that is about to.
     await admin.query('BEGIN');
     await admin.query('CREATE SCHEMA bullmq');
     const opening = createQueues({ databaseUrl: database.url, context });

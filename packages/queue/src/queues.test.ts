@@ -7,9 +7,9 @@ import type { Job, JobRequest, QueueLook, Queues } from './queues.js';
 import { context, gate, ingest, killableWorker, lines, until } from './testing/fixtures.js';
 import { postgresServer, redisServer, type Server } from './testing/servers.js';
 
-/** Long enough that a machine which is busy with other things renews it in time. */
+/** Long enough to be renewed in time on a busy machine. */
 const LOCK_MS = 15_000;
-/** Where a test has to wait until a lock runs out. */
+/** For tests that must wait until a lock expires. */
 const SHORT_LOCK_MS = 1_500;
 
 const SERVERS: { name: string; present: boolean; start: () => Promise<Server> }[] = [
@@ -302,7 +302,7 @@ for (const { name, present, start } of SERVERS) {
       const runs = new Map<string, number>();
       let twice = 0;
       const slow = gate();
-      // An id is free again when its job is done: none may end before both have added all of them.
+      // An id is free again when its job is done: no job may end before both have added all of them.
       const added = gate();
       const handler = async (job: Job<'ingest'>): Promise<void> => {
         const count = (now.get(job.id) ?? 0) + 1;
@@ -318,7 +318,7 @@ for (const { name, present, start } of SERVERS) {
       const requests = Array.from({ length: 100 }, (_, index) => ingest(`job-${index}`, index));
       await Promise.all([queues.add('ingest', [ingest('slow'), ...requests]), other.add('ingest', requests)]);
       added.open();
-      // The slow job outlives its lock several times over: renewal is what keeps it ours.
+      // The slow job runs several times longer than its lock: only renewal keeps it.
       const begun = Date.now();
       await until(() => {
         expect(runs.size).toBe(101);
@@ -411,7 +411,7 @@ for (const { name, present, start } of SERVERS) {
       const taken: [string, number][] = [];
       await staying.work('ingest', async (job) => void taken.push([job.id, job.attempt]), { concurrency: 1 });
       await until(() => expect(taken).toHaveLength(3));
-      // Those that were given back come before what has a lesser priority, and this is their first try.
+      // Returned jobs come before jobs of lower priority, and this is their first try.
       expect(taken.slice(0, 2).sort()).toEqual([
         ['one', 1],
         ['two', 1],

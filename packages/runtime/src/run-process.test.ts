@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-// Starting a program may take long where many others do the same.
+// Starting a program may take long if many others start at once.
 let child: ChildProcess | undefined;
 afterEach(() => child?.kill('SIGKILL'));
 
-/** A process whose `start` is this code; it knows `settings`, `context`, `shutdown`, `notify` and `PackhouseError`. */
+/** A process whose `start` is this code, with `settings`, `context`, `shutdown`, `notify` and `PackhouseError`. */
 function run(start: string, options: { supervised?: boolean; env?: Record<string, string> } = {}) {
   const at = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
   const code = `
@@ -32,7 +32,7 @@ function run(start: string, options: { supervised?: boolean; env?: Record<string
   });
   const messages: unknown[] = [];
   started.on('message', (message) => messages.push(message));
-  // Not `close`: Node does not send it once the channel was disconnected from here.
+  // Not `close`: Node does not emit it after this side disconnected the channel.
   const ended = [
     once(started, 'exit'),
     once(started.stdout as object as EventEmitter, 'end'),

@@ -37,7 +37,7 @@ it('tells of a histogram what the library would, over several renderings', async
     library.observe({ n: 'x' }, value);
     await ours.render();
   }
-  // The library writes the bound first; the order of labels means nothing.
+  // The library writes the bound first; the order of labels has no meaning.
   const series = (text: string): string[] =>
     text
       .split('\n')

@@ -19,7 +19,7 @@ interface Seen {
   ended: boolean;
 }
 
-/** The least that OpenTelemetry takes for an SDK: it remembers what it was told. */
+/** A minimal OpenTelemetry SDK that records its calls. */
 function registerProvider(): Seen[] {
   const seen: Seen[] = [];
   let count = 0;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-/** The same bytes in other pieces. */
+/** The same bytes in other chunks. */
 async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   let position = 0;
   for (let index = 0; position < bytes.length; index += 1) {
@@ -44,7 +44,7 @@ it('reads what was written, however it is cut on the way', async () => {
         read.push([small!.readInt32BE(), bytes!, Number(large!.readBigInt64BE())]);
       }
       expect(read).toHaveLength(written.length);
-      // Buffer's own comparison: the deep one looks at every byte by name.
+      // Buffer's comparison: the deep one reads every byte as a property.
       expect(
         read.every(([small, bytes, large], row) => {
           const [expectedSmall, expectedBytes, expectedLarge] = written[row]!;
@@ -100,7 +100,7 @@ it('fails and does not hang when the server goes away in the middle of the rows'
   );
   expect(isPackhouseError(error, 'DATABASE_UNAVAILABLE')).toBe(true);
   expect(rows).toBeLessThan(5_000);
-  // Its connection is thrown away; the next one is whole.
+  // Its connection is discarded; the next one works.
   await connections.session(async ({ client }) => {
     expect((await client.query<{ one: number }>('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });

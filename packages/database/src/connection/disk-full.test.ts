@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 it('says that the disk is full, keeps what was there, and goes on when there is space', async (context) => {
-  // Only a server on this machine, and only root, can be given a disk of 40 MB.
+  // A disk of 40 MB needs a server on this machine, and root.
   const { rows } = await admin.query(
     "SELECT pg_backend_pid() AS pid, current_setting('data_directory') AS folder",
   );

@@ -102,7 +102,7 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
           else await expect(published).rejects.toMatchObject({ code: 'BUNDLE_OVERLAP' });
           if (free) for (const number of blocks) model.published.add(number);
         } else {
-          // A run may not cross a segment's border; the ranges lie across one on purpose.
+          // A run may not cross a segment's border; the ranges cross one on purpose.
           for (const [start, end] of [
             [at.start, Math.min(at.end, 1_023)],
             [Math.max(at.start, 1_024), at.end],

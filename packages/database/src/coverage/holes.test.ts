@@ -24,7 +24,7 @@ const ASKED = ['blocks', 'logs'] as const satisfies readonly Kind[];
 const numbersOf = ({ start, end }: BlockRange) =>
   Array.from({ length: end - start + 1 }, (_, i) => start + i);
 
-/** What a model knows of one kind, block by block. */
+/** The model's state of one kind, block by block. */
 class KindModel {
   published = new Set<number>();
   staged = new Set<number>();
@@ -45,7 +45,7 @@ interface World {
   hints: QueueHints;
 }
 
-/** The reason of one block, by the rules as people would say them; null: published. */
+/** The reason of one block, by the rules in their simplest form; null: published. */
 function reasonOf(world: World, kind: Kind, block: number): HoleReason | null {
   const model = world.kinds.get(kind) as KindModel;
   const wanted = (state: 'active' | 'paused' | 'cancelled') => model.wanted.get(state)?.has(block) ?? false;
@@ -103,7 +103,7 @@ const scene = fc.record({
 });
 type Scene = typeof scene extends fc.Arbitrary<infer S> ? S : never;
 
-/** Makes it so in the database and in the model. */
+/** Applies a change to the database and to the model. */
 async function play({ steps, head, full, halted, windows, packing }: Scene): Promise<World> {
   const { database } = open;
   const world: World = {
@@ -141,7 +141,7 @@ async function play({ steps, head, full, halted, windows, packing }: Scene): Pro
         ...{ network: 'main', number: one.range.start, end: one.range.end, kinds: one.kinds },
         ...{ cause: 'PROOF_FAILED', message: '', upstream: null, payloadDigest: null },
       });
-      // A row that is put over others takes their kinds over for its own blocks.
+      // A row put over others takes over their kinds for its blocks.
       const also = ASKED.filter((kind) =>
         blocks.some((number) => world.kinds.get(kind)?.quarantined.has(number)),
       );
@@ -189,7 +189,7 @@ function runsOf(
   return runs;
 }
 
-/** All pages, put together again where a hole was cut by a page's end. */
+/** All pages, with holes joined that the end of a page had cut. */
 async function allPages(range: BlockRange, limit: number, hints: QueueHints) {
   const found = new Map<Kind, (BlockRange & { reason: HoleReason | null; staged: boolean })[]>();
   for (let start: number | null = range.start; start !== null; ) {

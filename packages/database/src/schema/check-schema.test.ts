@@ -9,7 +9,7 @@ const older = new PackhouseError({
 });
 const newer = new PackhouseError({ code: 'DATABASE_NEWER', message: 'Newer.' });
 
-/** A context whose clock moves when it is slept on, and a database that answers so, one after the other. */
+/** A context whose clock advances in `sleep`, and a database that returns these results in turn. */
 function world(...answers: (Error | null)[]) {
   let now = 0;
   let asked = 0;

@@ -130,7 +130,7 @@ describe('a migration that needs a lock which a long transaction holds', () => {
     const waiting = `SELECT 1 FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'packhouse migrate' AND wait_event_type = 'Lock'`;
     await expect.poll(() => rows(waiting), { timeout: 120_000, interval: 10 }).toHaveLength(1);
-    // Stands in line behind the migration, and would until the transaction ends.
+    // Queued behind the migration, which would wait until the transaction ends.
     await rows('SELECT FROM packhouse.network');
     await expect.poll(() => stepsBack.length, { timeout: 120_000 }).toBeGreaterThan(0);
     await rows('SELECT FROM packhouse.network');
@@ -157,7 +157,7 @@ describe('a migration that needs a lock which a long transaction holds', () => {
 });
 
 it('loses nothing of what programs of the version before write while it runs', async () => {
-  // The first release's schema, and one that writes to it without a pause.
+  // The first release's schema, and a client that writes to it without a pause.
   const first = path.join(folder, 'first');
   await mkdir(first);
   await copyFile(path.join(folder, '0001_initial.sql'), path.join(first, '0001_initial.sql'));

@@ -73,7 +73,7 @@ it('waits for nobody: a segment that is being read is left for the next time', a
   await reader.query('BEGIN');
   await reader.query('SELECT count(*) FROM packhouse.fragment');
   expect(await open.main.staging.reclaim()).toEqual([]);
-  // Others go on: the parent is not locked, and a new segment can be made.
+  // Other sessions continue: the parent is not locked, and a new segment can be created.
   expect(await open.main.staging.stage(makeRun(SEGMENT_BLOCKS, SEGMENT_BLOCKS))).toEqual({ staged: true });
   await reader.query('COMMIT');
   await reader.end();

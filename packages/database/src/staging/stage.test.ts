@@ -210,7 +210,7 @@ it('refuses runs with gaps, across a border, or whose fragments do not cover the
 
 it('leaves nothing behind when the backend is killed in the middle (invariant 5)', async () => {
   await open.main.staging.stage(makeRun(100, 100));
-  // Whoever stages stops at the first COPY until this lock is released, which is the middle of its transaction.
+  // A stage call stops at the first COPY, in the middle of its transaction, until this lock is released.
   await open.sql(`CREATE FUNCTION packhouse.halt() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_advisory_xact_lock(77, 77); RETURN NEW; END $$`);
   await open.sql(`CREATE TRIGGER halt BEFORE INSERT ON packhouse.fragment_1_0

@@ -61,7 +61,7 @@ it('a key has so many and no more', async () => {
 
 it('a key has no more where they are made at once, by several processes', async () => {
   const other = open.another();
-  // Connections are made before, so that all begin together.
+  // Connections are opened first, so that all begin together.
   await Promise.all(Array.from({ length: 20 }, (_, n) => (n % 2 ? open.database : other).filters.count()));
   const makes = Array.from({ length: 40 }, (_, n) =>
     (n % 2 ? open.database : other).filters.create({

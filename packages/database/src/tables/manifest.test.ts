@@ -86,7 +86,7 @@ it('goes on behind whatever was appended meanwhile, with the times of the databa
   const [one, two] = [open.another(), open.another()];
   const before = (await open.main.manifest.tip('blocks'))?.sequence ?? -1;
   for (let round = 0; round < 5; round += 1) {
-    // The first remembers where the log ended; the second moves it on.
+    // The first process remembers the end of the log; the second appends to it.
     for (const database of [one, one, two]) {
       const { start, end } = fresh();
       await database.network('main').bundles.publish(makeBundle('blocks', start, end), sealing);

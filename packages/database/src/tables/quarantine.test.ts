@@ -31,7 +31,7 @@ it('tries again after 1, 2, 4 … minutes, and every day in the end', async () =
   }
   const expected = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_440, 1_440, 1_440];
   for (const [i, minutes] of expected.entries()) {
-    // Up to a tenth later, and what the question itself took.
+    // Up to a tenth later, plus the time of the query.
     expect(waits[i]).toBeGreaterThanOrEqual(minutes);
     expect(waits[i]).toBeLessThan(minutes * 1.1 + 1);
   }
