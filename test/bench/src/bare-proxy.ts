@@ -1,6 +1,6 @@
 /**
- * A program: `node bare-proxy.js <upstream>` passes requests on with nothing but node:http and undici, and knows no
- * keys, limits, methods or failures: what a proxy in Node can do at best. Prints its address.
+ * A program: `node bare-proxy.js <upstream>` passes requests on with only node:http and undici, without keys, limits,
+ * methods or failures: the best case of a proxy in Node. Prints its address.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -4,15 +4,15 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Scope } from './scope.js';
 
-/** How long a process may take to end by itself before it is killed, in milliseconds. */
+/** Time limit of a process to end before it is killed, in milliseconds. */
 const STOP_MS = 40_000;
 
-/** The path of something that was built, from the root of the project. */
+/** The absolute path of a built file, given from the root of the project. */
 function built(file: string): string {
   return fileURLToPath(new URL(`../../../${file}`, import.meta.url));
 }
 
-/** Starts a process that ends with the scope at the latest. Its stdout can be read; stderr is ours unless given. */
+/** Starts a process that ends with the scope at the latest. Its stdout is readable; stderr is inherited unless given. */
 export function startChild(
   scope: Scope,
   command: string,
@@ -25,7 +25,7 @@ export function startChild(
   return child;
 }
 
-/** Starts a built program of ours with this Node. */
+/** Starts a built program of Packhouse with this Node. */
 export function startNode(
   scope: Scope,
   file: string,
@@ -35,7 +35,7 @@ export function startNode(
   return startChild(scope, process.execPath, [built(file), ...args], options);
 }
 
-/** Asks a process to end, waits, and kills it where it does not. */
+/** Asks a process to end, waits, and kills it if it does not. */
 async function stopChild(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
@@ -45,7 +45,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
-/** The first line that a process prints. Throws where it ends before. */
+/** The first line that a process prints. Throws if it ends before. */
 export async function firstLine(child: ChildProcess, name: string): Promise<string> {
   if (child.stdout === null) throw new Error(`${name} was started without a stdout to read`);
   const lines = createInterface({ input: child.stdout });
@@ -57,7 +57,7 @@ export async function firstLine(child: ChildProcess, name: string): Promise<stri
   return Promise.race([line, ended]);
 }
 
-/** All that a process prints until it ends. Throws where its exit code is not 0. */
+/** The whole output of a process. Throws if its exit code is not 0. */
 export async function outputOf(child: ChildProcess, name: string): Promise<string> {
   let text = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {

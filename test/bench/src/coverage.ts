@@ -9,16 +9,16 @@ import { watchOthers } from './process-tree.js';
 import type { BenchOutcome } from './result.js';
 import { createScope } from './scope.js';
 
-/** A bundle is missing behind each so many: at ten million rows that is some 285,000 holes in every kind. */
+/** Bundles between two holes: at ten million rows that is some 285,000 holes in every kind. */
 const GAP_EVERY = 7;
 const PAGE = 500;
 const SAMPLES = 200;
 const P99_MS = 250;
 
-/** Nothing here outlives the run. */
+/** No durability: the data is discarded after the run. */
 const FAST_LOAD = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', shared_buffers: '1GB' };
 
-/** Pages of coverage anywhere in an index full of holes, one request after the other, none of them remembered. */
+/** Pages of coverage anywhere in an index full of holes, one request after another, none of them cached. */
 export async function benchCoverage(options: BenchOptions): Promise<BenchOutcome[]> {
   const { rows, say } = options;
   const scope = createScope();

@@ -23,7 +23,7 @@ const NAME = 'download of a published bundle';
 /**
  * Downloads of one published bundle through the gateway, against nginx serving the same file.
  *
- * nginx runs with one worker, because a gateway is one process; more of either are started for more cores.
+ * nginx runs with one worker, because a gateway is one process; more cores need more of either.
  */
 export async function benchDownloads(options: BenchOptions): Promise<BenchOutcome[]> {
   const program = await findProgram('nginx');

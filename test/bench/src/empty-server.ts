@@ -1,6 +1,6 @@
 /**
- * A program: a server of node:http with a route that does nothing, with the settings of the gateway's, and one that reads
- * the body of a JSON-RPC call and answers the same to all; prints its port.
+ * A program: a server of node:http with the gateway's settings. One route does nothing; another reads the body of a
+ * JSON-RPC call and returns the same answer to all. Prints its port.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -8,7 +8,7 @@ import { type Sample, samples } from './sample.js';
 import { createScope } from './scope.js';
 
 const SHARE_OF_FLOOR = 0.6;
-/** What evm-dump did on the same replayed mainnet blocks, with its root checks (from the design, another day). */
+/** The figures of evm-dump on the same replayed mainnet blocks, with its root checks (measured on another day). */
 const EVM_DUMP = { checked: 4.8, unchecked: 18 };
 /** Of an ingester. */
 const MEMORY_LIMIT_MB = 512;
@@ -130,7 +130,7 @@ function describeFloor({ parseMs, stringifyMs, deflateMs, proveMs }: Floor): str
   return `${named.join(', ')} ms of CPU a block`;
 }
 
-/** Machines change speed while one measures: the floor is taken before and after. */
+/** A machine's speed may change during a measurement, so the floor is measured before and after. */
 function meanFloor(a: Floor, b: Floor): Floor {
   const mean = (name: keyof Floor): number => (a[name] + b[name]) / 2;
   return {

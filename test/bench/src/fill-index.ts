@@ -3,7 +3,7 @@ import { encodeFragmentTable } from '@packhouse/bundle';
 import { KINDS } from '@packhouse/chain';
 import pg from 'pg';
 
-/** A range index that was filled. */
+/** A filled range index. */
 export interface FilledIndex {
   rows: number;
   /** Blocks 0 to this one are covered, of every kind. */
@@ -19,9 +19,9 @@ const BLOCKS_A_BUNDLE = 12;
 /**
  * Fills the range index of a network by one statement, straight into the table.
  *
- * Keys and triggers are taken off meanwhile. The exclusion constraint comes back as its index only, as large as
- * before: checking ten million rows one by one takes most of ten minutes, and nothing that is measured writes. What
- * the triggers keep is summed up by a statement of its own. With `gapEvery` one bundle is left out behind each so many.
+ * Keys and triggers are removed meanwhile. The exclusion constraint is restored as its index only, with the same size:
+ * checking ten million rows one by one takes most of ten minutes, and no measurement writes. A separate statement
+ * computes the totals of the triggers. With `gapEvery` one bundle is left out after each so many.
  */
 export async function fillIndex(
   url: string,
@@ -42,7 +42,7 @@ export async function fillIndex(
       `SELECT conname AS name, pg_get_indexdef(conindid) AS definition FROM pg_constraint
        WHERE conrelid = 'packhouse.bundle'::regclass AND contype IN ('p', 'x')`,
     );
-    // What is written to a table that was emptied in the same transaction needs no write-ahead log (wal_level minimal).
+    // Writes to a table that was emptied in the same transaction need no write-ahead log (wal_level minimal).
     await client.query("BEGIN; SET LOCAL maintenance_work_mem = '1GB'");
     await client.query('TRUNCATE packhouse.bundle');
     await client.query('ALTER TABLE packhouse.bundle DISABLE TRIGGER USER');
@@ -63,7 +63,7 @@ export async function fillIndex(
     await client.query(gapEvery === 0 ? INSERT_TOTALS : INSERT_GAPPED_TOTALS);
     await client.query(INSERT_RUNS);
     await client.query('COMMIT');
-    // As autovacuum would have done by now: lookups then read the primary key alone.
+    // As autovacuum does in time: lookups then read the primary key alone.
     await client.query('VACUUM (FREEZE, ANALYZE) packhouse.bundle, packhouse.published_run');
     const size = await client.query<{ bytes: string }>(
       `SELECT pg_total_relation_size('packhouse.bundle')::text AS bytes`,
@@ -115,7 +115,7 @@ const INSERT_RUNS = `
   INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
   SELECT network_id, kind, lower(run), upper(run) - 1 FROM packhouse.published, unnest(ranges) AS run`;
 
-/** The fragments of a bundle of modern blocks: one a block. It holds for every first block. */
+/** The fragments of a bundle of modern blocks: one per block, the same for every first block. */
 function sampleTable(): Buffer {
   return encodeFragmentTable(
     Array.from({ length: BLOCKS_A_BUNDLE }, (_, at) => ({

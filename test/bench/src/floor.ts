@@ -3,7 +3,7 @@ import { deflateRawSync } from 'node:zlib';
 import { createProver } from '@packhouse/chain';
 import type { RecordedBlock } from '@packhouse/replay-node';
 
-/** What a block costs in CPU when nothing but the unavoidable is done, in milliseconds. */
+/** The unavoidable CPU cost of a block, in milliseconds. */
 export interface Floor {
   parseMs: number;
   stringifyMs: number;
@@ -18,8 +18,8 @@ const POLICY = { header: 'recompute', senders: false, extraFields: 'keep' } as c
 /**
  * Measures parse, stringify, deflate (level 4, all five kinds) and proofs alone, in this process, on one core.
  *
- * `proveMs` holds the writing of canonical text too, which the budget counts under stringify: so the proofs' own
- * cost is taken as the difference, and never less than nothing.
+ * `proveMs` includes writing canonical text, which the budget counts under stringify. So the cost of the proofs is the
+ * difference, at least 0.
  */
 export async function measureFloor(blocks: readonly RecordedBlock[], rounds = 5): Promise<Floor> {
   const prover = await createProver(POLICY);

@@ -20,10 +20,10 @@ const SHARE_OF_NGINX = 0.5;
 const SHARE_OF_EMPTY = 0.8;
 const READERS = 1_000;
 const PAUSE_SECONDS = 10;
-/** ANSWER_MEMORY's default, and as much again for what is on its way and for the process itself. */
+/** ANSWER_MEMORY's default, and as much again for answers in transit and for the process itself. */
 const MEMORY_BOUND = 512 * 1_048_576;
 
-/** What is asked: each request differs from the others, so that nothing is shared or kept, but for the first. */
+/** The requests: each differs from the others, so that nothing is shared or cached, except for the first. */
 const CALLS = {
   eth_blockNumber: call('eth_blockNumber', '[]'),
   eth_getStorageAt: call('eth_getStorageAt', `["0x${'ab'.repeat(20)}","0x1{n}","latest"]`),
@@ -31,11 +31,11 @@ const CALLS = {
   'eth_getLogs of 2 MB': call('eth_getLogs', '[{"fromBlock":"0x1000{n}","toBlock":"0x1000{n}"}]'),
 } as const;
 const LARGE_BLOCK = call('eth_getBlockByNumber', '["0x2000{n}",true]');
-/** Answered from memory once each was asked for. */
+/** Answered from memory after the first request for each. */
 const FINAL_STORAGE = call('eth_getStorageAt', `["0x${'ab'.repeat(20)}","0x{n}","0xf"]`);
 /** Below this many numbers there is always one that is not in flight. */
 const NUMBERS = 10_000;
-/** Few enough that all are in memory after a moment. */
+/** Few enough that all are soon in memory. */
 const FINAL_NUMBERS = 200;
 
 type CallName = keyof typeof CALLS;
@@ -48,10 +48,10 @@ interface Sides {
 }
 
 /**
- * JSON-RPC through the gateway: what it adds to asking the node, against nginx as a plain reverse proxy.
+ * JSON-RPC through the gateway: the time it adds to asking the upstream, against nginx as a plain reverse proxy.
  *
- * The node's answers lie ready, so that it is never what is measured. nginx runs with one worker, because a gateway is
- * one process.
+ * The upstream's answers are prepared, so that its speed is not measured. nginx runs with one worker, because a
+ * gateway is one process.
  */
 export async function benchForwarding(options: BenchOptions): Promise<BenchOutcome[]> {
   const scope = createScope();

@@ -8,7 +8,7 @@ import type { Place } from './place.js';
 import { plainEnvironment } from './plain-environment.js';
 import type { Scope } from './scope.js';
 
-/** A gateway in a process of its own, as `packhouse gateway` runs it. */
+/** A gateway in a separate process, as `packhouse gateway` runs it. */
 interface GatewayProcess {
   /** No slash at the end. */
   url: string;

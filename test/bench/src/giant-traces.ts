@@ -7,7 +7,7 @@ import { createScope } from './scope.js';
 
 const MEGABYTES = 600;
 
-/** Memory while a node sends a 600 MB trace answer. */
+/** Memory while an upstream sends a 600 MB trace answer. */
 export async function benchGiantTraces(_: BenchOptions): Promise<BenchOutcome[]> {
   const scope = createScope();
   try {

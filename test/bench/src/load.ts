@@ -4,7 +4,7 @@ import { outputOf, startChild, startNode } from './child.js';
 import { findProgram } from './find-program.js';
 import type { Scope } from './scope.js';
 
-/** Requests that are sent as fast as they are answered, on so many connections. */
+/** Requests that are sent as fast as they are answered, on `connections` connections. */
 export interface LoadRequest {
   /** No slash at the end. */
   url: string;
@@ -18,7 +18,7 @@ export interface LoadRequest {
   seconds: number;
 }
 
-/** What came of it. */
+/** The result. */
 export interface LoadReport {
   requestsPerSecond: number;
   bytesPerSecond: number;
@@ -28,12 +28,12 @@ export interface LoadReport {
   errors: number;
 }
 
-/** The name of the generator that is used here. */
+/** The name of the load generator. */
 export async function loadGenerator(): Promise<'wrk' | 'an own generator'> {
   return (await findProgram('wrk')) === null ? 'an own generator' : 'wrk';
 }
 
-/** Puts load on a server from another process: with wrk where it is installed. */
+/** Puts load on a server from another process: with wrk if it is installed. */
 export async function load(scope: Scope, directory: string, request: LoadRequest): Promise<LoadReport> {
   const wrk = await findProgram('wrk');
   if (wrk === null) {
@@ -55,10 +55,10 @@ function reportOf(output: string): LoadReport {
   return JSON.parse(line) as LoadReport;
 }
 
-/** So many requests are made before the first is sent: making one costs wrk as much as sending it. */
+/** Number of requests built before the first is sent: building one costs wrk as much as sending it. */
 const PREPARED = 50_000;
 
-/** A script that sends requests made beforehand in random order, and reports as JSON. */
+/** A script that sends prepared requests in random order and reports as JSON. */
 export function luaScript({ paths, below, headers, body }: LoadRequest): string {
   const typed = body === undefined ? headers : { 'content-type': 'application/json', ...headers };
   const head = Object.entries(typed).map(
@@ -92,7 +92,7 @@ end
 `;
 }
 
-/** Lua reads what JSON writes, for texts without control characters. */
+/** Lua can read JSON strings without control characters. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

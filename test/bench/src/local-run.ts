@@ -9,7 +9,7 @@ import { processTree } from './process-tree.js';
 import type { Scope } from './scope.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
-/** What was seen of a run from outside. */
+/** Measurements of a run from outside. */
 export interface LocalRun {
   /** From the moment all processes were ready to the last index row. */
   seconds: number;
@@ -17,7 +17,7 @@ export interface LocalRun {
   steadySeconds: number;
   /** Bytes of all bundles. */
   bytes: number;
-  /** What each program used between ready and done, by its name; empty without /proc. */
+  /** Usage of each program between ready and done, by name; empty without /proc. */
   used: Record<string, { cpuSeconds: number; peakBytes: number }>;
 }
 
@@ -27,8 +27,8 @@ const SAMPLE_MS = 200;
 /**
  * Runs `packhouse local --once` over a range and measures it from outside.
  *
- * Postgres is the same embedded one, started here so that it can be asked when the first block was staged and the
- * last bundle published; `local` looks once a second only.
+ * Postgres is the same embedded one, started here to query when the first block was staged and the last bundle
+ * published; `local` polls only once a second.
  */
 export async function runLocal(
   scope: Scope,
@@ -93,7 +93,7 @@ async function lastPublishedAt(url: string): Promise<number> {
   }
 }
 
-/** Asks until a block is staged; the tables may not be there yet. */
+/** Polls until a block is staged; the tables may not exist yet. */
 function watchStaging(url: string): { firstAt(): number | undefined; end(): Promise<void> } {
   let firstAt: number | undefined;
   let ended = false;
@@ -134,11 +134,11 @@ function watchUses(): { begin(): void; end(): void; read(): LocalRun['used'] } {
     for (const { command, cpuSeconds, endedSeconds, peakBytes } of processTree(process.pid)) {
       const name = programOf(command);
       if (name === undefined) continue;
-      // Postgres works in children that come and go.
+      // Postgres works in short-lived child processes.
       now[name] = (now[name] ?? 0) + cpuSeconds + (name === 'postgres' ? endedSeconds : 0);
       peaks[name] = Math.max(peaks[name] ?? 0, peakBytes);
     }
-    // One that has just ended is not there any more.
+    // The process has just ended.
     for (const [name, seconds] of Object.entries(now)) spent[name] = Math.max(spent[name] ?? 0, seconds);
   };
   return {
@@ -163,7 +163,7 @@ function watchUses(): { begin(): void; end(): void; read(): LocalRun['used'] } {
   };
 }
 
-/** The name of one of our programs by its command line. */
+/** The name of a program of Packhouse by its command line. */
 function programOf(command: string): string | undefined {
   if (/\bpostgres\b/.test(command) && !command.includes('node ')) return 'postgres';
   if (/(replay-node\/dist\/main|bench\/dist\/tiny-node)\.js/.test(command)) return 'node';

@@ -100,7 +100,7 @@ for (const name of names) {
   try {
     outcomes.push(...((await BENCHMARKS[name]?.(options)) ?? []));
   } catch (error) {
-    // What it ran on was taken away: the end is near.
+    // Its servers were stopped: the benchmark is ending.
     if (stopping) await new Promise(() => undefined);
     say(`${name} failed: ${(error as Error).stack}`);
     outcomes.push({ name, failed: (error as Error).message });

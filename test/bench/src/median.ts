@@ -1,4 +1,4 @@
-/** The middle of some numbers, or the mean of the two in the middle. Throws where there is none. */
+/** The middle of some numbers, or the mean of the two in the middle. Throws if there is none. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];

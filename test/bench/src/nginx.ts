@@ -4,7 +4,7 @@ import { freePort } from '@packhouse/local';
 import { startChild } from './child.js';
 import type { Scope } from './scope.js';
 
-/** A folder that is served, or an address to which all is passed on, over connections that are kept. */
+/** A folder to serve, or an address to pass all requests to, over persistent connections. */
 type NginxTask = { root: string } | { upstream: string };
 
 /** Starts nginx on a free port, as packages configure it (sendfile, no log). */
@@ -54,7 +54,7 @@ ${upstream === undefined ? '' : `  upstream node { server ${upstream}; keepalive
 `;
 }
 
-/** Connections to what is behind are kept, which nginx does not do by itself. */
+/** Keeps connections to the proxied server open, which is not nginx's default. */
 const PASS_ON = 'proxy_pass http://node; proxy_http_version 1.1; proxy_set_header Connection "";';
 
 const ANSWER_MS = 10_000;

@@ -1,4 +1,4 @@
-/** What every benchmark is given. */
+/** The options of every benchmark. */
 export interface BenchOptions {
   /** Rows of the range index for the pointer lookups and for coverage. */
   rows: number;
@@ -6,6 +6,6 @@ export interface BenchOptions {
   blocks: number;
   /** Length of each measurement under load, in seconds. */
   seconds: number;
-  /** Says what is going on, to stderr. */
+  /** Reports progress to stderr. */
   say(line: string): void;
 }

@@ -26,9 +26,9 @@ const zip = promisify(gzip);
 /**
  * pack → published, from staged, against gunzip + gzip of the same bundles.
  *
- * One kind after the other, as one packer takes them, with the bundles that it puts side by side; the yardstick takes
- * one bundle after the other. Packing is everything from the first question to Postgres to the last index row with its
- * signed entry, the disk store's fsync and reading back included.
+ * One kind after another, as one packer takes them, with its concurrent bundles; the reference takes one bundle after
+ * another. Packing is everything from the first query of Postgres to the last index row with its signed entry,
+ * including the disk store's fsync and read-back.
  */
 export async function benchPack({ say }: BenchOptions): Promise<BenchOutcome[]> {
   const outcomes: BenchOutcome[] = [];
@@ -117,7 +117,7 @@ async function regzip(bundles: readonly Buffer[], level: number): Promise<number
   return performance.now() - startedAt;
 }
 
-/** Takes all bundles out of the index, so that what is staged can be packed once more. */
+/** Removes all bundles from the index, so that the staged blocks can be packed again. */
 async function unpublishAll(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -7,7 +7,7 @@ import { type Context, createLogger, createMetrics, systemClock } from '@packhou
 import type { Scope } from './scope.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
-/** A migrated Postgres of its own and a folder, both gone with the scope. */
+/** A separate migrated Postgres and a folder, both removed with the scope. */
 export interface Place {
   context: Context;
   directory: string;
@@ -17,7 +17,7 @@ export interface Place {
   signers: SignerSource;
 }
 
-/** Makes a place; `settings` are Postgres's, over those that `packhouse local` runs it with. */
+/** Creates a place; `settings` of Postgres override those of `packhouse local`. */
 export async function openPlace(
   scope: Scope,
   settings: Readonly<Record<string, string>> = {},

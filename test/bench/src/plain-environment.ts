@@ -1,7 +1,7 @@
-/** Set from outside, these would lead the processes that are measured to other servers. */
+/** Variables that would make the measured processes use other servers. */
 const OURS = ['DATABASE_URL', 'REDIS_URL', 'OBJECT_STORE', 'NETWORKS_FILE', 'PUBLIC_URL', 'HOST', 'PORT'];
 
-/** The environment for a process that is measured: this one's, without the settings of an installation. */
+/** The environment of a measured process: this one's, without the settings of an installation. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !OURS.includes(name)));
 }

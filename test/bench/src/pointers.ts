@@ -17,14 +17,14 @@ const ROUNDS = 5;
 const SHARE = 0.8;
 const P99_MS = 5;
 
-/** Nothing here outlives the run: durability of the load would only cost time. What is measured only reads. */
+/** No durability: the data is discarded after the run, and the measurements only read. */
 const FAST_LOAD = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', shared_buffers: '1GB' };
 
 interface Round {
   pointers: LoadReport;
-  /** A server of node:http with nothing but an empty route. */
+  /** A server of node:http with an empty route. */
   bare: LoadReport;
-  /** The gateway's own route that asks nothing of anything. */
+  /** The gateway's route that uses no store or upstream. */
   healthz: LoadReport;
 }
 
@@ -89,7 +89,7 @@ function describe(parts: {
   const middle = (of: (round: Round) => number): number => median(rounds.map(of));
   const value = middle(({ pointers }) => pointers.requestsPerSecond);
   const against = (name: string, which: 'bare' | 'healthz'): BenchResult => {
-    // The share of each round, so that a machine that changes speed does not decide.
+    // The share of each round, so that changes of the machine's speed cancel out.
     const share = middle((round) => round.pointers.requestsPerSecond / round[which].requestsPerSecond);
     return {
       name: 'pointer lookups',

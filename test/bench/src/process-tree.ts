@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
-/** What a process has used so far. */
+/** The usage of a process so far. */
 interface ProcessUse {
   pid: number;
   command: string;
-  /** CPU seconds of its own. */
+  /** CPU seconds of the process itself. */
   cpuSeconds: number;
-  /** CPU seconds of those of its children that have ended. */
+  /** CPU seconds of its ended children. */
   endedSeconds: number;
-  /** The most memory it ever had, in bytes (VmHWM). */
+  /** Peak memory in bytes (VmHWM). */
   peakBytes: number;
 }
 
-/** Linux counts CPU time in hundredths of a second for programs, whatever its own clock is. */
+/** Linux counts CPU time in hundredths of a second for programs, independent of its own clock. */
 const TICKS_A_SECOND = 100;
 
 /** The processes below `root` and itself, from /proc; empty on systems without it. */
