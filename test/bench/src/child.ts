@@ -12,7 +12,7 @@ function built(file: string): string {
   return fileURLToPath(new URL(`../../../${file}`, import.meta.url));
 }
 
-/** Starts a process that ends with the scope at the latest. Its stdout is readable; stderr is inherited unless given. */
+/** Starts a process that ends with the scope at the latest. Its stdout is readable; default stderr: inherited. */
 export function startChild(
   scope: Scope,
   command: string,

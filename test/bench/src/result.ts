@@ -7,7 +7,7 @@ export interface BenchResult {
   yardstick?: { name: string; value: number; unit: string };
   /** The budget, as a sentence. */
   target?: string;
-  /** Whether the budget was met; absent where there is none. */
+  /** Whether the budget was met; absent if there is none. */
   met?: boolean;
   /** What one has to know to read the figure. */
   note?: string;

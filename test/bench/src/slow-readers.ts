@@ -15,7 +15,7 @@ export interface SlowReaders {
   pauseSeconds: number;
 }
 
-/** What came of it. */
+/** The result of the measurement. */
 export interface SlowReport {
   /** Answers with 200, read to the end. */
   answered: number;

@@ -15,7 +15,7 @@ import { startLocal } from './start-local.js';
 import { makeWorkspace, type Workspace } from './workspace.js';
 
 const chainData = chainDataDirectory();
-/** Each audit is a process of its own. */
+/** Each audit is a separate process. */
 const TIME_MS = 300_000;
 
 /** What was told, but for how far it was meanwhile: that depends on the machine. */

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { GatewayReader } from './gateway-reader.js';
 
-/** What came of the downloads of one reader. */
+/** The result of the downloads of one reader. */
 interface DownloadLoop {
   /** Answers by status, and by reason where they are refusals: `200`, `410 reorganised`, … */
   counts: Record<string, number>;

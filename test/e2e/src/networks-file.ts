@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Workspace } from './workspace.js';
 
-/** Writes a networks file with the network `main` on this node, which cuts bundles of `maxBlocks`; gives its path. */
+/** Writes a networks file with the network `main` on this node, which cuts bundles of `maxBlocks`; returns its path. */
 export async function writeNetworksFile(
   workspace: Workspace,
   url: string,

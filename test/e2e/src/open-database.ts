@@ -16,7 +16,7 @@ export function openDatabase(connectionString: string): Database {
   });
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function sql<Row>(
   connectionString: string,
   text: string,

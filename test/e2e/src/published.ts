@@ -14,9 +14,9 @@ export function canonical(block: RecordedBlock, kind: Kind): unknown {
 }
 
 interface CheckPublished {
-  /** Blocks that could not be had: nothing may cover them. */
+  /** Unavailable blocks: nothing may cover them. */
   missing?: readonly number[];
-  /** The kinds in which they could not be had; default: all. */
+  /** The kinds in which they are unavailable; default: all. */
   missingKinds?: readonly Kind[];
   /** Reads an object; default: from the folder `objects` of the workspace. */
   read?: (objectKey: string) => Promise<Buffer>;
@@ -24,7 +24,7 @@ interface CheckPublished {
 
 /**
  * Checks the range index and the objects against what the honest node has: every block of every kind exactly once,
- * content equal in canonical form, sha256 of the bytes as the index says. Gives the keys of the objects.
+ * content equal in canonical form, sha256 of the bytes as the index says. Returns the keys of the objects.
  */
 export async function checkPublished(
   workspace: Pick<Workspace, 'databaseUrl' | 'directory'>,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** A gateway, ingester or packer that runs by itself, as an orchestrator would start it. */
 export interface ServiceProcess {
   child: ChildProcess;
-  /** What it wrote to its log. */
+  /** Its log. */
   log(): string;
   /** The port of its gateway or of its metrics, as soon as it is told. */
   port(what: 'listening' | 'metrics'): Promise<number>;

@@ -10,13 +10,13 @@ import { expectedRecord } from './make-chain.js';
 
 const PAGE = 1_000;
 
-/** What was found published. */
+/** The published data found. */
 export interface PublishedFigures {
   bundles: number;
   /** Blocks of all kinds together. */
   records: number;
   bytes: number;
-  /** What must not be, as sentences. */
+  /** Violations, as sentences. */
   violations: string[];
 }
 

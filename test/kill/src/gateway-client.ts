@@ -22,13 +22,13 @@ interface Pointed {
 export interface GatewayClient {
   /** Begins to read (or goes on elsewhere). */
   open(access: Access): void;
-  /** What no client may ever see, as sentences. */
+  /** Violations seen by the client, as sentences. */
   violations: string[];
   counts: { requests: number; failed: number; pointers: number; downloads: number };
   outages(): Outage[];
   /** Stops reading; resolves when the last answer is in. */
   stop(): Promise<void>;
-  /** Follows every link that was ever handed out. Gives how many there are. */
+  /** Follows every link that was ever handed out. Returns how many there are. */
   followAll(): Promise<number>;
 }
 
@@ -51,7 +51,7 @@ export function createGatewayClient(chain: ServedChain, seed: number): GatewayCl
   let reading: Promise<void> | undefined;
   let newest = chain.firstNumber;
 
-  /** Null where nobody answered, or the gateway could not. */
+  /** Null if nobody answered, or the gateway could not. */
   const ask = async (url: string): Promise<Response | null> => {
     counts.requests++;
     try {

@@ -29,7 +29,7 @@ interface KillSession {
   kill(planned: PlannedKill): Promise<MadeKill>;
   /** The newest `progress` event of the whole session. */
   published(): number;
-  /** Ends it as Ctrl-C does and gives the exit code. */
+  /** Ends it as Ctrl-C does and returns the exit code. */
   stop(): Promise<number | string>;
   /** Whatever may still run is killed. */
   destroy(): void;

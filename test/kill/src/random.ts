@@ -1,4 +1,4 @@
-/** A seeded source of chance: the same seed gives the same sequence everywhere. */
+/** A seeded random source: the same seed gives the same sequence everywhere. */
 interface Random {
   /** From 0 up to, and without, 1. */
   unit(): number;

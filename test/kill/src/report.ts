@@ -16,7 +16,7 @@ interface RoleFigures {
   longestOutageSeconds: number;
 }
 
-/** What a kill test found. */
+/** The result of a kill test. */
 export interface KillReport {
   seed: number;
   kills: number;
@@ -41,7 +41,7 @@ export interface KillReport {
   client: { requests: number; failed: number; pointers: number; downloads: number; links: number };
   longestOutageSeconds: number;
   seconds: { whole: number; underKills: number; toFinish: number };
-  /** What must not be, as sentences; empty where all is well. */
+  /** Violations, as sentences; empty if all is well. */
   violations: string[];
 }
 

@@ -13,7 +13,7 @@ import { type PlannedKill, planKills } from './plan-kills.js';
 import { processesAround } from './processes.js';
 import { type KillReport, reportOf } from './report.js';
 
-/** What is to be done. */
+/** The options of a run. */
 interface KillTestOptions {
   kills: number;
   seed: number;
@@ -45,7 +45,7 @@ const POLL_MS = 50;
 /**
  * Runs `packhouse local` on a replay node, kills random processes of it, lets it finish and checks everything.
  *
- * The report lists what must not be as `violations`; it throws only where the test itself cannot go on.
+ * The report lists what must not be as `violations`; it throws only if the test itself cannot continue.
  */
 export async function runKillTest(options: KillTestOptions): Promise<KillReport> {
   const { kills, seed, say = () => undefined } = options;

@@ -60,7 +60,7 @@ function long(length: number): Buffer {
   return bytes;
 }
 
-/** The first whole frame of a client, which masks its payload; null where it is not all there yet. */
+/** The first whole frame of a client, which masks its payload; null if it is not all there yet. */
 function readFrame(bytes: Buffer): { opcode: number; payload: Buffer; end: number } | null {
   if (bytes.length < 2) return null;
   const short = (bytes[1] as number) & 0x7f;

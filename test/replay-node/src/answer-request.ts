@@ -9,7 +9,7 @@ import { sendText } from './send-text.js';
 import type { ServedText } from './served-chain.js';
 import type { Statistics } from './statistics.js';
 
-/** What answering needs. */
+/** The context of an answer. */
 interface AnsweringParts {
   state: NodeState;
   faults: FaultScript;
@@ -30,13 +30,13 @@ export interface ObservedCall {
   block: number | undefined;
   /** The path of the address that was asked: tells clients apart that were given different ones. */
   path: string;
-  /** What goes wrong with its answer. */
+  /** The fault of its answer. */
   faults: readonly FaultKind[];
 }
 
 interface Prepared {
   text: ServedText;
-  /** What goes wrong with the HTTP answer as a whole. */
+  /** The fault of the whole HTTP answer. */
   transport: FaultRule[];
 }
 

@@ -1,6 +1,6 @@
 import type { ServedText } from './served-chain.js';
 
-/** What a call is answered with. */
+/** The answer to a call. */
 export type Answer = { result: ServedText } | { error: RpcFailure };
 
 /** A JSON-RPC error object. */

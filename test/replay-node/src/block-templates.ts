@@ -34,7 +34,7 @@ export class BlockTemplates {
     private readonly policy: SlotPolicy,
   ) {}
 
-  /** The template of one answer; undefined where it was not recorded. */
+  /** The template of one answer; undefined if it was not recorded. */
   get(part: AnswerPart): TextTemplate | undefined {
     if (!this.made.has(part)) this.made.set(part, this.make(part));
     return this.made.get(part);

@@ -16,7 +16,7 @@ import { recordedChain } from './recorded-chain.js';
 import type { ServedChain } from './served-chain.js';
 import { createStatistics, type NodeStatistics } from './statistics.js';
 
-/** What a replay node serves and how it behaves. */
+/** Data and behaviour of a replay node. */
 export interface ReplayNodeOptions {
   /** Recorded or generated blocks, or a chain made of them; absent: a node of another family, all answers recorded. */
   blocks?: readonly RecordedBlock[] | ServedChain;
@@ -38,7 +38,7 @@ export interface ReplayNodeOptions {
   head?: number;
   /** The finalized block, as a number or by its depth below the head; default: the head. */
   finalized?: number | { depth: number };
-  /** What the node offers; default: everything. */
+  /** Capabilities of the node; default: everything. */
   capabilities?: Partial<NodeCapabilities>;
   /** The most calls in a batch; default 1000, as geth. */
   batch?: { max: number };

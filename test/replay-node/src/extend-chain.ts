@@ -31,7 +31,7 @@ interface ExtendChainOptions {
   /** Seconds between blocks beyond the recording; default 12. */
   blockSeconds?: number;
   /**
-   * Gives every repeated transaction a signature and so a hash of its own; default false: hashes repeat. Costs some
+   * Gives every repeated transaction its own signature and so its own hash; default false: hashes repeat. Costs some
    * 30 ms of hashing for a block of 150 transactions, once, when it or a later block is first asked for.
    */
   varyTransactions?: boolean;
@@ -49,7 +49,7 @@ interface Repeated {
 /**
  * Extends a recording (contiguous blocks) to a chain of `length` blocks of which every proof holds.
  *
- * @throws PackhouseError RECORD_INVALID where a recorded header does not hash to its hash, USAGE for a bad length.
+ * @throws PackhouseError RECORD_INVALID if a recorded header does not hash to its hash, USAGE for a bad length.
  */
 export function extendChain(recording: readonly RecordedBlock[], options: ExtendChainOptions): ServedChain {
   const first = recording[0];

@@ -80,7 +80,7 @@ export interface FaultScript {
   /** Replaces the random faults; undefined ends them. */
   randomise(random: RandomFaults | undefined): void;
   clear(): void;
-  /** How often each kind of fault struck. */
+  /** Occurrences of each kind of fault. */
   hits(): Partial<Record<FaultKind, number>>;
   /** The faults that strike this call: of the scripted ones each that is due, else at most one by chance. */
   strike(target: FaultTarget): FaultRule[];

@@ -5,7 +5,7 @@ import type { ServedBlock, ServedChain } from './served-chain.js';
  * One chain out of several: from where each begins it takes over from those before it. A branch joined to its trunk
  * is the chain after a reorganisation.
  *
- * @throws PackhouseError USAGE where a chain does not link to the one before it.
+ * @throws PackhouseError USAGE if a chain does not link to the one before it.
  */
 export function joinChains(first: ServedChain, ...rest: readonly ServedChain[]): ServedChain {
   return rest.reduce(joinTwo, first);

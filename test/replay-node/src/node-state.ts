@@ -1,7 +1,7 @@
 import type { AnswerRecorder } from './recorded-answers.js';
 import type { ServedBlock, ServedChain, TransactionPlace } from './served-chain.js';
 
-/** What a replay node can do; all true unless said otherwise. */
+/** Capabilities of a replay node; all true unless said otherwise. */
 export interface NodeCapabilities {
   /** eth_getBlockReceipts. */
   receiptsByBlock: boolean;

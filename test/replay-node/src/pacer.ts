@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 
 /** The timers of a node: all end with it. */
 export interface Timers {
-  /** Resolves to false where the node was closed before the time was over. */
+  /** Resolves to false if the node was closed before the time was over. */
   sleep(ms: number): Promise<boolean>;
   close(): void;
 }
@@ -33,7 +33,7 @@ export function createTimers(): Timers {
 export interface Line {
   /** The most bytes to send at once. */
   readonly chunkBytes: number;
-  /** Waits until that many bytes may go; false where the node was closed meanwhile. */
+  /** Waits until that many bytes may go; false if the node was closed meanwhile. */
   take(bytes: number): Promise<boolean>;
 }
 

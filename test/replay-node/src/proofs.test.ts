@@ -23,7 +23,7 @@ beforeAll(async () => {
   prover = await createProver({ header: 'recompute', senders: false, extraFields: 'keep' });
 });
 
-/** Proves blocks and what links them, as the pipeline does; gives the proofs that every block passed. */
+/** Proves blocks and what links them, as the pipeline does; returns the proofs that every block passed. */
 function prove(chain: ServedChain, from: number, to: number): Proof[] {
   let passed = EVERY;
   let parent: ReturnType<Prover['proveBlock']> | undefined;

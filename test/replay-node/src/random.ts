@@ -1,4 +1,4 @@
-/** A seeded source of chance: the same seed gives the same sequence everywhere. */
+/** A seeded random source: the same seed gives the same sequence everywhere. */
 export interface Random {
   /** An integer from 0 to `below` - 1. */
   int(below: number): number;

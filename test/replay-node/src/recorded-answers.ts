@@ -10,7 +10,7 @@ export interface RecordedAnswer {
   error?: { code: number; message: string };
 }
 
-/** Gives the recorded answer to a call, if there is one: an exact one before one for all parameters. */
+/** Returns the recorded answer to a call, if there is one: an exact one before one for all parameters. */
 export type AnswerRecorder = (method: string, params: readonly unknown[]) => Answer | undefined;
 
 /** Makes the look-up. */
@@ -29,7 +29,7 @@ function callName(method: string, params: readonly unknown[]): string {
   return `${method} ${JSON.stringify(params)}`;
 }
 
-/** Reads a file of recorded answers, a JSON array. Throws USAGE where it is none. */
+/** Reads a file of recorded answers, a JSON array. Throws USAGE if it is none. */
 export async function loadAnswers(path: string): Promise<RecordedAnswer[]> {
   const parsed = JSON.parse(await readFile(path, 'utf8')) as unknown;
   const isAnswer = (one: unknown): boolean =>

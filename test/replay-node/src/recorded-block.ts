@@ -42,12 +42,12 @@ export interface RpcBlock extends RpcObject {
   transactions: RpcTransaction[];
 }
 
-/** What was recorded of one block: the results of the node's three big methods. */
+/** The recorded data of one block: the results of the node's three big methods. */
 export interface RecordedBlock {
   number: number;
   block: RpcBlock;
-  /** Absent where the node was not asked. */
+  /** Absent if the node was not asked. */
   receipts?: RpcReceipt[];
-  /** Absent where the node was not asked. */
+  /** Absent if the node was not asked. */
   traces?: RpcTrace[];
 }

@@ -1,4 +1,4 @@
-/** What RLP can encode: bytes, or a list of such. */
+/** Values that RLP can encode: bytes, or a list of such. */
 export type RlpItem = Uint8Array | readonly RlpItem[];
 
 /** Encodes bytes and nested lists by RLP (Yellow Paper, appendix B). */

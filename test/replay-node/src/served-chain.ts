@@ -32,7 +32,7 @@ export interface ServedBlock {
   /** Unix seconds. */
   readonly timestamp: number;
   readonly transactionCount: number;
-  /** The whole answer; undefined where this block was recorded without it. */
+  /** The whole answer; undefined if this block was recorded without it. */
   text(part: AnswerPart): ServedText | undefined;
   /** One item of the answer's array (a transaction, a receipt, a trace) as JSON text of its own. */
   item(part: AnswerPart, index: number): Buffer | undefined;
@@ -62,7 +62,7 @@ export function readText(text: ServedText): Buffer {
   return copy;
 }
 
-/** The parsed value of a block's answer: what a client would have got; undefined where there is none. */
+/** The parsed value of a block's answer: what a client would have got; undefined if there is none. */
 export function readValue(block: ServedBlock, part: AnswerPart): unknown {
   const text = block.text(part);
   return text === undefined ? undefined : JSON.parse(readText(text).toString());

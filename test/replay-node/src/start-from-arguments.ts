@@ -15,7 +15,7 @@ type ReplayArguments = { [name: string]: string | string[] | boolean | undefined
 /** A node that was started, and what it serves. */
 export interface StartedNode {
   node: ReplayNode;
-  /** Absent where it serves recorded answers and no blocks. */
+  /** Absent if it serves recorded answers and no blocks. */
   blocks?: { first: number; last: number };
 }
 

@@ -1,4 +1,4 @@
-/** What a node did since it started. */
+/** Counts of a node since its start. */
 export interface NodeStatistics {
   /** HTTP requests. */
   requests: number;

@@ -98,7 +98,7 @@ export class TextTemplate {
     };
   }
 
-  /** A copy of one item of the array, slots filled in; undefined where there is no such item. */
+  /** A copy of one item of the array, slots filled in; undefined if there is no such item. */
   renderItem(values: SlotValues, index: number): Buffer | undefined {
     const { base, slots, offsets, itemStarts, itemEnds } = this.layout(values);
     const start = itemStarts[index];

@@ -24,7 +24,7 @@ interface Kept {
   contentType: string;
   metadata: Record<string, string>;
   checksum: string | undefined;
-  /** Absent where a test put it here by hand: the server then says nothing of it. */
+  /** Absent if a test put it here by hand: the server then says nothing of it. */
   modifiedAt?: Date;
 }
 

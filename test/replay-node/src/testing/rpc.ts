@@ -6,7 +6,7 @@ export interface RpcResponse {
   error?: { code: number; message: string };
 }
 
-/** Posts JSON and gives the HTTP response. */
+/** Posts JSON and returns the HTTP response. */
 export function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(url, {
     method: 'POST',
@@ -15,13 +15,13 @@ export function post(url: string, body: unknown, headers: Record<string, string>
   });
 }
 
-/** Calls one method and gives the whole response object. */
+/** Calls one method and returns the whole response object. */
 export async function request(url: string, method: string, params: unknown[] = []): Promise<RpcResponse> {
   const response = await post(url, { jsonrpc: '2.0', id: 7, method, params });
   return (await response.json()) as RpcResponse;
 }
 
-/** Calls one method and gives its result. */
+/** Calls one method and returns its result. */
 export async function call<T = unknown>(url: string, method: string, params: unknown[] = []): Promise<T> {
   const { result, error } = await request(url, method, params);
   if (error !== undefined) throw new Error(`${method}: ${error.code} ${error.message}`);

@@ -17,7 +17,7 @@ export interface GrowingChain extends HonestChain {
   grow(count: number): void;
   /** Everything up to `lag` blocks behind the head is final; what was final stays it. */
   finalize(lag: number): void;
-  /** Replaces the newest blocks, never final ones, by as many and `extra` more. Gives how many were abandoned. */
+  /** Replaces the newest blocks, never final ones, by as many and `extra` more. Returns how many were abandoned. */
   reorganise(depth: number, extra: number): number;
   /** How many blocks a reorganisation may abandon now. */
   loose(): number;

@@ -2,7 +2,7 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import { ALL_ROWS, type Evidence } from './evidence.js';
 import { createFindings, type Verdict } from './verdict.js';
 
-/** A hole that may be there: blocks that truly cannot be had. */
+/** A hole that may be there: blocks that are truly unavailable. */
 interface ExcusedHole {
   kind: Kind;
   block: number;

@@ -6,7 +6,7 @@ const AT_ONCE = 8;
 
 /**
  * Invariant 6: every pointer that was handed out resolves to a file that holds its block as the chain has it, or is
- * 410 where a reorganisation took that block away.
+ * 410 if a reorganisation removed that block.
  */
 export async function pointersResolve(
   pointers: readonly HandedOut[],

@@ -2,14 +2,14 @@ import type { Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { HonestChain } from '../chain/honest-chain.js';
 
-/** What the invariants of data are checked with. */
+/** The data for checking invariants. */
 export interface Evidence {
   /** Past all faults. */
   database: Database;
   network: string;
   kinds: readonly Kind[];
   chain: HonestChain;
-  /** The object under a key of the range index; null where there is none. */
+  /** The object under a key of the range index; null if there is none. */
   readObject: (objectKey: string) => Promise<Buffer | null> | Buffer | null;
 }
 

@@ -1,8 +1,8 @@
-/** What came of checking one invariant. */
+/** The result of checking one invariant. */
 export interface Verdict {
   /** Its number in SPEC.md. */
   invariant: number;
-  /** What holds, in a few words. */
+  /** The invariant, in a few words. */
   title: string;
   /** How many things were looked at: none would prove nothing. */
   checked: number;

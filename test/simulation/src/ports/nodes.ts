@@ -18,7 +18,7 @@ export interface Nodes {
   restart(node: NodeName): Promise<void>;
   /** Ends all faults and lets all nodes have the whole chain. */
   calm(): void;
-  /** How often each fault struck, over all nodes. */
+  /** Occurrences of each fault, over all nodes. */
   struck(): Record<string, number>;
   /** How often each block was given whole, by hash. */
   given(): ReadonlyMap<string, number>;

@@ -10,7 +10,7 @@ export interface SimulatedPostgres {
   readonly port: number;
   /** Runs one statement past all proxies. */
   sql<Row>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Ends the connections of a share of those that go through a proxy, chosen by `draw`. Gives how many. */
+  /** Ends the connections of a share of those that go through a proxy, chosen by `draw`. Returns how many. */
   terminate(share: number, draw: () => number): Promise<number>;
   restart(how: 'fast' | 'immediate' | 'kill'): Promise<void>;
   /** Holds a lock that every writer needs, for so long. */

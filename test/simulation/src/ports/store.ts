@@ -7,7 +7,7 @@ const STORE_PREFIX = 'bundles';
 export interface SimulatedStore {
   /** Environment of a process that uses it; its name goes into what it calls itself. */
   env(process: string, secret: string): Record<string, string>;
-  /** The object of a key of the range index; null where there is none. */
+  /** The object of a key of the range index; null if there is none. */
   read(objectKey: string): Buffer | null;
   /** Every body that was ever written under a key, in order. */
   written(objectKey: string): readonly Buffer[];

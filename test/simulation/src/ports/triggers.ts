@@ -22,9 +22,9 @@ interface Trigger {
 /** Faults that wait for their moment. */
 export interface Triggers {
   arm(trigger: Trigger): void;
-  /** Tells of a message; gives what happens to it. */
+  /** Tells of a message; returns what happens to it. */
   hit(port: Port, process: string, method?: string): Effect[];
-  /** Forgets those that still wait; gives how many. */
+  /** Forgets those that still wait; returns how many. */
   disarm(): number;
 }
 

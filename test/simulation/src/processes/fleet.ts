@@ -20,7 +20,7 @@ export interface Fleet {
   pids(): ReadonlyMap<string, number>;
   /** Resolves when all are ready. */
   ready(): Promise<void>;
-  /** SIGKILL, at once; false where it does not run at the moment. */
+  /** SIGKILL, at once; false if it does not run at the moment. */
   kill(name: string): boolean;
   /** SIGSTOP, and SIGCONT after so many milliseconds. */
   pause(name: string, ms: number): void;

@@ -7,7 +7,7 @@ import { perform } from './perform.js';
 import type { SimulationOptions } from './settings.js';
 import { createWorld, type World } from './world.js';
 
-/** What came of a simulation. */
+/** The result of a simulation. */
 export interface SimulationResult {
   seed: number;
   steps: number;

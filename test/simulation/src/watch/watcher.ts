@@ -7,7 +7,7 @@ import type { HonestChain } from '../chain/honest-chain.js';
 /** A bundle as it was when it was first seen. */
 export interface Sighting {
   row: BundleRow;
-  /** Hex SHA-256 of the object at that moment; null where there was none. */
+  /** Hex SHA-256 of the object at that moment; null if there was none. */
   objectSha256: string | null;
   /** The newest final block of the honest chain at that moment. */
   finalized: number;
