@@ -71,18 +71,19 @@ beforeEach(async () => {
   };
   const rowsOf = (kind: Kind): BundleRow[] =>
     world.rows.filter((row) => row.kind === kind).sort((a, b) => a.start - b.start);
-  const database = {
-    bundles: { list: async (_: string, kind: Kind) => rowsOf(kind) },
-    coverage: async (_: string, kind: Kind) => ({
+  const ofNetwork = {
+    bundles: { list: async (kind: Kind) => rowsOf(kind) },
+    coverage: async (kind: Kind) => ({
       published: world.published ?? rowsOf(kind).map(({ start, end }) => ({ start, end })),
     }),
     quarantine: { list: async () => world.quarantined },
     staging: {
       blocks: async () => [{ number: 110, hash: world.stagedHash }],
-      fragments: async (_: string, kind: Kind) => [await fragmentFor(kind)],
-      bodies: async (_: string, kind: Kind) => [(await fragmentFor(kind)).body],
+      fragments: async (kind: Kind) => [await fragmentFor(kind)],
+      bodies: async (kind: Kind) => [(await fragmentFor(kind)).body],
     },
-  } as unknown as Evidence['database'];
+  };
+  const database = { network: () => ofNetwork } as unknown as Evidence['database'];
   evidence = {
     database,
     network: 'main',
