@@ -17,26 +17,26 @@ import { createUnrouted } from './routes/unrouted.js';
 /** The HTTP interface of one process. */
 export interface Gateway {
   readonly server: Server;
-  /** Resolves with the port as soon as connections are taken; port 0 takes any. Throws PORT_IN_USE, SETTINGS_INVALID. */
+  /** Resolves with the port once it listens; port 0 takes any free one. Throws PORT_IN_USE, SETTINGS_INVALID. */
   listen(port: number, host: string): Promise<number>;
   /**
-   * Serves these networks from now on. Requests under way end as they began; networks that are unchanged keep their
-   * nodes and what is known of them. Throws where they cannot be served together: then all stays as it is.
+   * Replaces the networks. Requests in progress finish on the networks they began with. Unchanged networks keep their
+   * upstreams and what is known of them. Throws if the networks cannot be served together; then nothing changes.
    */
   replaceNetworks(networks: readonly Network[]): Promise<void>;
   /**
-   * Refuses new requests, lets those under way end, and closes.
+   * Refuses new requests, waits for those in progress, and closes.
    *
-   * For `delayMs` (default 0) before that, all is answered as ever but /readyz, so that a load balancer notices and
-   * sends no more. What is still under way when `cut` is aborted is cut off.
+   * Before that, only /readyz changes for `delayMs` (default 0), so that a load balancer notices and sends no more
+   * requests. Aborting `cut` cuts off the requests still in progress.
    */
   close(how?: { delayMs?: number; cut?: AbortSignal }): Promise<void>;
 }
 
-/** How often filters that nobody polls any more are deleted, in milliseconds. */
+/** How often expired filters are deleted, in milliseconds. */
 const FILTER_SWEEP_MS = 60_000;
 
-/** Makes a gateway that does not listen yet. */
+/** Creates a gateway that does not listen yet. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { context } = options;
   const { parts, filters, close: closeParts } = createParts(options);
@@ -50,7 +50,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   let publicUrl = options.publicUrl;
 
   const build = (networks: readonly Network[]): Generation => {
-    // Behind its own address or none, a network is at the same path.
+    // The path of a network is the same with any public address.
     const served = serveNetworks(networks, options.publicUrl ?? 'http://localhost');
     if (publicUrl !== undefined) {
       for (const each of served) Object.assign(each, publicUrls(each.network, publicUrl));
@@ -120,7 +120,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Makes ids that are unique in a log: of this process, and counted. */
+/** Creates request ids that are unique in a log: a prefix for this process, and a counter. */
 function createRequestIds(): () => string {
   const run = randomBytes(4).toString('hex');
   let count = 0;

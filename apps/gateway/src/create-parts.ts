@@ -14,7 +14,7 @@ import type { GatewayParts } from './routes/gateway-parts.js';
 import { createAnswerMemory } from './rpc/answer-memory.js';
 import { createCallMetrics } from './rpc/call-metrics.js';
 
-/** Makes what all networks share: who may ask, what is remembered, and what finds pointers and files. */
+/** Creates the parts that all networks share: admission, caches, and the finders of pointers and files. */
 export function createParts(options: GatewayOptions): {
   parts: GatewayParts;
   filters: FilterStore;

@@ -10,7 +10,7 @@ import type { GatewayParts } from './routes/gateway-parts.js';
 import type { RoutedServices } from './routes/table.js';
 import { createSharedCalls } from './rpc/answer-call.js';
 
-/** What a network is served with, and what it knows of its upstreams by now. */
+/** The services of one network, with what they know of its upstreams. */
 export interface Services extends RoutedServices {
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function createServices(
   };
 }
 
-/** Removes the gauges of upstreams that are gone: they would say for ever what was last known. */
+/** Removes the gauges of upstreams that are gone; otherwise they would keep their last value for ever. */
 export function forgetUpstreams(context: Context, network: Network, others: readonly Network[]): void {
   const kept = others.filter(({ id }) => id === network.id).flatMap(({ upstreams }) => upstreams);
   for (const { name } of network.upstreams) {

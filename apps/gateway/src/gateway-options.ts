@@ -14,11 +14,11 @@ export interface GatewayOptions {
   database: Database;
   objectStore: ObjectStore;
   networks: readonly Network[];
-  /** Address under which people reach this server, no slash at the end; default: host and port of `listen`. */
+  /** Public address of this server, without a slash at the end; default: host and port of `listen`. */
   publicUrl?: string | undefined;
   /** Default: counted in this process. */
   rateLimiter?: RateLimiter;
-  /** For coverage, which cannot tell what is queued or being fetched without it; the gateway does not close it. */
+  /** For coverage, which needs it to tell what is queued or being fetched. The gateway does not close it. */
   queue?: QueueReader;
   /** Memory for the range index; 8 bytes a bundle. Default 128 MiB. */
   rangeCacheBytes?: number;
@@ -26,21 +26,21 @@ export interface GatewayOptions {
   fileCacheBytes?: number;
   /** Memory for results about final blocks. Default 64 MiB. */
   answerCacheBytes?: number;
-  /** Memory for answers that are held whole until they are sent; beyond it calls wait. Default 256 MiB. */
+  /** Memory for answers that are held whole until they are sent; calls wait if it is full. Default 256 MiB. */
   answerMemoryBytes?: number;
-  /** Where filters live; default: the database. */
+  /** The store of filters; default: the database. */
   filters?: FilterStore;
-  /** Results about final blocks that other gateways know; default: none. */
+  /** Results about final blocks, shared with other gateways; default: none. */
   sharedAnswers?: SharedAnswers;
-  /** Requests a second from one address to networks that want no key. Default 25. */
+  /** Requests a second from one address to networks that need no key. Default 25. */
   openRate?: number;
-  /** Whose word about a client's address is believed: how many proxies, or their addresses. Default: nobody's. */
+  /** The proxies trusted to name a client's address: how many, or their addresses. Default: none. */
   trustProxy?: number | string[] | undefined;
-  /** Whether the networks file is in force as it is, for /readyz; default: it is. */
+  /** Whether the current networks file is the one being served, for /readyz; default: it is. */
   networksFileOk?: () => boolean;
   /** How tokens of the core family are refreshed. */
   nft?: NftOptions | undefined;
-  /** What is logged of requests at level info. Default: all. */
+  /** The requests that are logged at level info. Default: all. */
   logRequests?: LoggedRequests;
   /** Connections beyond this many are refused. Default 10,000. */
   maxConnections?: number;

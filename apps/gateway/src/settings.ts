@@ -70,8 +70,8 @@ export const gatewaySettings = z.object({
 });
 
 /**
- * TRUST_PROXY: whose `X-Forwarded-For` is believed. A number of proxies in front of the gateway, or their addresses and
- * ranges; absent, the address of the connection is the client's.
+ * TRUST_PROXY: the proxies whose `X-Forwarded-For` is trusted, as their number or as their addresses and ranges.
+ * If absent, the client's address is that of the connection.
  */
 function trustProxySetting() {
   return z

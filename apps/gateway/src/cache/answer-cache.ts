@@ -2,20 +2,20 @@ import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 
-/** Results that can never change, by network, method and parameters. */
+/** Results that never change, by network, method and parameters. */
 export interface AnswerCache {
   get(name: string): Buffer | undefined;
-  /** Looks where all gateways share their results; absent if they share none. */
+  /** Looks in the results that all gateways share; absent if they share none. */
   far?(name: string): Promise<Buffer | undefined>;
-  /** Keeps a result; one that is larger than an eighth of the cache is not worth its place. */
+  /** Keeps a result, unless it is larger than an eighth of the cache. */
   set(name: string, result: Buffer): void;
   readonly bytes: number;
 }
 
-/** Bytes that an entry costs beside its result. */
+/** Bytes of an entry beside its result. */
 const OVERHEAD = 200;
 
-/** Makes an empty cache of so many bytes, in front of one that is shared with others if there is one. */
+/** Creates an empty cache of `maxBytes`, in front of the shared one if there is one. */
 export function createAnswerCache(maxBytes: number, shared?: SharedAnswers): AnswerCache {
   const results = new LRUCache<string, Buffer>({ maxSize: maxBytes });
   const keep = (name: string, result: Buffer): void => {
@@ -43,19 +43,19 @@ export function createAnswerCache(maxBytes: number, shared?: SharedAnswers): Ans
   return cache;
 }
 
-/** Results about final blocks that all gateways share, behind the memory of each. */
+/** Results about final blocks that all gateways share, behind the cache of each. */
 export interface SharedAnswers {
   /** Undefined if there is none or the store is away. Never rejects. */
   get(name: string): Promise<Buffer | undefined>;
-  /** Keeps a result that is not too large, if it can. */
+  /** Keeps a result if it is not too large and the store is there. */
   set(name: string, result: Buffer): void;
 }
 
-/** Larger results are not worth the way to Redis and back. */
+/** Larger results are not worth the round trip to Redis. */
 const MAX_SHARED_BYTES = 262_144;
 const TTL_MS = 3_600_000;
 
-/** Makes them on Redis; while that is away, everything is as if there were none. */
+/** Creates them on Redis; while Redis is away, there are none. */
 export function createSharedAnswers(redis: Redis): SharedAnswers {
   const keyOf = (name: string): string => `packhouse:answer:${hash('sha256', name, 'base64url')}`;
   return {

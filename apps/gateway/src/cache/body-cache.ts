@@ -7,28 +7,28 @@ export interface Body {
   readonly sha256: string;
 }
 
-/** Bytes that are held for a reader; `release` must be called once they are not needed any more. */
+/** Bytes held for a reader; `release` must be called once they are not needed any more. */
 export interface PinnedBody extends Body {
   release(): void;
 }
 
 /**
- * Files in memory, shared by all who read them at once.
+ * Files in memory, shared by concurrent readers.
  *
- * The bound is strict: a body that a reader still holds is never dropped and counts, and if nothing can be dropped to
- * make room, nothing is loaded. So slow readers cannot make memory grow.
+ * The bound is strict: a body that a reader holds counts and is never dropped. If nothing can be dropped to make room,
+ * nothing is loaded. So slow readers cannot make memory grow.
  */
 export interface BodyCache {
   /**
-   * The body under a key whose bytes never change, loaded by one call of `load` however many ask at once.
+   * The body under a key whose bytes never change, loaded by one call of `load` for all concurrent readers.
    * Null if `size` bytes cannot be held. Throws what `load` throws.
    */
   pin(key: string, size: number, load: () => Promise<Body>): Promise<PinnedBody | null>;
-  /** The body if it is here, without loading it. */
+  /** The body if it is in memory, without loading it. */
   peek(key: string): Buffer | undefined;
   /** Bytes held or promised. */
   readonly bytes: number;
-  /** The longest body that is ever held. */
+  /** Bytes of the longest body that is ever held. */
   readonly maxBodyBytes: number;
 }
 
@@ -39,7 +39,7 @@ interface Entry {
   pins: number;
 }
 
-/** Makes an empty cache of `maxBytes`; a single body may be `maxBodyBytes` long at most (default an eighth). */
+/** Creates an empty cache of `maxBytes`; a body has `maxBodyBytes` at most (default: an eighth). */
 export function createBodyCache(options: { maxBytes: number; maxBodyBytes?: number }): BodyCache {
   const { maxBytes, maxBodyBytes = maxBytes / 8 } = options;
   const pinned = new Map<string, Entry>();

@@ -1,32 +1,32 @@
 import { LRUCache } from 'lru-cache';
 
-/** A call that was read and checked before. */
+/** A call that was parsed and checked before. */
 export interface KnownCall<M> {
   readonly method: M;
   /** The id as it was sent now. */
   readonly id: string;
-  /** The result, which can never change. */
+  /** The result, which never changes. */
   readonly result: Buffer;
 }
 
 /**
- * Texts of requests whose answers are kept. A text that differs from one that was read before in nothing but its id
- * needs neither parsing nor checking: both cost more than finding its answer.
+ * Texts of requests whose answers are kept. A text that differs from an earlier one only in its id needs neither
+ * parsing nor checking, which cost more than finding its answer.
  */
 export interface KnownTexts<M> {
-  /** The call that a body makes; undefined: it has to be read. */
+  /** The call of a body; undefined: it must be parsed. */
   find(body: Buffer): KnownCall<M> | undefined;
-  /** Remembers a body that was read, checked and answered with the result kept under `name`; `id` as it was sent. */
+  /** Adds a body that was checked and answered with the result kept under `name`; `id` as it was sent. */
   note(body: Buffer, id: string | undefined, method: M, name: string): void;
 }
 
-/** Longer texts are read again: few come twice. */
+/** Longer texts are parsed every time: few are repeated. */
 const LONGEST_TEXT = 1_024;
 const OVERHEAD = 200;
-/** Room for some 20,000 texts. */
+/** Room for about 20,000 texts. */
 const MAX_BYTES = 8_388_608;
 
-/** Libraries write the id after the first brace or before the last one; there it is the request's own. */
+/** Libraries write the id after the first brace or before the last one; there it is certainly the request's id. */
 const FIRST = /^\{(?:"jsonrpc": ?"2\.0", ?)?"id": ?(0|[1-9]\d{0,14}),/;
 const LAST = /, ?"id": ?(0|[1-9]\d{0,14})(?:, ?"jsonrpc": ?"2\.0")?\}$/;
 const ID = '"id":';
@@ -34,7 +34,7 @@ const ANY_ID = /"id"\s*:/g;
 /** Printable ASCII without a backslash. */
 const PLAIN = /^[ -[\]-~]*$/;
 
-/** Makes an empty memory in front of the answers that `kept` finds by their names. */
+/** Creates an empty memory in front of the answers that `kept` finds by name. */
 export function createKnownTexts<M>(kept: (name: string) => Buffer | undefined): KnownTexts<M> {
   const texts = new LRUCache<string, { method: M; name: string }>({ maxSize: MAX_BYTES });
   return {
@@ -49,7 +49,7 @@ export function createKnownTexts<M>(kept: (name: string) => Buffer | undefined):
     note(body, id, method, name) {
       if (body.length > LONGEST_TEXT) return;
       const text = body.toString('latin1');
-      // With other characters or a second id, two texts alike may yet differ in what they say.
+      // With other characters or a second id, two equal texts may still mean different requests.
       if (!PLAIN.test(text) || (text.match(ANY_ID)?.length ?? 0) !== 1) return;
       const cut = cutId(text);
       if (cut === null || cut.id !== id) return;
@@ -58,12 +58,12 @@ export function createKnownTexts<M>(kept: (name: string) => Buffer | undefined):
   };
 }
 
-/** Most libraries begin with it. */
+/** The beginning that most libraries write. */
 const PREFIX = '{"jsonrpc":"2.0","id":';
 const [ZERO, NINE, COMMA] = [0x30, 0x39, 0x2c];
 const MAX_DIGITS = 15;
 
-/** The id and the text without it; null if the id stands elsewhere. */
+/** The id and the text without it; null if the id is elsewhere. */
 function cutId(text: string): { id: string; rest: string } | null {
   if (text.startsWith(PREFIX)) {
     let end = PREFIX.length;
@@ -72,7 +72,7 @@ function cutId(text: string): { id: string; rest: string } | null {
     const digits = end - PREFIX.length;
     const plain = digits === 1 || (digits <= MAX_DIGITS && text.charCodeAt(PREFIX.length) !== ZERO);
     if (digits === 0 || !plain || text.charCodeAt(end) !== COMMA) return null;
-    // Nothing else begins with a comma, so that the beginning need not be put before it.
+    // Nothing else begins with a comma, so the beginning need not be put before it.
     return { id: text.slice(PREFIX.length, end), rest: text.slice(end) };
   }
   const found = FIRST.exec(text) ?? LAST.exec(text);

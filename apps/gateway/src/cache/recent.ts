@@ -6,8 +6,8 @@ interface Entry {
 }
 
 /**
- * Makes a memory of recent answers: the same question within `ttlMs` milliseconds gets the same answer, also one that
- * is still under way. Failures are dropped at once; of more than `maxEntries` the oldest are.
+ * Creates a cache of recent answers: the same question within `ttlMs` milliseconds gets the same answer, even one still
+ * in progress. Failures are dropped at once, and the oldest entries beyond `maxEntries`.
  */
 export function createRecent(options: {
   /** Milliseconds. */

@@ -1,11 +1,11 @@
 import { CallController, type CallSignal } from '@packhouse/runtime';
 
-/** Asks once for all callers that ask the same at the same time. */
+/** Asks once for all concurrent callers of the same question. */
 export interface SingleFlight<A> {
   /**
-   * Rejects when `signal` is aborted, which says that the caller is gone: its client has the answer, or went away.
-   * `ask` gets a signal that is aborted when all its callers are gone, so what is held for an answer is held until the
-   * last one has taken it.
+   * Rejects when `signal` is aborted, which means that the caller is done: its client has the answer, or went away.
+   * `ask` gets a signal that is aborted when all its callers are done, so memory held for an answer is held until the
+   * last one has it.
    */
   join(name: string, signal: CallSignal, ask: (signal: CallSignal) => Promise<A>): Promise<A>;
 }
@@ -17,7 +17,7 @@ interface Flight<A> {
   taken: boolean;
 }
 
-/** `isForOne`: an answer that only one caller can use, such as a stream; every other caller then asks for itself. */
+/** `isForOne`: whether only one caller can use an answer, such as a stream; the other callers then ask again. */
 export function createSingleFlight<A>(isForOne?: (answer: A) => boolean): SingleFlight<A> {
   const flights = new Map<string, Flight<A>>();
 
@@ -40,7 +40,7 @@ export function createSingleFlight<A>(isForOne?: (answer: A) => boolean): Single
       const leave = (): void => {
         flight.callers -= 1;
         if (flight.callers === 0) {
-          // The next caller must not join what is being stopped.
+          // The next caller must not join a question that is being aborted.
           forget(name, flight);
           flight.stop.abort(signal.reason);
         }
@@ -61,7 +61,7 @@ export function createSingleFlight<A>(isForOne?: (answer: A) => boolean): Single
       if (isForOne?.(answer) !== true) return answer;
       if (flight.taken) return ask(signal);
       flight.taken = true;
-      // It ends with the one that took it, though others are counted as callers still.
+      // It ends with the caller that took it, though others are still counted.
       const stop = (): void => flight.stop.abort(signal.reason);
       if (signal.aborted) stop();
       else signal.addEventListener('abort', stop, { once: true });

@@ -9,26 +9,25 @@ import { Problem } from '../http/problem.js';
 import type { ServedFile } from './served-file.js';
 import { blockFile, type PublishedFacts, publishedFile } from './served-file.js';
 
-/** Rows of published bundles remembered, without their fragment tables: some 400 bytes each. */
+/** Most rows of published bundles kept, without their fragment tables: about 400 bytes each. */
 const MAX_FACTS = 20_000;
 
-/** How often superseded bundles are looked for; until then a download may return the bundle that was replaced. */
+/** How often superseded bundles are looked for, in milliseconds; until then a download may return the old bundle. */
 const LOOK_MS = 500;
 
-/** Times that a block is looked for: a reorganisation a look is already more than any chain has. */
+/** Look-ups of a block; a reorganisation during each of them is more than any chain has. */
 const LOOKS = 4;
 
-/** Finds the file of a name. */
 export interface FileFinder {
   /** Throws the problems `file-unknown` and `reorganised`, and what the database and the store throw. */
   find(network: string, kind: Kind, range: BlockRange): Promise<ServedFile>;
-  /** Ends looking for superseded bundles. */
+  /** Stops looking for superseded bundles. */
   close(): void;
 }
 
 /**
- * Makes the finder. A name resolves to a published bundle of exactly this range; `n-n` also to a staged block, and
- * to a block inside a published bundle, so that every link ever handed out keeps resolving after packing.
+ * Creates the finder. A name resolves to a published bundle of exactly this range; `n-n` also to a staged block and to
+ * a block inside a published bundle, so that every link keeps resolving after packing.
  */
 export function createFileFinder(parts: {
   database: Database;
@@ -41,7 +40,7 @@ export function createFileFinder(parts: {
   const published = (name: string, row: BundleRow, memory: LRUCache<string, PublishedFacts>): ServedFile => {
     const { objectKey, byteLength, sha256 } = row;
     const facts = { objectKey, byteLength, sha256 };
-    // Into the memory there was when the row was asked for: one that was let go since takes it along.
+    // Into the memory of the time of the query: if that was dropped since, the row is dropped with it.
     memory.set(name, facts);
     return publishedFile(facts, parts);
   };
@@ -115,7 +114,7 @@ export function createFileFinder(parts: {
         try {
           return await single(network, kind, start, name);
         } catch (error) {
-          // Packed and reclaimed, or replaced by a reorganisation, between the look-up and the read: once more finds it.
+          // Packed and reclaimed, or reorganised, between the look-up and the read: the next try finds it.
           if (!isPackhouseError(error, 'STAGE_CONFLICT') || tries === LOOKS) throw error;
         }
       }
@@ -150,8 +149,8 @@ export async function removedBlock(
 }
 
 /**
- * Calls `onChange` when a bundle was superseded since the last look. While the database is away, what is remembered stays
- * good enough.
+ * Calls `onChange` if a bundle was superseded since the last look-up. While the database is away, the rows kept in
+ * memory stay in use.
  */
 function watchSuperseded(countNow: () => Promise<number>, onChange: () => void): { close(): void } {
   let last: number | undefined;
@@ -164,7 +163,7 @@ function watchSuperseded(countNow: () => Promise<number>, onChange: () => void):
       if (count !== last) onChange();
       last = count;
     } catch {
-      // The next look tells.
+      // The next look-up will notice.
     } finally {
       looking = false;
     }

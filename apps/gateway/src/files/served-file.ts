@@ -21,20 +21,20 @@ export interface ServedFile {
   sha256: string;
   /** Bytes of gzip. */
   byteLength: number;
-  /** Whether the bytes are those of finalized, published data, so that they may be kept for ever. */
+  /** Whether the bytes are finalized, published data, which clients may cache for ever. */
   immutable: boolean;
-  /** The whole file in memory; null if it has to be streamed. */
+  /** The whole file in memory; null if it must be streamed. */
   body(): Promise<PinnedBody | null>;
-  /** A part of the file from the store. Resolves when the first bytes can be read. */
+  /** Reads a part of the file from the store. Resolves when the first bytes can be read. */
   stream(range: FileRange): Promise<Readable>;
-  /** Must be called once nobody reads the file any more, whether or not it was read. */
+  /** Must be called once the file is not needed any more, whether or not it was read. */
   release(): void;
 }
 
 /** The part of a bundle's row that serving it needs. */
 export type PublishedFacts = Pick<BundleRow, 'objectKey' | 'byteLength' | 'sha256'>;
 
-/** The file of a published bundle, checked against its row as it is read into memory. */
+/** The file of a published bundle, checked against its row while it is read into memory. */
 export function publishedFile(
   facts: PublishedFacts,
   parts: { objectStore: ObjectStore; bodies: BodyCache },
@@ -57,7 +57,7 @@ export function publishedFile(
           data: { objectKey },
         });
       });
-      // The client went away while the body was being read: nobody will release it any more.
+      // The client went away while the body was read, so nobody else will release it.
       if (released) pinned?.release();
       return pinned;
     },
@@ -81,9 +81,9 @@ interface BlockFileRequest {
 }
 
 /**
- * The file of one block, from the fragment that holds it: the fragment's own bytes in another frame, or, if other
- * blocks share the fragment, the block's record cut out and deflated again. Throws the problem `unavailable` if
- * slow readers hold all the memory there is for files.
+ * The file of one block, from the fragment that holds it: the bytes of the fragment in another frame, or, if the
+ * fragment has other blocks too, the block's record deflated again. Throws the problem `unavailable` if slow readers
+ * hold all the memory for files.
  */
 export async function blockFile(request: BlockFileRequest, bodies: BodyCache): Promise<ServedFile> {
   const { fragment, block } = request;
@@ -91,7 +91,7 @@ export async function blockFile(request: BlockFileRequest, bodies: BodyCache): P
     const bytes = await spliceBlock(fragment, await request.read(), block);
     return { bytes, sha256: hash('sha256', bytes, 'hex') };
   };
-  // The checksum is in the key: after a reorganisation the same number is another file.
+  // With the checksum, because after a reorganisation the same number is another file.
   const { startBlock, endBlock, crc32, rawLength, byteLength } = fragment;
   const key = `${request.folder}/${block}@${startBlock}-${endBlock}:${crc32}:${rawLength}:${byteLength}`;
   const size = memberSize([fragment]);

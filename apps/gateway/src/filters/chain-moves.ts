@@ -3,30 +3,30 @@ import { type BlockLink, linkAt } from '../rpc/ask-node.js';
 import type { RpcVisit } from '../rpc/method.js';
 import type { ToldBlock } from './filter-state.js';
 
-/** How the chain changed since a filter was polled. */
+/** The changes of the chain since a filter was polled. */
 export interface ChainMove {
-  /** Blocks that were reported and removed since, newest first. */
+  /** Reported blocks that were removed since, newest first. */
   undone: ToldBlock[];
   /** Blocks that are still there, ascending; the last is the parent of the first new one. */
   standing: ToldBlock[];
   /** New blocks, ascending, each the parent of the next. Never empty. */
   added: BlockLink[];
-  /** First new block; those from it to the first of `added` are final. */
+  /** Number of the first new block; blocks from it to the first of `added` are final. */
   from: number;
 }
 
-/** Blocks that one poll looks at one by one; the next poll looks at the rest. */
+/** Most blocks that one poll checks one by one; the next poll checks the rest. */
 const MAX_LINKS = 1_024;
-/** Questions of one poll that are under way at a time. */
+/** Concurrent questions of one poll. */
 export const CONCURRENCY = 8;
 
 /**
- * Compares the blocks that a filter reported with the chain, by hashes; blocks up to `final` are not looked at if none
- * was removed. Null: nothing new, the node that answers is behind, or the chain moved while it was looked at; the next
+ * Compares the reported blocks of a filter with the chain, by hashes; blocks up to `final` are not checked if none was
+ * removed. Null if nothing is new, the answering upstream is behind, or the chain changed during the check; the next
  * poll sees it.
  *
- * A branch is believed if it is longer than what was reported (or as long, if there is only one node) and no node is
- * known to be further: a node that is behind, or that was left on a dead branch, is no reorganisation.
+ * A branch is accepted if it is longer than the reported one (or as long, if there is only one upstream) and no
+ * upstream is known to be further. So an upstream that is behind, or on a dead branch, causes no reorganisation.
  */
 export async function chainMoves(
   visit: RpcVisit,
@@ -36,7 +36,7 @@ export async function chainMoves(
   const head = await linkAt(visit, 'latest');
   const cursor = told.at(-1) as ToldBlock;
   if (head === null || head.number < cursor.number || head.hash === cursor.hash) return null;
-  // Of two branches of one length, only a network's one node knows which counts.
+  // Which of two equally long branches counts is only certain if there is a single upstream.
   if (head.number === cursor.number && visit.at.forwarder.status().length > 1) return null;
   if (head.parentHash === cursor.hash) {
     return { undone: [], standing: [...told], added: [head], from: head.number };
@@ -61,13 +61,13 @@ export async function chainMoves(
     return null;
   const parent = first === from ? standing.at(-1) : undefined;
   if (parent !== undefined && added[0]?.parentHash !== parent.hash) return null;
-  // A node that has not replaced the block yet.
+  // This upstream has not replaced the block yet.
   const oldest = undone.at(-1);
   if (oldest !== undefined && added[0]?.hash === oldest.hash) return null;
   return { undone, standing, added, from };
 }
 
-/** Links of `from` to `to`, ascending; null if they are not there or not linked: the chain moves. */
+/** Links of `from` to `to`, ascending; null if one is missing or not linked, because the chain is changing. */
 async function linksOf(
   visit: RpcVisit,
   { from, to, head }: { from: number; to: number; head: number },

@@ -10,11 +10,11 @@ const filterKey = (id: Buffer): string => `${PREFIX}:${id.toString('hex')}`;
 const pendingKey = (network: string): string => `packhouse:pending:${network}`;
 const sequenceKey = (network: string): string => `packhouse:pending-sequence:${network}`;
 
-/** A filter lives five minutes without being polled: what is older was seen by all. */
+/** Filters expire after five minutes without a poll, so every filter has seen older entries. */
 const PENDING_TTL_MS = 600_000;
-/** Numbers are not begun again as long as a filter can know one. */
+/** Longer than any filter lives, so that numbering does not restart while a filter has a number. */
 const SEQUENCE_TTL_MS = 86_400_000;
-/** Waiting transactions of one network that are remembered. */
+/** Most pending transactions kept for one network. */
 const PENDING_RING = 100_000;
 
 /** Milliseconds since the epoch, on Redis's clock, which all gateways share. */
@@ -67,8 +67,8 @@ redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[3]) - 1)
 return 0`;
 
 /**
- * Makes the store of filters on Redis. While Redis is away it throws the problem `unavailable` (-32002): a filter that
- * cannot be reached is not said to be gone.
+ * Creates the store of filters on Redis. While Redis is away it throws the problem `unavailable` (-32002) instead of
+ * reporting that a filter does not exist.
  */
 export function createRedisFilterStore(redis: Redis): FilterStore {
   const run = (script: string, keys: string[], args: (string | number)[]): Promise<unknown> =>
@@ -100,7 +100,7 @@ export function createRedisFilterStore(redis: Redis): FilterStore {
       }
       return counts;
     },
-    // Filters end by themselves; this is the list of them.
+    // Filters expire by themselves; this removes them from the list.
     sweep: async () => void (await reach(redis.zremrangebyscore(ALL, '-inf', Date.now()))),
     addPending: async (network, hashes) => {
       if (hashes.length === 0) return;

@@ -3,26 +3,26 @@ import type { Forwarder } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
 import type { FilterStore } from './filter-state.js';
 
-/** Looks for transactions that wait to be mined, as long as somebody has a filter for them. */
+/** Watches pending transactions while there is a filter for them. */
 export interface PendingWatch {
-  /** Somebody wants to know: looking goes on for the life of a filter from now. */
+  /** Continues to watch for the life of a filter from now. */
   wanted(): void;
-  /** Resolves when the transactions that wait already were seen, so that a filter made now does not report them as new. */
+  /** Resolves when the current pending transactions are stored, so that a new filter does not report them as new. */
   caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
 
 const LOOK_EVERY_MS = 500;
 const WANTED_FOR_MS = 300_000;
-/** Another gateway looks: whether it still does is asked this often. */
+/** How often the lock is tried while another gateway watches. */
 const ASK_LOCK_EVERY_MS = 2_000;
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16_777_216;
 
 /**
- * Makes the watch of a network; it rests until it is wanted. One gateway at a time looks, under a lock, and what it
- * sees is numbered in the shared store. The pending block is read, which every node has,
- * rather than a filter on one node, which dies with it.
+ * Creates the watch of a network; it is idle until `wanted` is called. One gateway at a time watches, under a lock, and
+ * numbers the transactions in the shared store. It reads the pending block, which every node has; a filter on one node
+ * would end with that node.
  */
 export function createPendingWatch(parts: {
   network: string;
@@ -91,9 +91,9 @@ export function createPendingWatch(parts: {
   return {
     async caughtUp() {
       if (context.clock.now() - lookedAt < ASK_LOCK_EVERY_MS) return;
-      // If another gateway has the lock, it looks all the time.
+      // If another gateway has the lock, it is watching.
       const lock = await database.tryLock(`pending:${network}`);
-      // A node that cannot say what waits now may be able to later.
+      // A node that cannot answer now may be able to later.
       await (lock === null ? undefined : look())?.catch(() => undefined);
       await lock?.release();
     },

@@ -10,21 +10,21 @@ import { type FilterState, remembered, type ToldBlock } from './filter-state.js'
 type BlocksState = Extract<FilterState, { type: 'blocks' }>;
 type LogsState = Extract<FilterState, { type: 'logs' }>;
 
-/** The answer to a poll, and the state to store if no other poll was first. */
+/** The answer to a poll, and the state to store unless another poll wrote first. */
 export interface Polled<S extends FilterState = FilterState> {
   /** JSON texts. */
   changes: string[];
   state: S;
 }
 
-/** The newest blocks are asked for by hash: a node without one says so instead of leaving its logs out. */
+/** The newest blocks are asked for by hash: an upstream without one fails instead of omitting its logs. */
 const BY_HASH = 8;
-/** So are those that no node is known to have yet; if they are more, a later poll asks. */
+/** So are blocks that no upstream is known to have yet, up to this many; a later poll asks for the rest. */
 const MOST_BY_HASH = 64;
 
 /** Polls a block filter: new hashes only. */
 export async function pollBlocks(visit: RpcVisit, state: BlocksState): Promise<Polled<BlocksState>> {
-  // Each block is reported, final or not.
+  // Every block is reported, final ones too.
   const move = await chainMoves(visit, state.told, -1);
   if (move === null) return { changes: [], state };
   const told = [...move.standing, ...move.added.map(({ number, hash }) => ({ number, hash }))];
@@ -66,7 +66,7 @@ function finalOf(visit: RpcVisit): number {
   return visit.at.forwarder.finalized() ?? -1;
 }
 
-/** The new blocks as far as one answer may hold their logs; the next poll sees the rest. Throws other errors. */
+/** The new blocks whose logs fit into one answer; the next poll sees the rest. Throws other errors. */
 async function shortened(visit: RpcVisit, move: ChainMove, error: unknown): Promise<ChainMove> {
   const tooMany = error instanceof Problem && error.reason === 'too-many-logs';
   const range = tooMany ? (error.members.suggestedRange as { toBlock: string } | undefined) : undefined;
@@ -74,15 +74,15 @@ async function shortened(visit: RpcVisit, move: ChainMove, error: unknown): Prom
   const last = Number(range.toBlock);
   const added = move.added.filter(({ number }) => number <= last);
   if (added.length > 0) return { ...move, added };
-  // It ends among blocks that are final, which were not looked at.
+  // It ends among final blocks, which were not checked.
   const link = await linkAt(visit, last);
   if (link === null) throw error;
   return { ...move, added: [link] };
 }
 
 /**
- * The logs of the new blocks by block, ascending. Null if they are not of the blocks that were looked at, or a node may
- * have had fewer blocks than it was asked for.
+ * The logs of the new blocks by block, ascending. Null if they are of other blocks than those checked, or if an
+ * upstream may not have had all blocks.
  */
 async function newLogs(
   visit: RpcVisit,
@@ -137,13 +137,13 @@ function noneWhereSaid(error: unknown): string[] {
   throw error;
 }
 
-/** The logs that were reported of a block that was removed. */
+/** The reported logs of a removed block. */
 async function logsOfUndone(
   visit: RpcVisit,
   { match }: { match: object },
   block: ToldBlock,
 ): Promise<string[]> {
-  // If they were too many to remember, a node that still has the block knows them; if none has, nobody does.
+  // If they were too many to keep, only an upstream that still has the block knows them.
   const logs = block.logs ?? (await logsOfBlock(visit, match, block).catch(noneWhereSaid));
   return logs.map((text) => JSON.stringify({ ...(JSON.parse(text) as object), removed: true }));
 }

@@ -2,7 +2,7 @@ import { Problem } from './problem.js';
 
 const DECIMAL = /^(?:0|[1-9]\d{0,15})$/;
 
-/** Reads a block number out of a path; throws the problem `block-number-invalid` for anything but a plain decimal integer. */
+/** Reads a block number from a path. Throws the problem `block-number-invalid` unless it is a plain decimal integer. */
 export function blockNumber(text: string): number {
   const number = DECIMAL.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(number)) return number;

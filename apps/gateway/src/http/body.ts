@@ -5,7 +5,7 @@ const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 /**
  * Reads the JSON body of a request, of `limit` bytes at most; undefined if there is none. Fails with the problems
- * `media-type-unsupported` and `body-too-large`. Calls neither function if the client breaks off.
+ * `media-type-unsupported` and `body-too-large`. Calls neither function if the client disconnects.
  */
 export function readBody(
   request: IncomingMessage,
@@ -46,14 +46,14 @@ export function readBody(
   });
 }
 
-/** Of a body that is refused already. */
+/** Marks a body that was refused as too large. */
 const TOO_MUCH: Buffer[] = [];
 
 function tooLarge(limit: number): Problem {
   return new Problem('body-too-large', {
     detail: `A body has ${limit} bytes at most.`,
     members: { limit },
-    // The client may go on sending.
+    // The client may still be sending.
     headers: { connection: 'close' },
   });
 }

@@ -8,7 +8,7 @@ export const ADDRESS_RANGES: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** Addresses and ranges like `10.0.0.0/8`; what is no address is in none. */
+/** A list of addresses and ranges like `10.0.0.0/8`; a text that is not an address is never in it. */
 export function createAddressList(entries: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const entry of entries) {
@@ -17,7 +17,7 @@ export function createAddressList(entries: readonly string[]): (address: string)
     const family = familyOf(address);
     if (family === undefined) continue;
     if (bits === undefined) list.addAddress(address, family);
-    // The bits of an IPv4 address that is written as IPv6 come behind 96 others.
+    // In an IPv4 address written as IPv6, the 32 bits follow 96 others.
     else list.addSubnet(address, Number(bits) - (family === 'ipv4' && text.includes(':') ? 96 : 0), family);
   }
   return (text) => {
@@ -28,8 +28,9 @@ export function createAddressList(entries: readonly string[]): (address: string)
 }
 
 /**
- * Returns what reads a client's address: that of the connection, or what trusted proxies say in X-Forwarded-For, from
- * the nearest to the first that is not trusted. `trusted` is how many proxies there are, or their addresses.
+ * Returns a function that reads a client's address: that of the connection, or, behind trusted proxies, the first
+ * address in X-Forwarded-For, counted from the nearest, that is not trusted. `trusted`: how many proxies there are,
+ * or their addresses.
  */
 export function createClientAddress(
   trusted: number | readonly string[] | undefined,
@@ -55,10 +56,10 @@ export function createClientAddress(
   };
 }
 
-/** Groups of an IPv6 address that a provider gives to one customer at least (RFC 6177): 64 bits. */
+/** Groups of the IPv6 prefix that a provider assigns to one customer at least (RFC 6177): 64 bits. */
 const OWN_GROUPS = 4;
 
-/** What is counted as one client: an IPv4 address, also if it is written as IPv6; of IPv6 the first 64 bits. */
+/** The addresses counted as one client: an IPv4 address, even if written as IPv6, or the first 64 bits of IPv6. */
 export function addressBlock(text: string): string {
   const address = plainAddress(text);
   if (isIP(address) !== 6) return address;
@@ -73,7 +74,7 @@ export function addressBlock(text: string): string {
     .join(':');
 }
 
-/** A socket that listens on all addresses tells those of IPv4 as `::ffff:1.2.3.4`, and links with their zone. */
+/** A socket that listens on all addresses reports IPv4 as `::ffff:1.2.3.4`, and link-local ones with their zone. */
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
 }

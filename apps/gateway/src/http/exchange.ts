@@ -4,67 +4,67 @@ import type { KeyRow } from '@packhouse/database';
 import type { Span } from '@packhouse/runtime';
 import type { ProblemReason } from './problem.js';
 
-/** What one request called over JSON-RPC, for the log. */
+/** The JSON-RPC calls of one request, for the log. */
 export interface CallNotes {
-  /** Calls in it; more than one, or none, only in a batch. */
+  /** Number of calls; other than one only in a batch. */
   count: number;
-  /** Names out of the table of methods, each once, ten at most. */
+  /** Names from the table of methods, each once, ten at most. */
   readonly methods: string[];
   /** Names of the upstreams that answered. */
   readonly upstreams: string[];
-  /** JSON-RPC codes of what failed, each once. */
+  /** JSON-RPC codes of the calls that failed, each once. */
   readonly codes: string[];
 }
 
-/** Notes of calls that are about to be made. */
+/** Empty notes for calls that are about to begin. */
 export function beginCalls(): CallNotes {
   return { count: 0, methods: [], upstreams: [], codes: [] };
 }
 
-/** Adds a name to a short list, once: making three sets costs more than all else that a call is noted with. */
+/** Adds a name to a short list once. Lists, because creating three sets costs more than all other notes of a call. */
 export function noteOnce(names: string[] | undefined, name: string): void {
   if (names !== undefined && !names.includes(name)) names.push(name);
 }
 
-/** What all exchanges of a gateway share. */
+/** The parts that all exchanges of a gateway share. */
 export interface ExchangeParts {
   nextId(): string;
   /** The client's address, as far as the proxies before the gateway are trusted. */
   addressOf(request: IncomingMessage): string;
 }
 
-/** Answers up to this size are sent as one text with their head: one write, and no buffer of its own. */
+/** Answers up to this size are sent as one text with their head: one write, and no extra buffer. */
 const ONE_WRITE = 16_384;
 
-/** One request with its answer, and what the log and the metrics say of it: never the address, never the key. */
+/** One request with its answer and its facts for the log and the metrics: never the address, never the key. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly startedAt = performance.now();
-  /** Decoded parts of the path, by their names in the route. */
+  /** Decoded parts of the path by their names in the route. */
   params: Readonly<Record<string, string | undefined>> = {};
-  /** A parameter that is given several times is a list. */
+  /** A repeated parameter is a list. */
   query: Readonly<Record<string, unknown>> = {};
-  /** Absent when there was none, or before it was read. */
+  /** Absent if there is none, or before it is read. */
   body: Buffer | undefined;
-  /** Who asks, once that is known; absent where no key is needed. */
+  /** The caller, once known; absent if no key is needed. */
   key: KeyRow | undefined;
-  /** The caller is known, and the request was not counted yet. */
+  /** The caller is known, and the request is not counted yet. */
   uncounted = false;
 
-  /** Name of the route; empty where there is none. */
+  /** Name of the route; empty if there is none. */
   route = '';
-  /** A network of the networks file; empty where there is none. */
+  /** A network of the networks file; empty if there is none. */
   network = '';
-  /** One of the kinds; empty where there is none. */
+  /** One of the kinds; empty if there is none. */
   kind = '';
-  /** Public prefix of a key that exists; empty where there is none. */
+  /** Public prefix of a key that exists; empty if there is none. */
   prefix = '';
-  /** Length of the body that was promised, or of what was streamed. */
+  /** Length of the body as announced, or as streamed so far. */
   bytes = 0;
   /** Why it was refused; empty if it was not. */
   refusal: ProblemReason | '' = '';
-  /** Absent on all routes but JSON-RPC. */
+  /** Present only on the JSON-RPC route. */
   calls: CallNotes | undefined;
   /** Absent unless requests are traced. */
   span: Span | undefined;
@@ -72,7 +72,7 @@ export class Exchange {
   readonly #parts: ExchangeParts;
   #id: string | undefined;
   #status = 200;
-  /** Name, value, name, value, … with names in lower case. */
+  /** Name, value, name, value, …; names in lower case. */
   #headers: string[] = [];
   #forPages = false;
 
@@ -82,7 +82,7 @@ export class Exchange {
     this.#parts = parts;
   }
 
-  /** The request's id, made when it is first asked for. */
+  /** The request's id, created on first use. */
   get id(): string {
     this.#id ??= this.#parts.nextId();
     return this.#id;
@@ -93,7 +93,7 @@ export class Exchange {
     return this.#parts.addressOf(this.request);
   }
 
-  /** The page that asks, if it is a browser. */
+  /** The origin of the page that asks, if the client is a browser. */
   get origin(): string | undefined {
     return this.request.headers.origin;
   }
@@ -132,15 +132,15 @@ export class Exchange {
   }
 
   /**
-   * Lets pages of all origins read the answer: the key is in the address or in a header that the page has to know, and
-   * no cookies are looked at. A key with origins of its own narrows it down (`allowOrigin`).
+   * Lets pages of all origins read the answer: the page must know the key, which is in the address or in a header, and
+   * cookies are never used. A key restricted to some origins narrows it down (`allowOrigin`).
    */
   openToPages(): void {
     this.#forPages = true;
     this.header('access-control-allow-origin', '*').header('access-control-expose-headers', '*');
   }
 
-  /** Tells a browser which origin may read the answer; null: none. */
+  /** Sets the origin that may read the answer in a browser; null: none. */
   allowOrigin(origin: string | null): void {
     if (!this.#forPages) return;
     this.header('vary', 'Origin');
@@ -156,7 +156,7 @@ export class Exchange {
     const length = Buffer.byteLength(text);
     this.header('content-type', contentType);
     this.#begin(length);
-    // Latin1 is written byte for byte, together with the head.
+    // Latin1 text is written byte for byte, together with the head.
     this.response.end(text, length === text.length ? 'latin1' : 'utf8');
   }
 
@@ -174,7 +174,7 @@ export class Exchange {
     else this.response.end(body);
   }
 
-  /** Sends bytes between two texts of latin1 without joining them. */
+  /** Sends bytes between two latin1 texts without joining them. */
   sendParts(before: string, pieces: readonly Buffer[], after: string): void {
     const { response } = this;
     let length = before.length + after.length;
@@ -193,13 +193,13 @@ export class Exchange {
     response.uncork();
   }
 
-  /** Sends what is read; if it breaks off in the middle, the connection ends, which tells the client. */
+  /** Streams a body. If it fails midway the connection is closed, so that the client notices. */
   sendStream(body: Readable): void {
     const { response } = this;
     const length = this.#find('content-length');
     if (length !== -1) this.bytes = Number(this.#headers[length + 1]);
     response.writeHead(this.#status, this.#headers);
-    // A pipeline listens more than ten times.
+    // A pipeline adds more than ten listeners.
     response.setMaxListeners(0);
     pipeline(body, response, () => undefined);
   }

@@ -6,7 +6,7 @@ export function entityTag(sha256: string): string {
   return `"${sha256}"`;
 }
 
-/** Whether If-None-Match names the tag (or anything, by `*`): weak comparison, RFC 9110, 13.1.2. */
+/** Whether If-None-Match names the tag, or any by `*`: weak comparison, RFC 9110, 13.1.2. */
 export function noneMatchHits(header: string, tag: string): boolean {
   if (header.trim() === '*') return true;
   return tagsOf(header).some((each) => each.replace(/^W\//, '') === tag);
@@ -17,7 +17,7 @@ export function matchPasses(header: string, tag: string): boolean {
   return header.trim() === '*' || tagsOf(header).includes(tag);
 }
 
-/** Whether If-Range lets Range count: a date never does, because no Last-Modified is sent (RFC 9110, 13.1.5). */
+/** Whether Range applies under If-Range: never with a date, since no Last-Modified is sent (RFC 9110, 13.1.5). */
 export function ifRangePasses(header: string | undefined, tag: string): boolean {
   return header === undefined || header.trim() === tag;
 }
@@ -35,8 +35,8 @@ export interface FileRange {
 const SINGLE_RANGE = /^bytes[ \t]*=[ \t]*(?:(\d+)-(\d*)|-(\d+))[ \t]*$/i;
 
 /**
- * What a Range header asks of a file of `size` bytes (RFC 9110, 14.1.2): a part of it, `whole` where the header is
- * absent, malformed or names several ranges (which may be answered with the whole file), or `unsatisfiable`.
+ * The part of a file of `size` bytes that a Range header selects (RFC 9110, 14.1.2). `whole` if the header is absent,
+ * malformed or names several ranges (which may be answered with the whole file); or `unsatisfiable`.
  */
 export function byteRange(header: string | undefined, size: number): FileRange | 'whole' | 'unsatisfiable' {
   const match = header === undefined ? null : SINGLE_RANGE.exec(header);

@@ -1,8 +1,8 @@
 import { isPackhouseError } from '@packhouse/runtime';
 
 /**
- * Every refusal of the gateway: one row a reason, never reused. `code` is the JSON-RPC code of the same refusal,
- * so that both halves of the gateway speak of it alike; it never repeats the HTTP number.
+ * Every refusal of the gateway, one row a reason; reasons are never reused. `code` is the code of the same refusal in
+ * JSON-RPC; it never repeats the HTTP status.
  */
 export const PROBLEM_REASONS = {
   'request-malformed': { status: 400, code: -32600, title: 'The request is malformed' },
@@ -56,11 +56,10 @@ export const PROBLEM_REASONS = {
 export type ProblemReason = keyof typeof PROBLEM_REASONS;
 
 interface ProblemOptions {
-  /** One sentence for people; never a key, never text of the request that could hold one. */
+  /** One sentence for people. It never has a key, nor text of the request that could hold one. */
   detail: string;
-  /** Facts for programs, beside the standard members of the body. */
+  /** Facts for programs, added to the standard members of the body. */
   members?: Readonly<Record<string, unknown>>;
-  /** Headers of the answer. */
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;
 }
@@ -81,7 +80,6 @@ export class Problem extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** The body of the answer. */
   toBody(requestId: string): Record<string, unknown> {
     const { status, code, title } = PROBLEM_REASONS[this.reason];
     return {
@@ -97,10 +95,10 @@ export class Problem extends Error {
   }
 }
 
-/** How long a client is asked to wait where something is unavailable, in seconds. */
+/** How long a client is asked to wait if something is unavailable, in seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** The refusal for whatever a route threw: what is outside and gone is 503, what nobody foresaw is 500 without details. */
+/** The refusal for an error of a route: 503 if a store is unavailable; 500 without details if it was unexpected. */
 export function problemOfError(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isPackhouseError(error, 'DATABASE_UNAVAILABLE')) return unavailable('The database', error);

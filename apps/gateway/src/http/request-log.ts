@@ -3,19 +3,20 @@ import type { CallNotes, Exchange } from './exchange.js';
 import { PROBLEM_REASONS } from './problem.js';
 import { createRequestMetrics } from './request-metrics.js';
 
-/** What is logged of requests at level info: all of them, or those that were refused. */
+/** The requests that are logged at level info: all, or only refused ones. */
 export const LOGGED_REQUESTS = ['all', 'refused'] as const;
 
 export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
-/** Answers that a client earned by going on too fast: not worth a line each at the usual level. */
+/** Status for clients that send too fast: not worth a line each at the usual level. */
 const TOO_MANY = 429;
-/** What machines look at every few seconds. */
+/** Routes that machines poll every few seconds. */
 const PROBES = new Set(['healthz', 'readyz', 'metrics']);
 
 /**
- * Returns what writes a finished exchange into the log and the metrics; one structured line a request: error for our faults, info for refusals and what went well; debug
- * for who goes too fast, probes that went well, and what went well where only refusals are wanted.
+ * Returns a function that records a finished exchange in the metrics and as one line of the log. Its level is `error`
+ * for faults of the gateway, `debug` for 429, successful probes, and every success if only refusals are logged; else
+ * `info`.
  */
 export function createRequestLog(
   context: Pick<Context, 'logger' | 'metrics'>,
@@ -24,7 +25,7 @@ export function createRequestLog(
   const { logger } = context;
   const count = createRequestMetrics(context.metrics);
   const levelOf = ({ route, refusal }: Exchange, status: number): 'error' | 'info' | 'debug' => {
-    // A network may answer refusals with 200.
+    // Refusals may be sent with status 200 (`httpErrors: always200`).
     const meant = refusal === '' ? status : PROBLEM_REASONS[refusal].status;
     if (meant >= 500) return 'error';
     if (meant === TOO_MANY) return 'debug';
@@ -36,7 +37,7 @@ export function createRequestLog(
     const status = response.statusCode;
     const ms = performance.now() - exchange.startedAt;
     const { socket } = request;
-    // What was still on its way when the connection was cut counts as finished for Node.
+    // Node counts an answer as finished even if the connection was cut while it was being sent.
     const aborted = !response.writableFinished || (socket.destroyed && !socket.writableEnded);
     const bytes = request.method === 'HEAD' ? 0 : exchange.bytes;
     count(exchange, status, ms / 1_000, aborted ? 0 : bytes);

@@ -1,10 +1,10 @@
 import type { Metrics, TallyCount, TallyTimes } from '@packhouse/runtime';
 import type { Exchange } from './exchange.js';
 
-/** Keys that are told apart: series live as long as the process. */
+/** Keys with a label of their own; bounded, because series live as long as the process. */
 const MAX_KEYS = 1_000;
 
-/** Makes the label of a key: its prefix, for the first thousand that come. */
+/** Returns the function that labels a key: with its prefix, for the first thousand keys. */
 export function createBoundedLabel(most = MAX_KEYS): (prefix: string) => string {
   const seen = new Set<string>();
   return (prefix) => {
@@ -18,10 +18,10 @@ export function createBoundedLabel(most = MAX_KEYS): (prefix: string) => string 
 /** Upper bounds of the buckets, in seconds. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** What is counted of an exchange. */
+/** The facts of an exchange that are counted. */
 type CountedExchange = Pick<Exchange, 'route' | 'network' | 'kind' | 'prefix'>;
 
-/** The series of requests that are alike. */
+/** The series of requests with the same labels. */
 interface Alike {
   route: string;
   network: string;
@@ -35,7 +35,7 @@ interface Alike {
 /** Counts a request that ended. */
 type CountRequest = (exchange: CountedExchange, status: number, seconds: number, bytes: number) => void;
 
-/** Makes the counters of requests: four metrics of prom-client would cost a tenth of a pointer. */
+/** Creates the counters of requests. Four metrics of prom-client would cost a tenth of a pointer's time. */
 export function createRequestMetrics(metrics: Metrics): CountRequest {
   const labels = ['route', 'network', 'kind'] as const;
   const requests = metrics.tallyCounter('packhouse_gateway_requests_total', 'Requests answered.', [
@@ -53,7 +53,7 @@ export function createRequestMetrics(metrics: Metrics): CountRequest {
   const known = new Map<string, Alike>();
   const places = new Map<string, Alike['place']>();
   const keyLabel = createBoundedLabel();
-  /** Most requests are like the one before: then no name is put together. */
+  /** Most requests have the labels of the one before; then no name is built. */
   let last: Alike | undefined;
 
   const seriesOf = ({ route, network, kind }: CountedExchange, status: number, key: string): Alike => {

@@ -10,36 +10,36 @@ import type { Soon } from './soon.js';
 export interface Route {
   /** GET takes HEAD too. */
   readonly method: 'GET' | 'POST' | 'PUT';
-  /** Parts in the place of `:name` are parameters; they have a character at least. */
+  /** `:name` matches a part of at least one character, as a parameter. */
   readonly path: string;
-  /** Host name that it is served at; absent: at all. */
+  /** Host name that the route is served at; absent: all. */
   readonly host?: string | undefined;
-  /** As the log and the metrics call it. */
+  /** Name in the log and the metrics. */
   readonly name: string;
   readonly network?: string;
-  /** How it is documented; absent: by its path alone. */
+  /** Its documentation; absent: its path alone. */
   readonly schema?: object;
-  /** How a route that every network has is documented: once, relative to the networks' addresses. */
+  /** Documentation of a route that every network has: written once, relative to the networks' addresses. */
   readonly document?: { readonly path: string; readonly servedAt: 'baseUrl' | 'downloadUrl' };
-  /** It is answered while the gateway drains. */
+  /** It is answered even while the gateway drains. */
   readonly whileDraining?: boolean;
-  /** For operators, not for pages: a page must not read through its visitor what is behind his firewall. */
+  /** Not for pages: a page must not use its reader's browser to read what is behind the reader's firewall. */
   readonly forOperators?: boolean;
   /** Bytes of a JSON body; absent: it takes none. */
   readonly bodyLimit?: number;
-  /** Comes before the body is read: strangers send nothing but a head. */
+  /** Called before the body is read, so that no body is read from strangers. */
   admit?(exchange: Exchange): Soon<unknown>;
   answer(exchange: Exchange): Soon<unknown>;
-  /** Refuses in its own way; absent: as `application/problem+json`. */
+  /** Sends a refusal; absent: it is sent as `application/problem+json`. */
   refuse?(exchange: Exchange, error: unknown): Soon<unknown>;
 }
 
-/** What is done with requests that no route takes. */
+/** Handles requests that no route takes. */
 export interface Unrouted {
-  /** Why; `methods` are those that the address takes. */
+  /** The reason; `methods` are those that the address takes. */
   problem(exchange: Exchange, methods: readonly string[]): Problem;
   refuse(exchange: Exchange, error: unknown): Soon<unknown>;
-  /** Answers a browser that asks in advance whether a page may send a request. */
+  /** Answers a browser's CORS preflight. */
   preflight(exchange: Exchange, methods: readonly string[]): Promise<unknown>;
 }
 
@@ -49,29 +49,29 @@ interface RouterParts {
   exchanges: ExchangeParts;
   logger: Logger;
   tracing: Context['tracing'];
-  /** Notes an exchange that ended. */
+  /** Called when an exchange has ended. */
   record(exchange: Exchange): void;
-  /** Comes before a refusal is sent; must not fail. */
+  /** Called before a refusal is sent; must not fail. */
   beforeRefusal(exchange: Exchange): Soon<unknown>;
   draining(): boolean;
 }
 
-/** What the router library says of an address. */
+/** A match of the router library. */
 interface Found {
   store: Route;
   params: Exchange['params'];
   searchParams: Exchange['query'];
 }
 
-/** Answers a request, and calls `left` when it is over. */
+/** Answers a request, and calls `left` when the exchange has ended. */
 export type Router = (request: IncomingMessage, response: ServerResponse, left: () => void) => void;
 
 /** Characters of path and query. */
 const MAX_URL = 2_048;
-/** What the routes take, sorted. */
+/** HTTP methods of the routes, sorted. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT'] as const;
 
-/** Makes the one way from a request to its answer. Throws if two routes are at one address. */
+/** Creates the function that answers every request. Throws if two routes have the same address. */
 export function createRouter(parts: RouterParts): Router {
   const { routes, unrouted, tracing, draining } = parts;
   const table = findMyWay({ maxParamLength: MAX_URL });
@@ -123,7 +123,7 @@ export function createRouter(parts: RouterParts): Router {
     return undefined;
   };
 
-  /** Half an answer is none: the connection ends, which tells the client. */
+  /** Closes the connection, so that the client notices an incomplete answer. */
   const giveUp = (exchange: Exchange, error: unknown): void => {
     if (!exchange.response.destroyed) {
       parts.logger.error({ requestId: exchange.id, err: error }, 'an answer could not be finished');
@@ -156,7 +156,7 @@ export function createRouter(parts: RouterParts): Router {
     );
   };
 
-  /** Refuses what no route is asked about; a preflight is answered. */
+  /** Returns the refusal of a request that no route will see; answers a preflight. */
   const screen = (route: Route | undefined, exchange: Exchange): Problem | 'answered' | undefined => {
     const { method, url = '', headers } = exchange.request;
     if (draining()) {
@@ -209,7 +209,7 @@ export function createRouter(parts: RouterParts): Router {
       const screened = screen(route, exchange);
       if (screened === 'answered') return;
       if (screened !== undefined) {
-        // What is left of a refused body is not worth reading.
+        // The rest of a refused body is not read.
         if (hasBody(exchange)) exchange.header('connection', 'close');
         fail(route, exchange, screened);
         return;
@@ -227,7 +227,7 @@ export function createRouter(parts: RouterParts): Router {
   };
 }
 
-/** The host name of a Host header: no port, lower case; empty if there is none. */
+/** The host name in a Host header, in lower case without the port; empty if there is none. */
 export function hostName(header: string | undefined): string {
   return (header ?? '').replace(/:\d*$/, '').toLowerCase();
 }
@@ -262,10 +262,10 @@ function refusedWhileDraining(): Problem {
   });
 }
 
-/** What a route may have said of a file before it failed. */
+/** Headers that a route may have set for a file before it failed. */
 const FILE_HEADERS = ['etag', 'accept-ranges', 'content-length', 'content-range'];
 
-/** Answers a refusal as `application/problem+json`; our own faults are logged with their cause. */
+/** Sends a refusal as `application/problem+json`; faults of the gateway are logged with their cause. */
 export function sendProblem(exchange: Exchange, problem: Problem, logger: Logger): void {
   if (problem.status >= 500 && problem.reason !== 'draining') {
     logger.error({ requestId: exchange.id, err: problem.cause ?? problem }, problem.message);

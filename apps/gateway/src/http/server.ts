@@ -5,29 +5,29 @@ import { PackhouseError } from '@packhouse/runtime';
 import type { ProblemReason } from './problem.js';
 import { Problem } from './problem.js';
 
-/** How often connections that became idle are closed while the server closes, in milliseconds. */
+/** How often idle connections are closed while the server closes, in milliseconds. */
 const SWEEP_MS = 50;
 
-/** Makes a server that does not listen yet. Beyond `maxConnections` connections are refused. */
+/** Creates a server that does not listen yet. Connections beyond `maxConnections` are refused. */
 export function createHttpServer(answer: RequestListener, maxConnections: number): Server {
   const server = createServer(
     {
       maxHeaderSize: 16_384,
       keepAliveTimeout: 72_000,
       requestTimeout: 30_000,
-      // Requests that drip in are looked for every few seconds, so that they are cut soon after their time.
+      // Checked every few seconds, so that slow requests are cut soon after their time.
       connectionsCheckingInterval: 5_000,
     },
     answer,
   );
-  // A connection on which nothing moves for so long, in either direction, is cut.
+  // A connection without traffic in either direction for this long is cut.
   server.setTimeout(120_000);
   server.maxConnections = maxConnections;
   server.on('clientError', answerClientError);
   return server;
 }
 
-/** Resolves with the port as soon as connections are taken. Throws PORT_IN_USE, SETTINGS_INVALID. */
+/** Resolves with the port once connections are accepted. Throws PORT_IN_USE, SETTINGS_INVALID. */
 export async function listen(server: Server, port: number, host: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     const failed = (error: Error): void => reject(listenFailure(error, port, host));
@@ -40,19 +40,19 @@ export async function listen(server: Server, port: number, host: string): Promis
   return (server.address() as AddressInfo).port;
 }
 
-/** Takes no more connections, and resolves when all are gone; aborting `cut` cuts them off. */
+/** Accepts no more connections, and resolves when all are closed; aborting `cut` cuts them off. */
 export async function close(server: Server, cut?: AbortSignal): Promise<void> {
   const cutOff = (): void => server.closeAllConnections();
   cut?.addEventListener('abort', cutOff, { once: true });
   if (cut?.aborted === true) cutOff();
-  // A connection that was in use when the server closed would otherwise stay until its keep-alive time is over.
+  // Otherwise a connection that was in use when the server closed would stay open for its keep-alive time.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await new Promise((resolve) => server.close(resolve));
   clearInterval(sweep);
   cut?.removeEventListener('abort', cutOff);
 }
 
-/** How a browser on this machine writes the address that a server listens on. */
+/** The address that a server listens on, as a browser on this machine writes it. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
@@ -63,7 +63,7 @@ const REASONS: Record<string, ProblemReason> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 };
 
-/** Answers bytes that are no HTTP request, or one that is too large or too slow, and hangs up. */
+/** Answers bytes that are not HTTP, or a request that is too large or too slow, and closes the connection. */
 function answerClientError(error: NodeJS.ErrnoException, stream: unknown): void {
   const socket = stream as Socket;
   if (error.code === 'ECONNRESET' || !socket.writable) {

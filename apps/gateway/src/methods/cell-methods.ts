@@ -26,9 +26,9 @@ export function cellMethods(parts: Pick<MethodParts, 'now'>): RpcMethod[] {
 }
 
 /**
- * `send_transaction`. A node that broke off, or did not answer in half of the time, may have taken the transaction: it
- * is sent once more, and a node that has it already says so, which is as good as an answer. If it does not name the
- * transaction, its hash is not known here, and the client gets the node's own words.
+ * `send_transaction`. If an upstream breaks off, or does not answer in half of the time, it may have the transaction.
+ * So the transaction is sent once more; an error that says it is there already counts as success. If that error does
+ * not name the transaction, its hash is not known here, and the client gets the error.
  */
 const sendTransaction: RpcMethod = {
   name: 'send_transaction',
@@ -55,16 +55,16 @@ const sendTransaction: RpcMethod = {
   },
 };
 
-/** The node names the transaction that it has, in message or data: `Transaction(Byte32(0x…)) already exists in …`. */
+/** The error names the transaction in message or data: `Transaction(Byte32(0x…)) already exists in …`. */
 function hashIn(error: Buffer): string | null {
   return /0x[0-9a-f]{64}\b/.exec(error.toString('utf8'))?.[0] ?? null;
 }
 
-/** `get_consensus`, which is the same for months, asked for once a minute. */
+/** `get_consensus`, asked once a minute, since it is the same for months. */
 function getConsensus({ now }: Pick<MethodParts, 'now'>): RpcMethod {
   const recent = createRecent({ now, ttlMs: CONSENSUS_TTL_MS, maxEntries: 1 });
   const ask = async ({ at }: RpcVisit): Promise<RpcAnswer> => {
-    // No client's signal: the first to ask may go away while others wait for the same answer.
+    // Without a client's signal: the first client may go away while others wait for the same answer.
     const done = new CallController();
     const answer = await askWhole(
       { at, key: undefined, signal: done },
@@ -98,7 +98,7 @@ function asText(text: string): RpcAnswer {
   return { kind: 'result', body: { bytes: Buffer.from(text), rest: null } };
 }
 
-/** Checks a value at a path; throws the problem `params-invalid` that names it. */
+/** Checks a value at a path; throws the problem `params-invalid`, which names the path. */
 type Shape = (value: unknown, path: string) => void;
 
 const MAX_ITEMS = 10_000;

@@ -30,7 +30,7 @@ async function coreLogs(
   const answer = await askWhole(visit, { method: 'core_getLogs', params });
   if (answer.kind === 'error') return answer;
   if (limit === null && offset === 0) return { kind: 'result', body: answer.body };
-  // Today's nodes do not know limit and offset: the last `offset` are dropped, then the last `limit` kept.
+  // Current nodes ignore limit and offset. The last `offset` logs are dropped, then the last `limit` kept.
   if (!answer.text.startsWith('[')) {
     throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
   }
@@ -44,13 +44,13 @@ function result(text: string): { kind: 'result'; body: { bytes: Buffer; rest: nu
   return { kind: 'result', body: { bytes: Buffer.from(text), rest: null } };
 }
 
-/** A filter as the node gets it, and what is applied here. */
+/** A filter as the upstream gets it, with the parts that the gateway applies. */
 interface CoreFilter {
-  /** JSON text of the node's parameters. */
+  /** JSON text of the upstream's parameters. */
   params: string;
-  /** Only so many of the last logs; null: all. */
+  /** Number of last logs to keep; null: all. */
   limit: number | null;
-  /** So many of the last logs are left out first. */
+  /** Number of last logs to drop first. */
   offset: number;
 }
 
@@ -73,7 +73,7 @@ function readCoreFilter(value: unknown, network: Network): CoreFilter {
   if (blockHashes !== null) {
     sent.blockHashes = listOf('blockHashes', blockHashes, MAX_BLOCK_HASHES, hash);
   } else {
-    // Nodes differ in what they take absent bounds for; here they always mean these.
+    // Nodes read absent bounds differently; the gateway always reads them as these.
     sent.fromEpoch = epoch('fromEpoch', filter.fromEpoch ?? 'latest_checkpoint');
     sent.toEpoch = epoch('toEpoch', filter.toEpoch ?? 'latest_state');
   }

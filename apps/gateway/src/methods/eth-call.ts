@@ -17,8 +17,8 @@ import {
 import type { Prepared, RpcMethod } from '../rpc/method.js';
 
 /**
- * `eth_call`, with the gas of a network at most (`gasCap`), a timeout of its own, and so many of one key,
- * or address without a key, in flight: slow calls of one client must not take the nodes from the others.
+ * `eth_call`, with the network's limit of gas (`gasCap`), its own timeout, and a limit on concurrent calls of one key,
+ * or address without a key: slow calls of one client must not block the nodes for others.
  */
 export function ethCall(): RpcMethod {
   const inFlight = createCallsInFlight();
@@ -27,7 +27,7 @@ export function ethCall(): RpcMethod {
     cost: 2,
     idempotent: true,
     prepare(params, { site }): Prepared {
-      // The third and fourth are geth's overrides of state and block.
+      // The third and fourth parameter are geth's overrides of state and block.
       checkParams(params, [callObject, blockOrHash, anything, anything], 1);
       const [call, block, ...overrides] = params as [Record<string, unknown>, unknown];
       const { rpc } = site.network;
@@ -54,16 +54,15 @@ function withGasCap(
   return { ...call, gas: `0x${gasCap.toString(16)}` };
 }
 
-/** Counts the calls of each key or address that are under way on one network. */
+/** Counts the concurrent calls of each key or address on one network. */
 interface CallsInFlight {
-  /** Counts one; returns a function that ends it. Throws the problem `rate-limited` if `owner` has `limit` of them already. */
+  /** Counts a call; the returned function ends it. Throws the problem `rate-limited` if `owner` has `limit` already. */
   enter(owner: number, limit: number): () => void;
 }
 
-/** Soon enough for calls that take milliseconds, late enough to be no busy loop. */
+/** Short enough for calls that take milliseconds, long enough to prevent a busy loop. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** Makes an empty count. */
 function createCallsInFlight(): CallsInFlight {
   const counts = new Map<number, number>();
   return {
@@ -102,7 +101,7 @@ const FIELDS: Record<string, Check> = {
   input: data,
 };
 
-/** Checks the call object of eth_call; fields that it does not know are the node's. */
+/** Checks the call object of eth_call; unknown fields are left to the node. */
 const callObject: Check = (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return `expected a call object, got ${kindOf(value)}`;

@@ -6,7 +6,7 @@ import { type LogFilter, logFilter, readLogFilter } from '../rpc/log-filter.js';
 import type { RpcAnswer, RpcMethod, RpcVisit } from '../rpc/method.js';
 import { type LearntRanges, type LogRange, logsOfRange } from '../rpc/split-logs.js';
 
-/** `eth_getLogs`: split if the nodes refuse it; if it is too much, refused with a range that will be answered. */
+/** `eth_getLogs`: split if the upstreams refuse it, and refused with a working range if it is too much. */
 export function ethGetLogs(learnt: LearntRanges): RpcMethod {
   const answerJointly = createAnswerJointly();
   return {
@@ -56,13 +56,13 @@ function whole(bytes: Buffer): Extract<RpcAnswer, { kind: 'result' }> {
   return { kind: 'result', body: { bytes, rest: null } };
 }
 
-/** The numbers of a filter's range; `fixed`: they mean the same blocks whenever they are asked for. */
+/** The numbers of a filter's range; `fixed`: they do not depend on the head. */
 type NumberedRange = LogRange & { fixed: boolean };
 
 /**
- * The numbers of a range; what is not known here is asked of the nodes. Null if there is nothing to split: a block
- * hash, a tag alone, a range that begins with `pending` or that ends before it begins by what a tag means now. Throws
- * the problem `params-invalid` for one whose numbers end before they begin.
+ * The numbers of a range; unknown ones are asked from the upstreams. Null if there is nothing to split: a block hash,
+ * a single tag, a range that begins with `pending`, or one that currently ends before it begins because of a tag.
+ * Throws the problem `params-invalid` if the given numbers end before they begin.
  */
 async function logRangeOf(filter: LogFilter, visit: RpcVisit): Promise<NumberedRange | null> {
   if (filter.blockHash !== undefined) return null;
@@ -84,7 +84,7 @@ async function logRangeOf(filter: LogFilter, visit: RpcVisit): Promise<NumberedR
   };
   const [from, named] = [await numberOf(fromBlock), await numberOf(toBlock)];
   if (from === null || named === null || head === null) return null;
-  // Clients write a number beyond the head for "all"; a node may have gone on since it was looked at.
+  // Clients write a number beyond the head for "all"; a node may have new blocks since its last check.
   const to = Math.min(named, Math.max(from, head));
   if (to < from) return null;
   const whole = named === to;

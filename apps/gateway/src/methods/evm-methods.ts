@@ -17,7 +17,7 @@ import { ethGetLogs } from './eth-get-logs.js';
 import type { MethodParts } from './filter-methods.js';
 import { filterMethods } from './filter-methods.js';
 
-/** A read whose parameters are checked here, so that a client's mistake costs no node anything. */
+/** A read whose parameters are checked here, so that a client's mistake costs no upstream request. */
 function read(
   name: string,
   checks: readonly Check[],
@@ -40,7 +40,7 @@ function read(
 /** The block of a transaction or receipt; a pending one has none. */
 const blockOfResult = (result: Buffer): number | null => quantityIn(result, '"blockNumber"');
 
-/** The number of a block; its transactions, which come first in some nodes' answers, have theirs under another name. */
+/** The number of a block. Its transactions, first in some nodes' answers, have it under another name. */
 const numberOfResult = (result: Buffer): number | null => quantityIn(result, '"number"');
 
 function quantityIn(result: Buffer, field: string): number | null {
@@ -51,7 +51,7 @@ function quantityIn(result: Buffer, field: string): number | null {
   return found === undefined ? null : Number(found);
 }
 
-/** Nodes older than geth 1.13 want the block, which clients leave out. */
+/** Nodes older than geth 1.13 require the block, which clients omit. */
 const storageAt: RpcMethod = {
   name: 'eth_getStorageAt',
   cost: 1,

@@ -26,12 +26,12 @@ export interface MethodParts {
   now(): number;
 }
 
-/** Polls of one filter at the same time: the later one begins again from what the first has written. */
+/** Tries of a poll: if another poll of the filter wrote first, it starts again from the new state. */
 const TRIES = 8;
-/** Hashes of waiting transactions in one answer; the next poll returns the rest. */
+/** Most hashes of pending transactions in one answer; the next poll returns the rest. */
 const MAX_PENDING = 10_000;
 
-/** Filters for several nodes and several gateways: their state is in the shared store, never on a node. */
+/** Filters that work across nodes and gateways: their state is in the shared store, never on a node. */
 export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: LearntRanges): RpcMethod[] {
   const { filters } = parts;
 
@@ -117,13 +117,13 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: Le
       });
     }),
     method('eth_getFilterChanges', 5, async (call, visit) => {
-      // A notification has no answer, and must not consume what is new.
+      // A notification has no answer, so it must not consume the changes.
       if (call.id === undefined) return value('[]', true);
       for (let tries = 0; tries < TRIES; tries++) {
         const { id, state, version } = await find(visit, call);
         const polled = await poll(visit, state);
         const answer = value(`[${polled.changes.join(',')}]`, true);
-        // Once the cursor has moved, what it moved over must be delivered.
+        // Once the cursor has moved, the changes that it passed must be delivered.
         visit.reserve?.(answer.body.bytes.length);
         if (visit.signal.aborted) throw visit.signal.reason;
         const mine = await filters.update({
@@ -134,7 +134,7 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: Le
         });
         if (mine) return answer;
       }
-      // Others poll it without a pause, and they got what is new.
+      // Other clients poll it all the time, and they got the changes.
       return value('[]', true);
     }),
     method('eth_getFilterLogs', getLogs.cost, async (call, visit) => {
@@ -166,7 +166,7 @@ async function saidByNode(work: () => Promise<RpcAnswer>): Promise<RpcAnswer> {
   }
 }
 
-/** A filter begins after the newest block. */
+/** A new filter starts after the newest block. */
 async function headOf(visit: RpcVisit): Promise<{ number: number; hash: string }> {
   const head = await linkAt(visit, 'latest');
   if (head === null) throw failure({ reason: 'unavailable', detail: 'no node has a block' });

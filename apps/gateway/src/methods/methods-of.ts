@@ -13,9 +13,9 @@ const FAMILIES: Record<Network['family'], (parts: MethodParts) => readonly RpcMe
   registry: registryMethods,
 };
 
-/** The methods of a network: those of its family and those that its file adds. */
+/** The methods of a network: those of its family, and those that the networks file adds. */
 export function methodsOf({ family, rpc }: Network, parts: MethodParts): ReadonlyMap<string, RpcMethod> {
-  // A method that is added may do anything, so it is asked once; its parameters are not checked.
+  // An added method may have effects, so it is sent only once; its parameters are not checked.
   const added = rpc.allow.map((name) => ({ name, cost: 1, idempotent: false }));
   const methods: RpcMethod[] = [...added, ...FAMILIES[family](parts)];
   return new Map(methods.map((method) => [method.name, method]));

@@ -33,7 +33,7 @@ function checkLookup(value: unknown): void {
   const keyInfo = asObject('key_info', fields.key_info);
   for (const name of ['coin_type', 'chain_id', 'key']) {
     const field = keyInfo[name];
-    // Indexers want a coin type or a chain id; which of them is theirs to say.
+    // Indexers need a coin type or a chain id, and decide themselves which.
     if (field === undefined && name !== 'key') continue;
     if (typeof field !== 'string') throw wrong(`key_info.${name}`, `expected a string, got ${kindOf(field)}`);
     if (field.length > MAX_TEXT) throw wrong(`key_info.${name}`, `longer than ${MAX_TEXT} characters`);
@@ -51,7 +51,7 @@ function wrong(path: string, detail: string): Error {
   return invalidParams(`invalid argument 0: ${path === '' ? '' : `${path}: `}${detail}`, 0);
 }
 
-/** The result with `errno` and `errmsg`, whichever way the indexer spells them; aliases filled in. */
+/** The result with `errno` and `errmsg`, however the indexer spells them, and with aliases filled in. */
 function inOurSpelling(text: string): string {
   const said = JSON.parse(text) as unknown;
   if (typeof said !== 'object' || said === null) throw nonsense();

@@ -3,18 +3,18 @@ import type { Router } from '../http/router.js';
 import type { ServedNetwork } from './served-network.js';
 
 /**
- * The networks of one state of the networks file, with the routes that they have. A changed file makes the next one,
- * behind the same server: requests that are under way end on the one that they came to.
+ * The networks of one version of the networks file, with their routes. A changed file makes the next generation behind
+ * the same server. Requests in progress finish on the generation that received them.
  */
 export interface Generation {
   readonly networks: readonly ServedNetwork[];
   /** Answers a request of the server. */
   readonly answer: RequestListener;
-  /** Nothing new comes; what it holds is released when all that came is answered. */
+  /** Call it when no more requests will come. `release` is called once all requests are answered. */
   retire(): void;
 }
 
-/** Makes it of its routes; `release` is called once, after `retire`. */
+/** Creates a generation; `release` is called once, after `retire`. */
 export function createGeneration(
   router: Router,
   networks: readonly ServedNetwork[],

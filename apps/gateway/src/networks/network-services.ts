@@ -1,16 +1,16 @@
 import type { Network } from '@packhouse/networks';
 
-/** What networks are served with, each shared by all generations in which it is unchanged. */
+/** The services of networks, shared by all generations in which a network is unchanged. */
 interface NetworkServices<Services> {
-  /** The services of a network exactly as it is in the file; each call needs a `release` later. */
+  /** The services of a network exactly as it is in the file; each call needs one `release` later. */
   take(network: Network): Services;
-  /** Closes the services if nobody else uses them. */
+  /** Closes the services after their last use. */
   release(network: Network): void;
-  /** Resolves when all that were ever released are closed. */
+  /** Resolves when all released services are closed. */
   settled(): Promise<void>;
 }
 
-/** Makes an empty set. `onClosed` is told of a network whose services ended, and of all that still have some. */
+/** Creates an empty set. `onClosed` gets a network whose services were closed, and all networks still in use. */
 export function createNetworkServices<Services extends { close(): Promise<void> }>(
   make: (network: Network) => Services,
   onClosed: (network: Network, others: readonly Network[]) => void,

@@ -1,8 +1,8 @@
 import type { Network } from '@packhouse/networks';
 
-/** Where requests for something arrive: at a path, and at a host name where that tells networks apart. */
+/** The path at which requests arrive, and the host name if networks are distinguished by it. */
 export interface Mount {
-  /** Lower case, no port; absent: any host. */
+  /** Lower case, without a port; absent: any host. */
   host?: string;
   /** No slash at the end. */
   path: string;
@@ -19,7 +19,7 @@ export interface ServedNetwork {
   downloadUrl: string;
 }
 
-/** The networks with their addresses. `publicUrl` is where people reach this server, no slash at the end. */
+/** Adds the addresses to networks. `publicUrl` is the public address of this server, without a slash at the end. */
 export function serveNetworks(networks: readonly Network[], publicUrl: string): ServedNetwork[] {
   return networks.map((network) => {
     const urls = publicUrls(network, publicUrl);

@@ -12,7 +12,7 @@ export interface PointerFinder {
   find(network: string, kind: Kind, block: number): Soon<BlockRange>;
 }
 
-/** Makes the finder: published ranges from memory, everything else from the database. */
+/** Creates the finder: published ranges from memory, everything else from the database. */
 export function createPointerFinder(parts: {
   database: Database;
   ranges: RangeCache;
@@ -25,7 +25,7 @@ export function createPointerFinder(parts: {
     if (location.state === 'absent') {
       const problem = await whyAbsent(parts, network, kind, block);
       if (problem !== null) throw problem;
-      // It came between the two questions.
+      // It was added between the two queries.
       if (!again) return look(network, kind, block, true);
       throw new Problem('not-covered', {
         detail: `Block ${block} of ${network} comes and goes for ${kind}; try again.`,
@@ -45,7 +45,7 @@ export function createPointerFinder(parts: {
 
 /**
  * The refusal for a block that is neither published nor staged: beyond the head, removed by a reorganisation, or not
- * covered, with coverage's reason and what is around it; null if it is there by now.
+ * covered, with the reason and the coverage around it; null if the block is there by now.
  */
 async function whyAbsent(
   parts: { database: Database; coverage: CoverageParts },

@@ -2,29 +2,29 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Clock } from '@packhouse/runtime';
 import { findRange, packRanges, type RangePage, withRange } from './range-page.js';
 
-/** Blocks a page covers, aligned at multiples of it. */
+/** Blocks of a page, aligned at multiples of this number. */
 const PAGE_BLOCKS = 16_384;
 
-/** Bytes that a page costs beside its offsets: map entry and objects. */
+/** Bytes of a page beside its offsets: map entry and objects. */
 const PAGE_OVERHEAD_BYTES = 320;
 
-/** Pages that are waiting to be loaded; others are wanted again when they are needed. */
+/** Most pages waiting to be loaded; others are requested again when they are needed. */
 const MAX_WAITING = 10_000;
 
 /**
- * The range index in memory. Published ranges never change, so what is found here is true for ever; what is not
- * found may be published all the same, and has to be asked of the database.
+ * The range index in memory. Published ranges never change, so a range found here stays true. A block without one may
+ * still be published; the database must be asked.
  */
 export interface RangeCache {
-  /** The published range that holds the block, as far as known here. A page that is not here is loaded soon after. */
+  /** The published range that holds the block, if known here. A page not in memory is loaded soon after. */
   find(network: string, kind: Kind, number: number): BlockRange | undefined;
-  /** Adds a range that the database told of, to the page of `number`, a block of it. */
+  /** Adds a range from the database to the page of `number`, a block in the range. */
   add(network: string, kind: Kind, number: number, range: BlockRange): void;
   /** Bytes in use. */
   readonly bytes: number;
   /** Resolves when no page is waiting to be loaded. */
   settled(): Promise<void>;
-  /** Loads nothing more. */
+  /** Stops loading pages. */
   close(): void;
 }
 
@@ -43,7 +43,7 @@ interface WantedPage {
 }
 
 /**
- * Makes an empty cache.
+ * Creates an empty cache.
  *
  * No look-up waits for a page: reading one takes as long as many look-ups of single blocks. Pages are loaded in the
  * background, one at a time and half of the time at most, so that a gateway that just started is quick as well.
@@ -51,7 +51,7 @@ interface WantedPage {
 export function createRangeCache(options: RangeCacheOptions): RangeCache {
   const { clock } = options;
   const maxBytes = options.maxBytes ?? 134_217_728;
-  /** Of a network and a kind, by number. Looked up without making a string: this is the way of every pointer. */
+  /** Pages of a network and a kind, by number. Looked up without building a string, since every pointer needs it. */
   const networks = new Map<string, Map<Kind, Map<number, RangePage>>>();
   const waiting = new Map<string, WantedPage>();
   let loading: Promise<void> | undefined;
@@ -80,7 +80,7 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
     bytes -= sizeOf(page);
   };
 
-  /** A page costs a query; beside that, looking through all of them for the one to forget is nothing. */
+  /** Searching all pages for the one to drop is cheap beside the query that loads a page. */
   const forgetOldest = (): void => {
     let oldest: { pages: Map<number, RangePage>; index: number; usedAt: number } | undefined;
     for (const kinds of networks.values()) {
@@ -110,7 +110,7 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
         const ranges = await options.load(network, kind, { start: base, end: base + PAGE_BLOCKS - 1 });
         keep(pagesOf(network, kind), index, packRanges(base, ranges));
       } catch {
-        // The next look-up of the page asks the database, throws its error, and wants the page again.
+        // The next look-up of the page asks the database, throws its error, and requests the page again.
       }
       waiting.delete(name);
       if (closed) return;

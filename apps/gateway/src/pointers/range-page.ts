@@ -4,17 +4,17 @@ import type { BlockRange } from '@packhouse/chain';
  * Published ranges of one kind that touch a run of blocks, as pairs of 32-bit offsets from the run's first block:
  * 8 bytes a bundle, so that ten million bundles fit into 80 MB.
  *
- * Among thousands of pages, finding a range is waiting for memory; so what a look-up needs is together here,
- * and the offsets are read at the range and hardly elsewhere.
+ * With thousands of pages, finding a range is bound by memory latency. So the fields of a look-up are together here,
+ * and the offsets are read almost only at the range itself.
  */
 export interface RangePage {
-  /** When it was last asked, as its owner counts. */
+  /** Time of the last look-up, in the owner's count. */
   usedAt: number;
   readonly base: number;
   readonly count: number;
   /** Offset of the first range's start. */
   readonly first: number;
-  /** Ranges a block, on average. */
+  /** Ranges per block, on average. */
   readonly density: number;
   /** start, end, start, end, … ascending. 64-bit floats if a range reaches further than 2^31 blocks. */
   readonly offsets: Int32Array | Float64Array;
@@ -36,8 +36,8 @@ export function packRanges(base: number, ranges: readonly BlockRange[]): RangePa
 }
 
 /**
- * The range that holds the block. The first guess assumes ranges of one length, which neighbours nearly have, and is
- * mostly right or next to it: a binary search alone waits for memory at each of its dozen steps.
+ * The range that holds the block. The first guess assumes ranges of equal length and is mostly right or next to it;
+ * a binary search alone would wait for memory at each of its dozen steps.
  */
 export function findRange(page: RangePage, number: number): BlockRange | undefined {
   const { base, count, first, offsets } = page;
@@ -49,7 +49,7 @@ export function findRange(page: RangePage, number: number): BlockRange | undefin
     const start = offsets[middle * 2] as number;
     const end = offsets[middle * 2 + 1] as number;
     if (wanted >= start && wanted <= end) return { start: base + start, end: base + end };
-    // Away from the guess in growing steps, until halving what is left is shorter.
+    // Away from the guess in growing steps, until halving the rest is shorter.
     if (wanted < start) {
       high = middle - 1;
       middle = Math.max(middle - step, (low + high) >>> 1);
@@ -61,7 +61,7 @@ export function findRange(page: RangePage, number: number): BlockRange | undefin
   return undefined;
 }
 
-/** The page with one more range in its place; the same page if the range is already there. */
+/** Returns the page with one more range; the same page if the range is already there. */
 export function withRange(page: RangePage, range: BlockRange): RangePage {
   if (findRange(page, range.start) !== undefined) return page;
   const ranges: BlockRange[] = [];

@@ -59,7 +59,7 @@ export function bundlePointerRoute(parts: GatewayParts, served: ServedNetwork): 
         const block = blockNumber(exchange.param('block_number'));
         refuseAbovePlan(key.plan, block);
         return whenHere(pointers.find(network.id, kind, block), (found) => {
-          // A plan's limit may lie inside a bundle: the link must be one that the key may follow.
+          // A plan's limit may lie inside a bundle; the key must be allowed to follow the link.
           const range =
             (key.plan.maxBlock ?? found.end) < found.end
               ? `${block}-${block}`

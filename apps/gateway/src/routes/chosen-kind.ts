@@ -2,7 +2,7 @@ import { isKind, KINDS, type Kind } from '@packhouse/chain';
 import type { Network } from '@packhouse/networks';
 import { Problem } from '../http/problem.js';
 
-/** The kind that a path names, if this network has it. Throws `network-without-bundles`, `kind-unknown`, `kind-not-enabled`. */
+/** The kind that a path names. Throws `network-without-bundles`, `kind-unknown`, `kind-not-enabled`. */
 export function chosenKind(network: Network, text: string): Kind {
   if (!network.bundles.enabled) {
     throw new Problem('network-without-bundles', { detail: `The network ${network.id} has no bundles.` });

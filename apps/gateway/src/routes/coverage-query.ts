@@ -7,7 +7,7 @@ import { blockNumber } from '../http/block-number.js';
 import { Problem } from '../http/problem.js';
 import { chosenKind } from './chosen-kind.js';
 
-/** Holes of a kind on a page. */
+/** Holes of each kind on a page: by default, and at most. */
 export const DEFAULT_LIMIT = 500;
 export const MAX_LIMIT = 5_000;
 
@@ -16,8 +16,8 @@ type Parameter = (typeof PARAMETERS)[number];
 
 /**
  * Reads the query of a coverage request. Throws `kind-unknown`, `kind-not-enabled`, `network-without-bundles`,
- * `block-number-invalid`, `query-invalid`, and `plan-limit` if `from` or `to` lies above what the plan includes;
- * left out, `to` goes no further than that.
+ * `block-number-invalid`, `query-invalid`, and `plan-limit` if `from` or `to` is above the last block of the plan. The
+ * default of `to` is at most that block.
  */
 export function coverageQuery(
   query: Readonly<Record<string, unknown>>,
@@ -45,7 +45,7 @@ export function coverageQuery(
 function parametersOf(query: Readonly<Record<string, unknown>>): Partial<Record<Parameter, string>> {
   for (const [name, value] of Object.entries(query)) {
     if (!(PARAMETERS as readonly string[]).includes(name)) {
-      // Its name may be anything, so it is not repeated.
+      // The name may be anything, a key too, so it is not repeated.
       throw new Problem('query-invalid', {
         detail: `There is a query parameter that is unknown here; there are ${PARAMETERS.join(', ')}.`,
         members: { parameters: PARAMETERS },
@@ -82,7 +82,7 @@ function cursorOf(text: string | undefined, from: number, to: number | undefined
   throw cursorInvalid();
 }
 
-/** The refusal for a cursor that lies outside of what is asked for. */
+/** The refusal for a cursor outside of the requested range. */
 export function cursorInvalid(): Problem {
   return new Problem('query-invalid', {
     detail: 'The query parameter "cursor" must be the "next" of a page of the same range.',

@@ -10,7 +10,7 @@ import type { PointerFinder } from '../pointers/find-pointer.js';
 import type { AnswerMemory } from '../rpc/answer-memory.js';
 import type { CallMetrics } from '../rpc/call-metrics.js';
 
-/** What the routes of all networks share; each takes what it needs. */
+/** Services that the routes of all networks share; each route picks those that it needs. */
 export interface GatewayParts {
   context: Context;
   database: Database;
@@ -21,12 +21,12 @@ export interface GatewayParts {
   files: FileFinder;
   coverage: CoverageParts;
   phase: {
-    /** Nothing more should be sent here: the gateway is shutting down, or about to. */
+    /** /readyz fails, so that no more requests are sent: the gateway is shutting down, or about to. */
     leaving: boolean;
     /** The gateway is shutting down: requests are refused. */
     draining: boolean;
   };
-  /** Whether the networks file is in force as it is. */
+  /** Whether the current networks file is the one being served. */
   networksFileOk(): boolean;
   /** Results about final blocks. */
   answers: AnswerCache;
@@ -34,6 +34,6 @@ export interface GatewayParts {
   held: AnswerMemory;
   /** Counts the calls of a network. */
   callMetrics(network: string): CallMetrics;
-  /** What takes memory, by name. */
+  /** Users of memory by name, for the metrics. */
   memory: Readonly<Record<string, { readonly bytes: number }>>;
 }

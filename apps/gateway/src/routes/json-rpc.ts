@@ -13,7 +13,7 @@ import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js'
 import { sendAnswer, sendRefusal } from '../rpc/send.js';
 import type { GatewayParts } from './gateway-parts.js';
 
-/** Bytes of a body. */
+/** Most bytes of a body. */
 const BODY_LIMIT = 5 * 1_024 * 1_024;
 
 /** `POST {base_url}<KEY>` of one network; `POST {base_url}` of an open one. */
@@ -42,7 +42,7 @@ function expectCount(exchange: Exchange): void {
   exchange.uncounted = true;
 }
 
-/** Answers a request whose key is known; at once if no upstream has to be asked. Throws problems of the whole request. */
+/** Answers a request after admission, synchronously if no upstream is asked. Throws problems of the whole request. */
 function answerJsonRpc(parts: GatewayParts, at: RpcSite, exchange: Exchange): Soon<unknown> {
   const { key, body } = exchange;
   if (body !== undefined && exchange.span === undefined && (key === undefined || !isRestricted(key))) {
@@ -64,7 +64,7 @@ function answerJsonRpc(parts: GatewayParts, at: RpcSite, exchange: Exchange): So
   });
 }
 
-/** Answers what was asked and answered before, and notes it as any other call. */
+/** Answers a known text from memory, and records it like any other call. */
 function answerKnown(
   parts: GatewayParts,
   at: RpcSite,
@@ -92,14 +92,14 @@ function charge(parts: GatewayParts, exchange: Exchange, cost: number): Soon<unk
 function refuse(parts: GatewayParts, at: RpcSite, exchange: Exchange, error: unknown, id?: string): void {
   const { logger } = parts.context;
   const { calls, prefix } = exchange;
-  // A call that began is counted where it ends.
+  // A call that has begun is counted when it ends.
   if (calls === undefined || calls.count === 0) {
     at.metrics?.refused(prefix, String(PROBLEM_REASONS[problemOfError(error).reason].code));
   }
   sendRefusal(exchange, error, { logger, id, httpErrors: at.site.network.rpc.httpErrors });
 }
 
-/** What cannot be read counts as one request, and its answer says what is left as any other does. */
+/** A request that cannot be parsed counts as one, and its answer has the rate limit headers as any other. */
 async function refuseWhole(
   parts: GatewayParts,
   at: RpcSite,
@@ -117,10 +117,10 @@ async function refuseWhole(
   refuse(parts, at, exchange, refusal);
 }
 
-/** Nobody reads where it was made, and each would cost a look at the stack. */
+/** One shared error: its stack is never read, and capturing one for each abort costs time. */
 const GONE = new Error('the client went away');
 
-/** The signal is made when it is first asked for: what is answered from memory does without. */
+/** The signal is created on first use; answers from memory do without it. */
 function visitOf({ context }: GatewayParts, at: RpcSite, exchange: Exchange): RpcVisit {
   const { key, span, response } = exchange;
   const notes = beginCalls();
@@ -145,7 +145,7 @@ function visitOf({ context }: GatewayParts, at: RpcSite, exchange: Exchange): Rp
 function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, visit: RpcVisit): Soon<unknown> {
   const { id } = call;
   const failed = (error: unknown): void => {
-    // If the client is gone, nobody is there to be told, and nothing failed.
+    // If the client is gone, there is nobody to answer, and nothing failed.
     if (id === undefined || exchange.response.destroyed) exchange.status(204).sendNothing();
     else refuse(parts, visit.at, exchange, error, id);
   };
@@ -174,7 +174,7 @@ async function sendBatch(exchange: Exchange, items: readonly RpcItem[], visit: R
   else exchange.header('content-type', 'application/json').sendBuffer(answers);
 }
 
-/** Requests that a call counts as; what is refused counts as one. */
+/** Number of requests that a call counts as; a refused call counts as one. */
 function costOf(at: RpcSite, item: RpcItem): number {
   if ('problem' in item) return 1;
   return findMethod(at, item.call.method)?.cost ?? 1;

@@ -1,20 +1,20 @@
 import type { Kind } from '@packhouse/chain';
 import { Problem } from '../http/problem.js';
 
-/** The log that a cursor points into. */
+/** The manifest that a cursor belongs to. */
 export interface ManifestLog {
   network: string;
   kind: Kind;
 }
 
-/** The cursor behind an entry: `<network>:<kind>:<sequence>`; -1 is before the first. */
+/** The cursor after an entry: `<network>:<kind>:<sequence>`; -1 is before the first. */
 export function manifestCursor({ network, kind }: ManifestLog, sequence: number): string {
   return `${network}:${kind}:${sequence}`;
 }
 
 /**
- * The sequence behind which to go on: a number, or a cursor of this very log; absent: before the first. Throws the
- * problem `cursor-invalid`.
+ * The sequence after which to continue, from a number or a cursor of this manifest; absent: before the first. Throws
+ * the problem `cursor-invalid`.
  */
 export function sequenceOfCursor(text: string | undefined, log: ManifestLog): number {
   if (text === undefined) return -1;

@@ -4,10 +4,10 @@ import type { Route } from '../http/router.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { refusals } from './schemas.js';
 
-/** Where everybody finds the public keys. */
+/** The fixed path of the public keys. */
 const MANIFEST_KEYS_PATH = '/.well-known/packhouse-manifest-keys.json';
 
-/** How long an answer of the database is given to others, in milliseconds. */
+/** How long an answer of the database is reused, in milliseconds. */
 const REUSE_MS = 1_000;
 
 const text = { type: 'string' } as const;

@@ -11,7 +11,7 @@ import type { GatewayParts } from './gateway-parts.js';
 import { type ManifestLog, manifestCursor, sequenceOfCursor } from './manifest-cursor.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
 
-/** Entries in one answer: by default, and at most; an entry is some 1,100 bytes. */
+/** Entries in one answer: by default, and at most. An entry has about 1,100 bytes. */
 const DEFAULT_LIMIT = 10_000;
 const MAX_LIMIT = 100_000;
 /** Entries read from the database at a time. */
@@ -79,7 +79,7 @@ export function manifestRoute(parts: GatewayParts, { network, base }: ServedNetw
       const newest = tip?.sequence ?? -1;
       if (after > newest) throw beyond(log, after, newest);
       const last = Math.min(after + limit, newest);
-      // The hash of the last entry stands for all before it: that is what the chain is for.
+      // Entries are chained by hash, so the hash of the last one identifies all before it.
       const hash = last === newest ? tip?.hash : (await manifest.entries(kind, last - 1, 1))[0]?.hash;
       const tag = `"${hash?.slice(0, 32) ?? 'none'}-${after + 1}-${last}"`;
       const caching = last - after === limit ? 'immutable, max-age=31536000' : 'no-cache';
@@ -103,7 +103,7 @@ export function manifestRoute(parts: GatewayParts, { network, base }: ServedNetw
         return;
       }
       const rest = lines(manifest, log, after, last);
-      // If the database is gone by now, the answer is a refusal: the head goes out behind the first page.
+      // The head is sent after the first page is read, so that a failing database is answered with a refusal.
       const first = await rest.next();
       exchange.sendStream(Readable.from(beginningWith(first, rest), { objectMode: false }));
     },
@@ -118,7 +118,7 @@ async function* beginningWith(
   yield* rest;
 }
 
-/** The lines of the entries behind `after` up to `last`; a page is read when the one before was taken. */
+/** The lines of the entries after `after` up to `last`; a page is read when the one before is consumed. */
 async function* lines(
   manifest: NetworkDatabase['manifest'],
   { network, kind }: ManifestLog,
@@ -128,7 +128,7 @@ async function* lines(
   for (let at = after; at < last; ) {
     const entries = await manifest.entries(kind, at, Math.min(PAGE, last - at));
     const end = entries.at(-1);
-    // The log has no gaps; whoever reads a cut answer sees the connection break, not an end.
+    // The log has no gaps. Throwing breaks the connection, so that the client does not take this for the end.
     if (end === undefined)
       throw new Error(`the manifest of ${kind} of ${network} ends at ${at} before ${last}`);
     yield entries.map((entry) => `${entryLine(entry)}\n`).join('');

@@ -8,7 +8,7 @@ import type { GatewayParts } from './gateway-parts.js';
 import { readRefresh } from './read-refresh.js';
 import { refusals } from './schemas.js';
 
-/** JSON Schemas of what both routes of a job tell. */
+/** JSON Schemas of the members that both routes return. */
 const jobSchema = {
   job_id: { type: 'string', description: '32 hex digits.' },
   status: { type: 'string', enum: ['queued', 'running', 'done'] },
@@ -20,7 +20,7 @@ const jobSchema = {
   },
 } as const;
 
-/** Refusals that both routes give. */
+/** Refusals of both routes. */
 const COMMON_REFUSALS: readonly ProblemReason[] = [
   'request-malformed',
   'parameter-invalid',
@@ -36,9 +36,9 @@ const COMMON_REFUSALS: readonly ProblemReason[] = [
   'draining',
 ];
 
-/** Bytes of a body: three short strings. */
+/** Most bytes of a body: three short strings. */
 const BODY_LIMIT = 4_096;
-/** Jobs of one application under way. */
+/** Most unfinished jobs of one application. */
 const MAX_JOBS = 50;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -139,7 +139,7 @@ export function nftRefreshRoute(parts: GatewayParts, served: ServedNetwork, wake
   };
 }
 
-/** Throws the problem `network-without-nft` on networks that have no such tokens. */
+/** Throws the problem `network-without-nft` unless the network has such tokens. */
 function refuseOtherFamilies({ network }: ServedNetwork): void {
   if (network.family === 'core') return;
   throw new Problem('network-without-nft', {
@@ -155,7 +155,7 @@ function tooManyJobs(): Problem {
   });
 }
 
-/** Tokens of one page. */
+/** Tokens on one page: by default, and at most. */
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 
@@ -292,7 +292,7 @@ function numberOf(name: 'limit' | 'cursor', value: unknown, byDefault: number, m
   throw new Problem('parameter-invalid', { detail: `limit takes a whole number from 1 to ${most}.` });
 }
 
-/** One text for a job that is unknown and for somebody else's, so that nobody learns which it is. */
+/** One text for an unknown job and for somebody else's, so that the answer does not tell which it is. */
 function jobUnknown(): Problem {
   return new Problem('job-unknown', {
     detail: 'There is no such job of this application; jobs are known for a day after their end.',

@@ -18,8 +18,8 @@ const schema = {
 } as const;
 
 /**
- * `GET /openapi.json`: the OpenAPI 3.1 document of these routes and of itself, with the addresses that the networks
- * have here.
+ * `GET /openapi.json`: the OpenAPI 3.1 document of these routes and of itself, with the public addresses of the
+ * networks.
  */
 export function openapiRoute(routes: readonly Route[], networks: readonly ServedNetwork[]): Route {
   let text: string | undefined;
@@ -29,7 +29,7 @@ export function openapiRoute(routes: readonly Route[], networks: readonly Served
     name: 'openapi',
     schema,
     answer(exchange) {
-      // The addresses are known once the server listens.
+      // The addresses are only known once the server listens.
       text ??= JSON.stringify(openapiDocument([route, ...routes], networks));
       exchange.sendText(text, 'application/json; charset=utf-8');
     },
@@ -37,7 +37,7 @@ export function openapiRoute(routes: readonly Route[], networks: readonly Served
   return route;
 }
 
-/** What a route says of itself: JSON Schemas by the part of the request, and answers by status. */
+/** The documentation of a route: JSON Schemas by the part of the request, and answers by status. */
 interface RouteSchema {
   summary?: string;
   description?: string;

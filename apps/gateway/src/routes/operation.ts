@@ -34,7 +34,7 @@ const indexSchema = {
   },
 } as const;
 
-/** `GET /`: what is served here. */
+/** `GET /`: the networks and their addresses. */
 export function indexPageRoute(served: readonly ServedNetwork[]): Route {
   return {
     method: 'GET',
@@ -69,7 +69,7 @@ const healthSchema = {
   },
 } as const;
 
-/** `GET /healthz`: asks nothing of anything, so that a restart is never ordered because Postgres is away. */
+/** `GET /healthz`: asks no other service, so that the gateway is not restarted because Postgres is away. */
 export const healthzRoute: Route = {
   method: 'GET',
   path: '/healthz',
@@ -79,11 +79,11 @@ export const healthzRoute: Route = {
   answer: (exchange) => exchange.sendJson({ status: 'ok' }),
 };
 
-/** How long each check may take, and how long its answer is given to others, in milliseconds. */
+/** How long each check may take, and how long its result is reused, in milliseconds. */
 const CHECK_TIMEOUT_MS = 2_000;
 const REUSE_MS = 1_000;
 
-/** Never written; asking for it proves that the store answers. */
+/** An object that is never written; asking for it shows whether the store answers. */
 const PROBE_KEY = 'readiness-probe';
 
 const checks = {

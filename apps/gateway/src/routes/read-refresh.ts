@@ -55,7 +55,7 @@ function address(name: string, value: unknown, networkId: number): string {
   return canonicalCoreAddress(value as string);
 }
 
-/** Leading zeros are fine: many write a token id as a whole word. */
+/** Leading zeros are allowed: many clients write a token id as a whole word. */
 function token(value: unknown): string {
   if (typeof value !== 'string') throw wrong('tokenId', `expected a hex string, got ${kindOf(value)}`);
   if (!value.startsWith('0x')) throw wrong('tokenId', 'hex string without 0x prefix');

@@ -40,7 +40,7 @@ const problemSchema = {
   },
 } as const;
 
-/** Response schemas of these refusals, one a status. */
+/** Response schemas of these refusals, one for each status. */
 export function refusals(...reasons: ProblemReason[]): Record<string, unknown> {
   const byStatus: Record<string, unknown> = {};
   for (const status of new Set(reasons.map((reason) => PROBLEM_REASONS[reason].status))) {
@@ -53,7 +53,7 @@ export function refusals(...reasons: ProblemReason[]): Record<string, unknown> {
   return byStatus;
 }
 
-/** Refusals that every authenticated route can give. */
+/** Refusals that every authenticated route may answer. */
 export const COMMON_REFUSALS: readonly ProblemReason[] = [
   'request-malformed',
   'unauthenticated',

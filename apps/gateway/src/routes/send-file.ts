@@ -4,8 +4,8 @@ import { byteRange, entityTag, ifRangePasses, matchPasses, noneMatchHits } from 
 import { Problem } from '../http/problem.js';
 
 /**
- * Answers with a file as RFC 9110 wants it: preconditions first, then HEAD, then a range, then all of it.
- * The file is held until the answer is over, however slowly it is read.
+ * Answers with a file in the order of RFC 9110: preconditions, HEAD, a range, the whole file.
+ * The file is held until the answer has ended, however slowly the client reads it.
  */
 export async function sendFile(file: ServedFile, exchange: Exchange): Promise<void> {
   const { response } = exchange;

@@ -14,13 +14,13 @@ import { nftRefreshRoute, nftStatusRoute } from './nft.js';
 import { openapiRoute } from './openapi.js';
 import { healthzRoute, indexPageRoute, metricsRoute, readyzRoute } from './operation.js';
 
-/** What the routes of a network need of its services. */
+/** The services of a network that its routes need. */
 export type RoutedServices = Pick<RpcSite, 'forwarder' | 'methods' | 'shared' | 'known'> & {
-  /** Refreshes tokens; absent if the family has none. */
+  /** Refreshes tokens; absent if the family has no tokens. */
   readonly nft?: NftWorker | undefined;
 };
 
-/** The table of all routes; `take` gives the services of a network. */
+/** The table of all routes; `take` returns the services of a network. */
 export function createRoutes(
   parts: GatewayParts,
   networks: readonly ServedNetwork[],

@@ -7,7 +7,7 @@ import type { Mount, ServedNetwork } from '../networks/served-network.js';
 import { sendRefusal } from '../rpc/send.js';
 import type { GatewayParts } from './gateway-parts.js';
 
-/** What happens to requests that no route takes; who meant JSON-RPC is answered in JSON-RPC. */
+/** Handles requests that no route takes. A request meant for JSON-RPC is refused in JSON-RPC. */
 export function createUnrouted(
   { context, admission }: GatewayParts,
   networks: readonly ServedNetwork[],
@@ -33,7 +33,7 @@ export function createUnrouted(
   };
 }
 
-/** Seconds that a browser remembers what it was told: a key's origins may change. */
+/** Seconds that a browser may cache a preflight; short, because a key's origins may change. */
 const MAX_AGE_SECONDS = 600;
 
 /** Headers that a page may send. `*` would not include Authorization (Fetch standard, 4.9). */
@@ -44,8 +44,8 @@ const HEADERS =
 const KEY = /ph_\w{8}_[\w-]{43}/;
 
 /**
- * Says which methods an address takes, and whether the key in it may be used from that origin: 403 without the header
- * that the browser waits for, if not. Rejects if the keys cannot be read.
+ * Answers a preflight with the methods of the address. If the key in it may not be used from that origin: 403 without
+ * the header that the browser needs. Rejects if the keys cannot be read.
  */
 async function answerPreflight(
   exchange: Exchange,
@@ -125,7 +125,7 @@ function withoutKey(base: Mount, path: string, host: string): boolean {
   );
 }
 
-/** The address of JSON-RPC with the key left out. */
+/** A JSON-RPC address with the key left out. */
 function rpcWithoutKey({ base, network }: ServedNetwork, path: string, host: string): boolean {
   return !network.rpc.open && at(base, host) && (path === base.path || path === `${base.path}/`);
 }
@@ -135,7 +135,7 @@ const ANY_NETWORK = /^\/[^/]*\/v1\/[^/]*$/;
 
 /**
  * Whether a request that no route takes was meant for JSON-RPC, so that its refusal is an envelope: any method at an
- * address that has a key, a POST at one without or of an unknown network. Returns the network if it is one that is served.
+ * address with a key, or a POST at one without a key or of an unknown network. Returns the network if it is served.
  */
 function rpcAddress(
   { path, request }: Exchange,

@@ -7,12 +7,12 @@ import type { RpcVisit } from './method.js';
 import type { RpcItem } from './read-request.js';
 import { AFTER_RESULT, beforeResult, logInternal, nodeErrorText, refusalText } from './send.js';
 
-/** Calls of one batch that are under way at a time. */
+/** Calls of one batch that run at the same time. */
 const CONCURRENCY = 8;
 
 /**
- * Answers the items of a batch, each by itself; null: they are notifications, all of them. A batch is sent whole, so
- * all its answers together are as large as a single one may be: what does not fit any more is refused by itself.
+ * Answers the items of a batch; null: all of them are notifications. A batch is sent whole, so its answers together
+ * may be as large as a single one. A call whose answer does not fit any more is refused by itself.
  */
 export async function answerBatch(
   items: readonly RpcItem[],
@@ -49,7 +49,7 @@ export async function answerBatch(
       if (said.kind === 'error') return nodeErrorText(call.id, said.error);
       const pieces: Buffer[] = [];
       const { rest } = said.body;
-      // A result that would be streamed alone is held here until the client has taken the batch.
+      // A result that would be streamed on its own is held here until the client has the batch.
       const held = rest === null ? undefined : await visit.at.memory?.enter(visit.signal, visit.key?.id ?? 0);
       try {
         reserve(said.body.bytes.length);
@@ -61,7 +61,7 @@ export async function answerBatch(
         held?.(mine);
       } catch (error) {
         held?.(0);
-        // Only what is read from a node can fail here besides.
+        // Otherwise only reading from an upstream can fail here.
         throw error instanceof Problem
           ? error
           : failure({ reason: 'unavailable', detail: 'a node broke off' });
@@ -91,7 +91,7 @@ export async function answerBatch(
   return Buffer.concat([...pieces, Buffer.from(']')]);
 }
 
-/** Counts an item that is no call. */
+/** Counts an item that is not a call. */
 function noteRefusal({ at, key, notes }: RpcVisit, { reason }: Problem): void {
   const code = String(PROBLEM_REASONS[reason].code);
   at.metrics?.refused(key?.prefix ?? '', code);

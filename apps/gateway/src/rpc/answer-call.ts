@@ -14,26 +14,26 @@ import type { RpcCall } from './read-request.js';
 /*
  * The way of one JSON-RPC request:
  *
- *   read      read-request.ts  the body becomes calls; a text that was answered before from memory skips all steps to send
+ *   read      read-request.ts  the body becomes calls; a text whose answer is in memory skips all steps to send
  *     ▼
  *   check     answerCall       the method of this network, the key's restrictions, the parameters
  *     ▼
  *   cache     answerChecked    a result about final blocks is answered at once
  *     ▼
- *   share     forward          what another call is asking already is not asked twice
+ *   share     forward          identical concurrent calls share one question
  *     ▼
  *   forward   at.forwarder     the best upstream; its result is kept if it is about final blocks
  *     ▼
  *   send      send.ts          the bytes of the upstream in an envelope with the client's id
  *
- * Methods that do more than pass a question on (`handle`: logs, filters, …) take over after the check and ask through
+ * Methods that do more than forward a call (`handle`: logs, filters, …) take over after the check and ask through
  * ask-node.ts. A batch runs its calls through the same steps, eight at a time (answer-batch.ts).
  */
 
-/** Methods of one request that the log names. */
+/** Most methods of one request that the log names. */
 const NAMED_METHODS = 10;
 
-/** Answers one call, and notes it in the metrics, the log and the trace; at once if it can. Throws problems. */
+/** Answers one call, synchronously if possible, and records it in metrics, log and trace. Throws problems. */
 export function answerCall(call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
   const { at, key, notes } = visit;
   const found = findMethod(at, call.method);
@@ -80,7 +80,7 @@ export function findMethod(at: RpcSite, name: string): RpcMethod | undefined {
   return method === undefined || deny.includes(method.name) ? undefined : method;
 }
 
-/** The same; throws the problems `method-unknown` and `method-unsupported`. */
+/** As `findMethod`; throws the problems `method-unknown` and `method-unsupported`. */
 function methodOf(at: RpcSite, name: string): RpcMethod {
   const method = findMethod(at, name);
   if (method !== undefined) return method;
@@ -96,19 +96,19 @@ function methodOf(at: RpcSite, name: string): RpcMethod {
   });
 }
 
-/** The answer to a notification of a read, which nobody sees. */
+/** The answer to a notification of a read; it is never sent. */
 const NOTHING: RpcAnswer = { kind: 'result', body: { bytes: Buffer.from('null'), rest: null } };
 
-/** Answers one call: by the method itself, from memory, or by the best node. Throws problems. */
+/** Answers one call: by the method itself, from memory, or from the best upstream. Throws problems. */
 function answerChecked(method: RpcMethod, call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
-  // A read without an answer has no effect.
+  // A read that needs no answer has no effect.
   if (call.id === undefined && method.idempotent) return NOTHING;
   if (method.handle !== undefined) return method.handle(call, visit);
   const { at } = visit;
   const { id, chainId } = at.site.network;
   const prepared = method.prepare?.(call.params, at);
   const params = prepared?.params ?? call.paramsText;
-  // The chain too: another one may come under the same name with the next networks file.
+  // With the chain, because the next networks file may have another chain under the same name.
   const name = `${id} ${chainId} ${method.name} ${params}`;
   const kept = method.idempotent ? at.cache.get(name) : undefined;
   if (kept !== undefined) {
@@ -118,7 +118,7 @@ function answerChecked(method: RpcMethod, call: RpcCall, visit: RpcVisit): Soon<
   return forward(method, prepared, params, name, visit);
 }
 
-/** Passes the same question on once at a time; a streamed answer can be read by one caller only. */
+/** Shares one question among identical calls; a streamed answer can be read by one caller only. */
 export function createSharedCalls(): SingleFlight<ForwardAnswer> {
   return createSingleFlight((answer) => answer.kind === 'result' && answer.body.rest !== null);
 }
@@ -177,13 +177,13 @@ async function forward(
   return { kind: 'result', body: answer.body };
 }
 
-/** Whether there can be a kept result: it is about a final block, or only the result tells what it is about. */
+/** Whether a result may be in memory: it is about a final block, or only the result tells its block. */
 function mayBeKept(method: RpcMethod, prepared: Prepared | undefined, at: RpcSite): boolean {
   if (prepared?.about === undefined) return method.aboutOf !== undefined;
   return prepared.about <= (at.forwarder.finalized() ?? -1);
 }
 
-/** Keeps a result about final blocks; never null, which may become something. */
+/** Keeps a result about final blocks; never null, which may change. */
 function keep(
   method: RpcMethod,
   prepared: Prepared | undefined,
@@ -197,7 +197,7 @@ function keep(
   at.cache.set(name, result);
 }
 
-/** The code of a node's own error object. */
+/** The code in an upstream's error object. */
 function codeOf(error: Buffer): string {
   try {
     return String((JSON.parse(error.toString('utf8')) as { code?: unknown }).code);

@@ -3,9 +3,9 @@ import { beginCalls, noteOnce } from '../http/exchange.js';
 import type { RpcAnswer, RpcVisit } from './method.js';
 
 /**
- * Answers once for all calls of the same name at the same time, for methods that do more than pass a question on; their
- * answers must be whole, since a stream can be read by one caller only. `answer` gets a visit of its own, whose signal is
- * aborted when all callers have their answer or went away.
+ * Answers concurrent calls of the same name once, for methods that do more than forward a call. The answer must be
+ * whole, since a stream can be read by one caller only. The signal that `answer` gets is aborted when all callers have
+ * the answer or are gone.
  */
 type AnswerJointly = (
   name: string,

@@ -4,13 +4,13 @@ import { Problem } from '../http/problem.js';
 /** Counts the answers that are held whole until their clients have taken them. */
 export interface AnswerMemory {
   /**
-   * Waits until there is room for one more answer, whose size is guessed by those before it. Call the function it
-   * returns with the size when that is known, 0 if there is no answer. The room is free again when `signal` is aborted,
-   * which is as soon as the client has its answer or goes away. No `key` gets more than half of the room. Throws the
-   * problem `unavailable` if there is no room in time.
+   * Waits for room for one more answer, whose size is estimated from earlier ones. Call the returned function with
+   * the size once it is known; 0 if there is no answer. The room is free again when `signal` is aborted, that is, when
+   * the client has its answer or is gone. One `key` gets at most half of the room. Throws the problem `unavailable` if
+   * there is no room in time.
    */
   enter(signal: CallSignal, key: number): Promise<(bytes: number) => void>;
-  /** Counts an answer that is here already. */
+  /** Counts an answer that is in memory already. */
   hold(bytes: number, signal: CallSignal, key: number): void;
   /** Whether there is no room. */
   readonly full: boolean;
@@ -23,21 +23,21 @@ interface Waiting {
   enter(): void;
 }
 
-/** How long a call waits for room. */
+/** How long a call waits for room, in milliseconds. */
 const WAIT_MS = 5_000;
-/** The guess at the first answers, and the least guess. */
+/** The estimate for the first answers, and the lowest estimate, in bytes. */
 const [FIRST_GUESS, LEAST_GUESS] = [1_048_576, 262_144];
-/** The guess is the average of about so many answers. */
+/** The estimate is the average of about this many answers. */
 const AVERAGED = 8;
-/** So many guesses fit at least, however large the last answers were. */
+/** At least this many estimates fit, however large the last answers were. */
 const MOST_GUESSES = 32;
 
-/** Makes it, of so many bytes. One answer is always held, however large. */
+/** Creates a memory of `maxBytes`. One answer is always held, however large. */
 export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMemory {
   let held = 0;
   let guess = Math.min(FIRST_GUESS, maxBytes / MOST_GUESSES);
   const heldFor = new Map<number, number>();
-  /** Calls that have room: one that is split goes on, or it would wait for itself. */
+  /** Calls that have room. A split call does not wait again, or it would wait for itself. */
   const inside = new WeakSet<CallSignal>();
   const waiting = new Set<Waiting>();
 

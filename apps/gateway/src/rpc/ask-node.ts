@@ -4,24 +4,24 @@ import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 import type { RpcVisit } from './method.js';
 
-/** The whole answer of a node. */
+/** A whole answer of an upstream. */
 export type WholeAnswer =
   | {
       kind: 'result';
       body: ResultBody;
-      /** Made when it is first read. */
+      /** Decoded on first use. */
       readonly text: string;
       upstream: string;
     }
   | { kind: 'error'; error: Buffer; code: number; message: string };
 
-/** The only results that can be large: other whole answers do not wait for room, and are counted when they are here. */
+/** Methods with large results. Other whole answers do not wait for room, and are counted when they arrive. */
 const LISTS = new Set(['eth_getLogs', 'core_getLogs']);
 const COUNTED_BYTES = 65_536;
 
 /**
- * Asks the best node for a result that is worked on here. All questions of one call share the time that the networks
- * file allows for it, from the first of them on. Throws problems.
+ * Asks the best upstream for a result that the gateway works on. All questions of one call share the time that the
+ * networks file allows, counted from the first question. Throws problems.
  */
 export async function askWhole(
   visit: Pick<RpcVisit, 'at' | 'key' | 'signal' | 'span' | 'notes' | 'deadline'>,
@@ -30,7 +30,7 @@ export async function askWhole(
     params: string;
     idempotent?: boolean;
     block?: number;
-    /** Of the time that is left at most. */
+    /** Limited to the time that is left. */
     timeoutMs?: number;
   },
 ): Promise<WholeAnswer> {
@@ -38,7 +38,7 @@ export async function askWhole(
   const { rpc } = at.site.network;
   visit.deadline ??= performance.now() + rpc.timeoutMs;
   const holder = key?.id ?? 0;
-  // A whole result is counted until the client has its answer.
+  // Counted until the client has its answer.
   const held = LISTS.has(request.method) ? await at.memory?.enter(signal, holder) : undefined;
   const leftMs = Math.floor(visit.deadline - performance.now());
   let answer: ForwardAnswer | undefined;
@@ -77,7 +77,7 @@ export async function askWhole(
   };
 }
 
-/** Bytes of a result that is here. */
+/** Bytes of a result in memory. */
 export function sizeOf(body: ResultBody): number {
   return body.pieces?.reduce((sum, { length }) => sum + length, 0) ?? body.bytes.length;
 }
@@ -90,8 +90,8 @@ export interface BlockLink {
 }
 
 /**
- * The link of a block by its number or a tag; null if there is none. Nodes that are not as far as `head`, by default
- * as the others, are asked last: one that was left on a dead branch has other blocks. Throws problems and NodeSaid.
+ * The link of a block by its number or a tag; null if there is none. Upstreams behind `head` (default: the highest
+ * known) are asked last, because one left on a dead branch has other blocks. Throws problems and NodeSaid.
  */
 export async function linkAt(
   visit: RpcVisit,
@@ -114,7 +114,7 @@ export async function linkAt(
   return { number: Number(number), hash, parentHash };
 }
 
-/** A node's own error, to be handed on as it is. */
+/** An upstream's error, to be sent on unchanged. */
 export class NodeSaid extends Error {
   readonly error: Buffer;
 
@@ -131,10 +131,10 @@ const REASONS = {
   'too-large': 'answer-too-large',
 } as const;
 
-/** Seconds that a client is asked to wait if no node can be asked. */
+/** Seconds that a client is asked to wait if no upstream can be asked. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** The problem for a call that no node answered; `limits` if the answer may have been too large. */
+/** The problem for a call that no upstream answered; `limits` if the answer may have been too large. */
 export function failure(
   failed: { reason: keyof typeof REASONS; detail: string; retryAfterMs?: number },
   limits?: { readonly maxAnswerBytes: number },

@@ -7,18 +7,18 @@ const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 /** Upper bounds of the buckets of batches, in calls. */
 const BATCHES = [1, 2, 5, 10, 20, 50, 100];
 
-/** Where an answer came from: memory, another call's flight, the nodes, or the gateway itself. */
+/** The source of an answer: memory, a shared question, the upstreams, or the gateway itself. */
 type AnswerSource = 'memory' | 'shared' | 'nodes' | 'own';
 
-/** What is counted of the JSON-RPC calls of one network. */
+/** Counters of the JSON-RPC calls of one network. */
 export interface CallMetrics {
-  /** A call begins; the function it returns ends it. `method` is a name of the method table, or `other`. */
+  /** Begins a call; the returned function ends it. `method` is a name in the table of methods, or `other`. */
   begin(method: string, key: string): (code: string) => void;
-  /** A call that was none. */
+  /** Counts an item that is not a call. */
   refused(key: string, code: string): void;
   batch(calls: number): void;
   answered(source: AnswerSource): void;
-  /** A call that was answered from memory without being read again: begun, answered and ended well. */
+  /** Counts a call that was answered from memory without being parsed again. */
   remembered(method: string, key: string, seconds: number): void;
 }
 
@@ -36,12 +36,12 @@ interface OfNetwork {
 }
 
 /**
- * Makes the counters of JSON-RPC calls, by network. Labels are bounded: methods are those of the table, codes those
- * below, and keys those that exist, a thousand of them.
+ * Creates the counters of JSON-RPC calls, by network. Labels are bounded: methods of the table, the codes below, and
+ * a thousand existing keys.
  */
 export function createCallMetrics(
   metrics: Metrics,
-  /** Filters that live now, by network. */
+  /** Number of current filters, by network. */
   countFilters: () => Promise<ReadonlyMap<string, number>>,
 ): (network: string) => CallMetrics {
   const networks = new Map<string, OfNetwork>();
@@ -69,7 +69,7 @@ export function createCallMetrics(
     for (const [network, { inFlight }] of networks) gauge.set({ network }, inFlight);
   });
   metrics.gauge('packhouse_rpc_filters', 'Filters that live.', ['network'], async (gauge) => {
-    // The metrics are wanted most where the database is away.
+    // The metrics are most needed while the database is away.
     const living = await countFilters().catch(() => null);
     gauge.reset();
     for (const [network, count] of living ?? []) gauge.set({ network }, count);
@@ -85,7 +85,7 @@ export function createCallMetrics(
     return { inFlight: 0, methods: new Map(), sources };
   };
   return (network) => {
-    // A network that comes back with the next networks file goes on counting.
+    // A network that returns with a later networks file continues its counters.
     const mine = getOrMake(networks, network, () => seriesOf(network));
     const ended = (method: string, key: string, code: string): OfMethod => {
       const of = getOrMake(mine.methods, method, () => ({
@@ -122,7 +122,7 @@ export function createCallMetrics(
   };
 }
 
-/** Codes that a label may have; a node's others are `other`. */
+/** Codes used as labels; any other code is `other`. */
 const CODES = new Set(
   `ok 3 -32700 -32600 -32601 -32602 -32603 -32000 -32001 -32002 -32003 -32004 -32005 -32010 -32015 -32016 -32072
   -32073 -32066 -32074 -32075 -32077 -301 -302 -1102 -1107 aborted`.split(/\s+/),

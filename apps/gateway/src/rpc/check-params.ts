@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.js';
 
-/** Says what is wrong with a value, or null. */
+/** Returns what is wrong with a value, or null. */
 export type Check = (value: unknown) => string | null;
 
 /**
@@ -35,10 +35,9 @@ export function invalidParams(detail: string, argument?: number): Problem {
   });
 }
 
-/** Not checked. */
+/** Accepts any value. */
 export const anything: Check = () => null;
 
-/** A boolean. */
 export const flag: Check = (value) =>
   typeof value === 'boolean' ? null : `expected true or false, got ${kindOf(value)}`;
 
@@ -105,7 +104,7 @@ export const blockOrHash: Check = (value) => {
   return blockNumber === undefined ? 'expected blockHash or blockNumber' : blockParameter(blockNumber);
 };
 
-/** A word for what a value is, for messages. */
+/** The type of a value, for messages. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : typeof value;

@@ -11,7 +11,7 @@ export interface LogFilter {
   topics?: readonly (readonly string[] | null)[];
 }
 
-/** Addresses and alternatives of a topic at most; geth has the same bound on addresses. */
+/** Most addresses, and most alternatives of a topic; geth has the same bound on addresses. */
 const MAX_LIST = 1_000;
 const MAX_TOPICS = 4;
 
@@ -64,7 +64,7 @@ function wrongTopics(value: unknown): string | null {
   return null;
 }
 
-/** A checked filter object in one form: lower case, lists, nothing that matches everything. */
+/** A checked filter object in its canonical form: lower case, lists, without parts that match everything. */
 export function readLogFilter(value: unknown): LogFilter {
   const { fromBlock, toBlock, blockHash, address: from, topics } = value as Record<string, unknown>;
   const list = from === undefined || from === null ? [] : ([from].flat() as string[]);

@@ -1,6 +1,6 @@
 import type { Network } from '@packhouse/networks';
 
-/** The methods that each family has, in the spelling of the specification; a test holds it beside the methods. */
+/** The methods of each family, as the specification spells them; a test compares them with the implementation. */
 export const METHODS_OF_FAMILY: Record<Network['family'], readonly string[]> = {
   evm: [
     'eth_blockNumber',
@@ -28,12 +28,12 @@ export const METHODS_OF_FAMILY: Record<Network['family'], readonly string[]> = {
   registry: ['registry_accountList'],
 };
 
-/** How clients write some of them, and the nodes. */
+/** Other names that clients and nodes use. */
 const OTHER_SPELLINGS = ['cfx_getLogs', 'das_accountList'];
 
 const ALL = new Set([...Object.values(METHODS_OF_FAMILY).flat(), ...OTHER_SPELLINGS]);
 
-/** Whether some network has a method of this name, even if this one cannot. */
+/** Whether any family has a method of this name. */
 export function isMethodSomewhere(name: string): boolean {
   return ALL.has(name);
 }

@@ -15,13 +15,13 @@ export type RpcAnswer =
   | {
       kind: 'result';
       body: ResultBody;
-      /** It is kept under this name and can never change. */
+      /** Set if the result can never change: the name that it is kept under. */
       kept?: string;
     }
-  /** A node's own error object, byte for byte. */
+  /** An upstream's error object, byte for byte. */
   | { kind: 'error'; error: Buffer };
 
-/** A network with its nodes. */
+/** A network with all that answering its calls needs. */
 export interface RpcSite {
   readonly site: { readonly network: Network };
   readonly forwarder: Forwarder;
@@ -33,54 +33,54 @@ export interface RpcSite {
   readonly metrics?: CallMetrics;
 }
 
-/** What a method needs to answer one call. */
+/** One call's context, as methods need it to answer. */
 export interface RpcVisit {
   readonly context: Context;
   readonly at: RpcSite;
   /** Absent on an open network. */
   readonly key: KeyRow | undefined;
-  /** Of a client without a key; absent if there is a key. */
+  /** Address of a client without a key; absent if there is a key. */
   readonly address?: string | undefined;
   /** Aborted when the client goes away. */
   readonly signal: CallSignal;
   /** For the log of requests. */
   readonly notes?: CallNotes | undefined;
-  /** Of the request, or of the one call. Absent unless requests are traced. */
+  /** Span of the request, or of the one call. Absent unless requests are traced. */
   readonly span?: Span | undefined;
   /**
-   * Takes room for an answer of so many bytes beside those that are sent with it, instead of what it took before; throws
-   * the problem `answer-too-large` if there is none. Absent outside of batches.
+   * Reserves room in the batch for an answer of this size, in place of its earlier reservation. Throws the problem
+   * `answer-too-large` if there is not enough. Absent outside of batches.
    */
   readonly reserve?: ((bytes: number) => void) | undefined;
-  /** When the time of the call is over, in `performance.now()`; absent until it asks its first question. */
+  /** When the time of the call is over, by `performance.now()`; absent until it asks its first question. */
   deadline?: number;
 }
 
-/** The parameters as they are forwarded, and what is known of the call. */
+/** The parameters to forward, and facts of the call. */
 export interface Prepared {
   /** JSON text; absent: as the client sent them. */
   params?: string;
   /** The highest block that the answer depends on. */
   block?: number;
   timeoutMs?: number;
-  /** The highest block that the answer is about, if the parameters alone tell: the result is kept once that block is final. */
+  /** The highest block that the answer is about, if the parameters tell it. The result is kept if it is final. */
   about?: number;
 }
 
 /** One method that a family offers. */
 export interface RpcMethod {
-  /** As clients write it, aliases resolved: `core_getLogs`, never `cfx_getLogs`. */
+  /** Public name, aliases resolved: `core_getLogs`, never `cfx_getLogs`. */
   readonly name: string;
-  /** Requests that it counts as. */
+  /** Number of requests that it counts as. */
   readonly cost: number;
   /** Asking twice does no harm. */
   readonly idempotent: boolean;
   /** Checks the parameters; throws the problem `params-invalid`, naming the argument. */
   prepare?(params: readonly unknown[], at: RpcSite): Prepared | undefined;
-  /** The block that a result is about, if only the result tells; null: it must not be kept. */
+  /** The block that a result is about, if only the result tells it; null: the result must not be kept. */
   aboutOf?(result: Buffer): number | null;
-  /** Counts a call that is about to go to a node; returns a function that ends it. Throws problems if there are too many. */
+  /** Counts a call before it is forwarded; the returned function ends it. Throws problems if there are too many. */
   enter?(visit: RpcVisit): () => void;
-  /** Answers by itself instead of forwarding. */
+  /** Answers the call instead of forwarding it. */
   handle?(call: RpcCall, visit: RpcVisit): Promise<RpcAnswer>;
 }

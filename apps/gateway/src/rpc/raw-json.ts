@@ -1,12 +1,12 @@
-/** Deeper nesting than any request needs; it would only cost. */
+/** Nesting beyond this is refused: no request needs it, and it costs time. */
 const MAX_DEPTH = 64;
 
 /** A text is nested deeper than MAX_DEPTH. */
 export class TooDeepError extends Error {}
 
 /**
- * The members of a JSON object as they were written, each by its name; of a name that comes twice the last one counts,
- * as it does for JSON.parse. The text must be valid JSON.
+ * The members of a JSON object as they were written, by name. The last of a repeated name counts, as in JSON.parse.
+ * The text must be valid JSON.
  */
 export function membersOf(text: string): Map<string, string> {
   const members = new Map<string, string>();
@@ -23,7 +23,7 @@ export function membersOf(text: string): Map<string, string> {
   return members;
 }
 
-/** The elements of a JSON array as they were written, `limit` + 1 at most. The text must be valid JSON. */
+/** The elements of a JSON array as they were written, at most `limit` + 1. The text must be valid JSON. */
 export function elementsOf(text: string, limit: number): string[] {
   const elements: string[] = [];
   let at = skipSpace(text, skipSpace(text, 0) + 1);
@@ -46,11 +46,11 @@ function skipSpace(text: string, from: number): number {
 }
 
 /**
- * How often a short text occurs in JSON that lies in pieces, by the native search, without a look at each byte.
+ * Counts a short text in JSON that comes in pieces, by the native search instead of byte by byte.
  */
 export function countOf(pieces: readonly Buffer[], text: string): number {
   let count = 0;
-  /** The end of what was searched, too short to hold the text. */
+  /** The end of the last piece, too short to hold the text. */
   let end = '';
   for (const bytes of pieces) {
     const over = end + bytes.toString('latin1', 0, text.length - 1);
@@ -99,7 +99,7 @@ function endOfValue(text: string, from: number): number {
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Offset of the closing quote: the next one that has an even number of backslashes before it. */
+/** Offset of the closing quote: the next one after an even number of backslashes. */
 function endOfString(text: string, open: number): number {
   for (let from = open + 1; ; ) {
     const at = text.indexOf('"', from);

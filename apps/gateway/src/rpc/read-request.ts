@@ -3,7 +3,7 @@ import { elementsOf, membersOf, TooDeepError } from './raw-json.js';
 
 /** One call of a request. */
 export interface RpcCall {
-  /** JSON text as it was sent; absent: a notification, which gets no answer. */
+  /** JSON text as it was sent; absent for a notification, which gets no answer. */
   id: string | undefined;
   method: string;
   /** Parsed; `[]` if there were none. */
@@ -12,22 +12,22 @@ export interface RpcCall {
   paramsText: string;
 }
 
-/** A call, or why an element of a batch is none. */
+/** A call, or the problem of an item that is not a call. */
 export type RpcItem = { call: RpcCall } | { id: string; problem: Problem };
 
-/** A request body, taken apart. */
+/** A parsed request body. */
 interface RpcRequest {
   batch: boolean;
   items: RpcItem[];
 }
 
-/** Calls in one request at most. */
+/** Most calls in one request. */
 const BATCH_LIMIT = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Takes the body of a request apart (JSON-RPC 2.0, sections 4 and 6). Throws the problems `json-malformed`,
+ * Parses the body of a request (JSON-RPC 2.0, sections 4 and 6). Throws the problems `json-malformed`,
  * `request-malformed` and `batch-too-large` if the whole request is refused.
  */
 export function readRequest(body: Buffer | undefined): RpcRequest {
@@ -75,7 +75,7 @@ function readItem(parsed: unknown, text: string): RpcItem {
   const answerTo = id ?? 'null';
   if (jsonrpc !== undefined && jsonrpc !== '2.0') return refused(answerTo, 'The member jsonrpc is "2.0".');
   if (typeof method !== 'string') return refused(answerTo, 'The member method is a string.');
-  // Some clients write null if there are none.
+  // Some clients write null for no parameters.
   if (params === undefined || params === null) return { call: { id, method, params: [], paramsText: '[]' } };
   if (!Array.isArray(params)) return refused(answerTo, 'The member params is an array.');
   return { call: { id, method, params, paramsText: members.get('params') as string } };

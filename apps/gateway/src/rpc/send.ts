@@ -6,11 +6,11 @@ import type { Problem } from '../http/problem.js';
 import { PROBLEM_REASONS, problemOfError } from '../http/problem.js';
 import type { RpcAnswer } from './method.js';
 
-/** How long a client may take for an answer that is held for it. */
+/** How long a client may take to read a held answer, in milliseconds. */
 const SEND_MS = 120_000;
 /** Smaller answers fit into what a connection buffers anyway. */
 const HELD_BYTES = 65_536;
-/** As many bytes as characters. */
+/** ASCII only: as many bytes as characters. */
 const PLAIN_ID = /^[ -~]*$/;
 
 /** Sends the answer to one call, with its id as it was written. */
@@ -36,7 +36,7 @@ export function sendAnswer(exchange: Exchange, id: string, answer: RpcAnswer): v
     );
 }
 
-/** Its length is known when it is sent. */
+/** The pieces of an answer; its length is only known once it is sent. */
 async function* streamed(
   exchange: Exchange,
   head: Buffer,
@@ -54,8 +54,8 @@ async function* streamed(
 }
 
 /**
- * Answers with a refusal in the envelope of JSON-RPC. `id`: JSON text of the id that it answers. `httpErrors` is the
- * network's setting: `always200` for clients that never read the body of another status.
+ * Sends a refusal in a JSON-RPC envelope. `id`: JSON text of the call's id. `httpErrors` is the network's setting:
+ * `always200` for clients that read no body of another status.
  */
 export function sendRefusal(
   exchange: Exchange,
@@ -84,27 +84,27 @@ export function logInternal(problem: Problem, request: { id: string }, logger: L
   logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
 }
 
-/** Cuts the connection of a client that has not taken its answer in time; a trickle keeps no answer in memory for ever. */
+/** Closes the connection of a client that does not read its answer in time, so that no answer is held for ever. */
 function limitSending(response: ServerResponse): void {
   const timer = setTimeout(() => response.destroy(), SEND_MS);
   timer.unref();
   response.once('close', () => clearTimeout(timer));
 }
 
-/** The envelope before a result. */
+/** The part of the envelope before a result. */
 export function beforeResult(id: string): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":`);
 }
 
-/** The envelope after it. */
+/** The part of the envelope after a result. */
 export const AFTER_RESULT = Buffer.from('}');
 
-/** A node's error in its envelope. */
+/** An upstream's error in its envelope. */
 export function nodeErrorText(id: string, error: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":`), error, AFTER_RESULT]);
 }
 
-/** A refusal of the gateway's own in its envelope. */
+/** A refusal of the gateway in its envelope. */
 export function refusalText(id: string, problem: Problem, requestId: string): Buffer {
   const { code } = PROBLEM_REASONS[problem.reason];
   const data = { reason: problem.reason, requestId, ...problem.members };

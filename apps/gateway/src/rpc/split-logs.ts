@@ -9,17 +9,17 @@ import { countOf, elementsOf } from './raw-json.js';
 export interface LogRange {
   from: number;
   to: number;
-  /** The last block as the client named it: the node may have gone on since `to` was looked up. */
+  /** The last block as the client named it: the head may have moved since `to` was looked up. */
   toText?: string | undefined;
 }
 
-/** A part of the range: waiting, being asked for, or answered. */
+/** A part of the range: waiting, in progress, or answered. */
 interface Piece extends LogRange {
   asked: boolean;
   logs?: NodeLogs;
 }
 
-/** Logs as a node sent them; parsed only if that is needed. */
+/** Logs as an upstream sent them; parsed only if needed. */
 interface NodeLogs {
   count(): number;
   readonly body: ResultBody;
@@ -27,18 +27,18 @@ interface NodeLogs {
   texts(): readonly string[];
 }
 
-/** Questions that one call may be split into. */
+/** Most questions that one call is split into. */
 const MAX_QUESTIONS = 512;
-/** A range that would need more is refused, after so many questions that find one which does not. */
+/** Questions spent on finding a `suggestedRange` for a range that would need more. */
 const PROBING_QUESTIONS = 16;
 const CONCURRENCY = 4;
-/** The two hashes, the address and the names of a log's fields alone are more. */
+/** Least bytes of a log: its two hashes, its address and its field names alone are more. */
 const LEAST_LOG_BYTES = 256;
 
 /**
- * The logs of a range as JSON texts in order, split if the nodes refuse. `sure` is false if a node may have had fewer
- * blocks than it was asked for. Throws the problem `too-many-logs` with a suggestedRange that was just answered, and
- * NodeSaid with what the nodes say to a single block.
+ * Returns the logs of a range as JSON texts in order; the range is split if the upstreams refuse it. `sure` is false if
+ * an upstream may not have had all blocks of the range. Throws the problem `too-many-logs` with a suggestedRange that
+ * was just answered, and NodeSaid with the upstreams' error for a single block.
  */
 export async function logsOfRange(
   visit: RpcVisit,
@@ -54,12 +54,12 @@ export async function logsOfRange(
 
   const tooMuch = (): boolean => {
     if (bytes > maxAnswerBytes) return true;
-    // Few bytes cannot be many logs; to look at megabytes once more costs as much as to hand them on.
+    // Few bytes cannot be many logs, and scanning megabytes again costs as much as sending them.
     if (bytes <= maxLogs * LEAST_LOG_BYTES) return false;
     return pieces.reduce((sum, { logs }) => sum + (logs?.count() ?? 0), 0) > maxLogs;
   };
   const take = (): Piece | undefined => {
-    // If it is too much, only the beginning is still needed: it is suggested.
+    // If it is too much, only the beginning is still needed, for the suggestion.
     const piece = left <= 0 || tooMuch() ? pieces[0] : pieces.find(({ asked }) => !asked);
     if (piece === undefined || piece.asked) return undefined;
     const [blocks, widest] = [piece.to - piece.from + 1, learnt.widest()];
@@ -104,7 +104,7 @@ export async function logsOfRange(
   throw tooMany(why, { from: range.from, to: (complete.at(-1) as Piece).to });
 }
 
-/** Works on what `take` returns, a few at a time, until it returns nothing; the first failure ends it. */
+/** Works on the pieces that `take` returns, a few at a time, until it returns none or one fails. */
 function inParallel<T>(take: () => T | undefined, work: (one: T) => Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     let active = 0;
@@ -132,24 +132,24 @@ function inParallel<T>(take: () => T | undefined, work: (one: T) => Promise<void
 /** Cuts a piece after the block `last`; the rest waits. */
 function cut(pieces: Piece[], piece: Piece, last: number): void {
   const { to, toText } = piece;
-  // A number beyond the head, as clients write it for "all", would be too wide for a node that just said so.
+  // Clients write a number beyond the head for "all"; the upstream just said that this is too wide.
   const rest = { from: last + 1, to, toText: toText?.startsWith('0x') ? undefined : toText, asked: false };
   pieces.splice(pieces.indexOf(piece) + 1, 0, rest);
   piece.to = last;
   piece.toText = undefined;
 }
 
-/** Lets the beginning of a piece that was refused be asked for again. */
+/** Shortens a refused piece, so that its beginning is asked for again. */
 function shrink(pieces: Piece[], piece: Piece, refused: RefusedRange, learnt: LearntRanges): void {
   const { from, to } = piece;
   if (from === to) {
-    // A single block by our count; by the name that the client gave its end, the node may have more.
+    // A single block by its numbers; the client's name for the end may cover more on the upstream.
     piece.toText = undefined;
     piece.asked = false;
     return;
   }
   const blocks = to - from + 1;
-  // The number of logs depends on the blocks, a limit on a range's width does not.
+  // A limit on the number of logs depends on the blocks; a limit on the width of a range does not.
   if (!refused.logs) learnt.refused(blocks, refused.blocks);
   const half = from + Math.ceil(blocks / 2) - 1;
   const widest = refused.logs ? half : Math.min(from + learnt.widest() - 1, to - 1);
@@ -185,7 +185,7 @@ async function logsOfPiece(
     const texts = (): readonly string[] => elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
     let counted: number | undefined;
     const count = (): number => {
-      // Every node's logs have their index; what has none is taken apart to be counted.
+      // Logs have an index on every node; an answer without one is parsed to be counted.
       counted ??= countOf(pieces, '"logIndex"') || texts().length;
       return counted;
     };
@@ -196,7 +196,7 @@ async function logsOfPiece(
   return { refused };
 }
 
-/** How many of the logs fit into the answer. */
+/** Number of logs that fit into the answer. */
 function fitting(logs: readonly string[], maxLogs: number, maxBytes: number): number {
   let bytes = 0;
   for (const [at, log] of logs.entries()) {
@@ -231,17 +231,17 @@ function hex(number: number): string {
   return `0x${number.toString(16)}`;
 }
 
-/** The widest range that the nodes of a network take, as far as known; forgotten after a while, since nodes change. */
+/** The widest known range that the upstreams of a network take; forgotten after a while, since upstreams change. */
 export interface LearntRanges {
   /** Blocks that a request may span now; Infinity while nothing is known. */
   widest(): number;
-  /** A node refused `blocks`; it names its limit, or half as many are tried. */
+  /** Notes that an upstream refused `blocks`; the new width is the limit it named, or half of `blocks`. */
   refused(blocks: number, named: number | null): void;
 }
 
 const FORGET_MS = 600_000;
 
-/** Makes it; nothing is known yet. `now` returns milliseconds. */
+/** Creates an unknown width. `now` returns milliseconds. */
 export function createLearntRanges(now: () => number): LearntRanges {
   let known = { blocks: Number.POSITIVE_INFINITY, at: 0 };
   const widest = (): number => (now() - known.at < FORGET_MS ? known.blocks : Number.POSITIVE_INFINITY);
@@ -249,7 +249,7 @@ export function createLearntRanges(now: () => number): LearntRanges {
     widest,
     refused(blocks, named) {
       const next = named !== null && named < blocks ? named : Math.max(1, Math.floor(blocks / 2));
-      // A refusal that was under way when a narrower limit was learnt says nothing new.
+      // A refusal that arrives after a narrower limit was learnt tells nothing new.
       known = { blocks: Math.min(next, widest()), at: now() };
     },
   };
