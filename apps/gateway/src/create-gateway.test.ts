@@ -6,7 +6,7 @@ import { createGateway } from './create-gateway.js';
 import { ask } from './testing/ask.js';
 import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
-/** Sends bytes on a bare connection and gives all that comes back until it is closed. */
+/** Sends bytes on a bare connection and returns all bytes received until it is closed. */
 function sendRaw(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

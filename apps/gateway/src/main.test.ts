@@ -27,7 +27,7 @@ describe('the gateway as a process', () => {
     await database.drop();
   });
 
-  /** Starts it and collects what it says. */
+  /** Starts the gateway and collects its output. */
   function start(env: Record<string, string> = {}) {
     const child: ChildProcess = fork(fileURLToPath(new URL('./main.ts', import.meta.url)), {
       execArgv: ['--conditions=source', '--import', 'tsx/esm'],
@@ -104,7 +104,7 @@ describe('the gateway as a process', () => {
   it('drains when its supervisor is gone', async () => {
     const { child, listening } = start();
     await listening;
-    // Not `close`, which Node leaves out where the parent itself ended the channel.
+    // Not `close`, which Node omits if the parent itself closed the channel.
     const exit = once(child, 'exit');
     child.disconnect();
     expect((await exit)[0]).toBe(0);

@@ -18,7 +18,7 @@ it('docs/settings.md has every variable of a gateway with its default', () => {
   expect(rows.filter(([, told]) => told === 'required').map(([name]) => name)).toEqual(
     expect.arrayContaining(Object.keys(REQUIRED)),
   );
-  // What is told as a default changes nothing when it is set.
+  // Setting a documented default changes nothing.
   const defaults = rows.flatMap(([name, told]) =>
     /^`[^`]*`$/.test(told) ? [[name, told.slice(1, -1)]] : [],
   );

@@ -27,7 +27,7 @@ const call = {
   params: [{ type: 'blockchain', key_info }],
 };
 
-/** Statuses of so many calls at once, that say they come from somewhere. */
+/** Statuses of concurrent calls with this X-Forwarded-For. */
 async function statuses(from: string, count: number): Promise<number[]> {
   const answers = await Promise.all(
     Array.from({ length: count }, () =>
@@ -41,7 +41,7 @@ async function statuses(from: string, count: number): Promise<number[]> {
   return answers.map(({ status }) => status).sort();
 }
 
-// An hour's allowance in one second would hide a second that ends in between: the rate is small and asked for at once.
+// The rate is small and used at once, so that no second ends in between.
 describe('a network that wants no key', () => {
   afterEach(async () => {
     await at?.close();
@@ -61,7 +61,7 @@ describe('a network that wants no key', () => {
     expect(await statuses('192.0.2.2', 2)).toEqual([200, 200]);
     expect(await statuses('2001:db8::1', 2)).toEqual([200, 200]);
     expect(await statuses('192.0.2.9', 20)).toContain(429);
-    // What is before the proxy's own word is the client's, and worth nothing.
+    // The part before the proxy's own entry is written by the client, and not trusted.
     expect(await statuses('198.51.100.7, 192.0.2.8', 20)).toContain(429);
   });
 

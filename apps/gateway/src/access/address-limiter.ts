@@ -5,7 +5,7 @@ import { addressBlock } from '../http/client-address.js';
 import { Problem } from '../http/problem.js';
 import { type AnswerHeaders, sayRate } from './rate-limiter.js';
 
-/** Counts the requests of clients that need no key, by their addresses. */
+/** Counts the requests of clients without a key, by address. */
 export interface AddressLimiter {
   /** Throws the problem `rate-limited`. */
   charge(address: string, cost: number, answer: AnswerHeaders): Promise<void>;
@@ -14,7 +14,7 @@ export interface AddressLimiter {
 /** Requests a second from one address. */
 const PER_SECOND = 25;
 
-/** Makes a limiter that counts in this process. */
+/** Creates a limiter that counts in this process. */
 export function createAddressLimiter(perSecond = PER_SECOND): AddressLimiter {
   const limiter = new RateLimiterMemory({ points: perSecond, duration: 1 });
   return {
@@ -50,8 +50,8 @@ export function createAddressLimiter(perSecond = PER_SECOND): AddressLimiter {
 const BYTES = 6;
 
 /**
- * Who filters belong to and whose calls under way are counted together, as a number: the key's, or a negative one that
- * stands for the block of addresses which the requests of a client without a key are counted by.
+ * The owner of filters and of concurrent calls, as a number: the key's id, or, for a client without a key, a negative
+ * number for the block of addresses that its requests are counted by.
  */
 export function ownerOf({
   key,

@@ -7,26 +7,26 @@ import type { KeyCache } from './key-cache.js';
 import { isRestricted, mayComeFrom, refusePlace, refuseRoute } from './key-restrictions.js';
 import { type AnswerHeaders, type RateLimiter, type RateVerdict, sayRate } from './rate-limiter.js';
 
-/** Lets holders of a key in. */
+/** Admits requests by their key. */
 export interface Admission {
-  /** Finds out who asks, and refuses a key that may not: throws the problems `unauthenticated` and `forbidden`. */
+  /** Identifies the caller by its key. Throws the problems `unauthenticated` and `forbidden`. */
   identify(key: string | undefined, exchange: Exchange): Soon<KeyRow>;
-  /** Counts `cost` requests: throws the problems `rate-limited` and `quota-exhausted`. */
+  /** Counts `cost` requests. Throws the problems `rate-limited` and `quota-exhausted`. */
   charge(row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow>;
-  /** Both, for one request; rate before network and route. */
+  /** Does both for one request; the rate is checked before network and route. */
   admit(key: string | undefined, exchange: Exchange): Soon<KeyRow>;
   /**
-   * Has a refusal that comes before anything is counted (a wrong verb, nothing at the address, a key that ended or may
-   * not come from there, a gateway that drains) say what its key has left, if there is such a key. Never fails.
+   * Adds the rate limit headers to a refusal that comes before anything is counted: a wrong verb, an unknown address,
+   * an expired or restricted key, a draining gateway. Does nothing if the key is unknown. Never fails.
    */
   sayLeft(exchange: Exchange): Soon<unknown>;
-  /** Whether a browser may ask with this key for a page of this origin; who has none may ask to hear so. */
+  /** Whether a page of this origin may use this key. True for unknown keys, so that it can read the refusal. */
   admitsOrigin(key: string | undefined, origin: string): Soon<{ admitted: boolean; forAll: boolean }>;
 }
 
 const KEY = /^ph_\w{8}_[\w-]{43}$/;
 
-/** Makes it: who is it, has the key ended, how much is left, is this network included. */
+/** Creates the admission, which checks in this order: key, end of the key, rate and quota, network. */
 export function createAdmission(options: {
   keys: KeyCache;
   rateLimiter: RateLimiter;
@@ -45,7 +45,7 @@ export function createAdmission(options: {
   const identified = (row: KeyRow | null, exchange: Exchange): KeyRow => {
     const key = known(row, exchange);
     refuseElsewhere(key, exchange);
-    // JSON-RPC asks for each of its calls.
+    // JSON-RPC checks each of its calls.
     if (exchange.route !== 'rpc') refuseRoute(key, exchange.route);
     return key;
   };
@@ -90,7 +90,7 @@ export function createAdmission(options: {
         const row = await keys.find(key);
         if (row !== null) sayRate(exchange, await rateLimiter.left(row), 0);
       };
-      // If the keys or the counts cannot be read, the refusal goes without.
+      // If the keys or the counts cannot be read, the refusal is sent without the headers.
       return say().catch(() => undefined);
     },
     admitsOrigin: (key, origin) =>
@@ -101,7 +101,7 @@ export function createAdmission(options: {
   };
 }
 
-/** The key in the path of a request, or else in its header. */
+/** The key in the path of a request, otherwise in its header. */
 function keyOf({ path, request }: Exchange): string | undefined {
   const inPath = path
     .split('/')
@@ -118,14 +118,14 @@ function decoded(part: string): string {
   }
 }
 
-/** Says what is left; throws the problems `rate-limited` and `quota-exhausted`. */
+/** Sets the rate limit headers; throws the problems `rate-limited` and `quota-exhausted`. */
 function charged(row: KeyRow, rate: RateVerdict, cost: number, answer: AnswerHeaders): KeyRow {
   sayRate(answer, rate, cost);
   if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, Math.ceil(rate.resetMs / 1_000)));
   return row;
 }
 
-/** Nobody is counted for what others do with a key that they took from its owner's page. */
+/** Checked before counting, so that a key copied from its owner's page cannot use up the owner's plan. */
 function refuseAbroad(row: KeyRow, exchange: Exchange): void {
   const { origin } = exchange;
   if (row.origins.length > 0) exchange.allowOrigin(mayComeFrom(row, origin) ? (origin ?? null) : null);
@@ -138,7 +138,7 @@ function refuseElsewhere(row: KeyRow, { network }: Exchange): void {
   }
 }
 
-/** Throws the problem `plan-limit` where a block lies above what the plan includes. */
+/** Throws the problem `plan-limit` if a block is above the last one of the plan. */
 export function refuseAbovePlan(plan: Plan, requested: number): void {
   if (plan.maxBlock === null || requested <= plan.maxBlock) return;
   throw new Problem('plan-limit', {
@@ -147,7 +147,7 @@ export function refuseAbovePlan(plan: Plan, requested: number): void {
   });
 }
 
-/** One text for a missing, a malformed and an unknown key, so that nobody learns which it was. */
+/** One text for a missing, a malformed and an unknown key, so that the answer does not tell which it was. */
 export function unauthenticated(): Problem {
   return new Problem('unauthenticated', {
     detail:
@@ -174,7 +174,7 @@ function tooMany(plan: Plan, window: 'second' | 'day', retryAfter: number): Prob
 
 const BEARER = /^Bearer +(\S+) *$/i;
 
-/** The key of an Authorization header (RFC 6750, 2.1); absent where there is none of this scheme. */
+/** The key in an Authorization header (RFC 6750, 2.1); absent if there is none of this scheme. */
 export function bearerKey(header: string | undefined): string | undefined {
   return header === undefined ? undefined : BEARER.exec(header)?.[1];
 }

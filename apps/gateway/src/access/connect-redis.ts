@@ -1,7 +1,7 @@
 import type { Context } from '@packhouse/runtime';
 import { Redis } from 'ioredis';
 
-/** Connects to Redis: commands fail at once while it is away, so that no request waits for it; `meanwhile` says what then. */
+/** Connects to Redis. While it is away commands fail at once, so that no request waits; `meanwhile` is logged then. */
 export function connectRedis(
   url: string,
   context: Pick<Context, 'logger'>,

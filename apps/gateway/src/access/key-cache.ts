@@ -7,17 +7,17 @@ import type { Soon } from '../http/soon.js';
 const KEY_FORM = /^ph_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/;
 
 /**
- * How long an answer of the database counts, from the moment it was asked: revocation takes effect within a second,
- * also for a request that was about to use the answer.
+ * How long an answer of the database is used, counted from the query, in milliseconds. Revocation takes effect within a
+ * second, even for a request that is about to use the answer.
  */
 const TTL_MS = 900;
 
-/** Keys and non-keys remembered, each. */
+/** Most known and most unknown keys kept. */
 const MAX_ENTRIES = 10_000;
 
-/** API keys as the database knows them, at most a second old. */
+/** API keys as in the database, at most a second old. */
 export interface KeyCache {
-  /** The key's row; null where it is malformed or unknown. Throws DATABASE_UNAVAILABLE. */
+  /** The key's row; null if the key is malformed or unknown. Throws DATABASE_UNAVAILABLE. */
   find(key: string): Soon<KeyRow | null>;
 }
 
@@ -27,10 +27,9 @@ interface Entry {
 }
 
 /**
- * Makes an empty cache. The database is asked by the key's SHA-256, and compares nothing but that. Here a key in use
- * is found by its text, which is in memory anyway as long as its requests are; unknown keys have a map of their own,
- * so that guessing pushes no good key out. One query a key is in flight, and a key in use is asked for again before
- * its time is over, so that no request waits for it.
+ * Creates an empty cache. The database finds a key by its SHA-256 only. Here a key in use is found by its text, which
+ * its requests have in memory anyway. Unknown keys have a separate map, so that guessing evicts no good key. A key has
+ * one query at a time, and a key in use is queried again before its time is over, so that no request waits.
  */
 export function createKeyCache(options: {
   find(sha256: Buffer): Promise<KeyRow | null>;
@@ -64,7 +63,7 @@ export function createKeyCache(options: {
       if (entry === undefined) return KEY_FORM.test(key) ? ask(key) : null;
       const age = options.clock.now() - entry.askedAt;
       if (age < 0 || age >= TTL_MS) return ask(key);
-      // Whoever asks too late gets the failure; this one still has a good answer.
+      // The failure is thrown once the old answer is too old; this request still has a good one.
       if (age >= TTL_MS / 2 && !asking.has(key)) ask(key).catch(() => undefined);
       return entry.row;
     },

@@ -4,7 +4,7 @@ import { Problem } from '../http/problem.js';
 
 type Restricted = Pick<KeyRow, 'origins' | 'addresses' | 'methods'>;
 
-/** What a key is for beside methods of JSON-RPC, by the route that it opens. */
+/** The names for `--method` beside JSON-RPC methods, by route. */
 const ROUTE_USES: Readonly<Record<string, string>> = {
   pointer: 'bundle-api',
   manifest: 'bundle-api',
@@ -19,7 +19,7 @@ interface Compiled {
   methods: ReadonlySet<string>;
 }
 
-/** By row: a key in use has the same row for half a second. */
+/** By row, because a key in use has the same row for half a second. */
 const compiled = new WeakMap<Restricted, Compiled>();
 
 /** Whether the key has any restriction at all. */
@@ -27,7 +27,7 @@ export function isRestricted({ origins, addresses, methods }: Restricted): boole
   return origins.length > 0 || addresses.length > 0 || methods.length > 0;
 }
 
-/** Throws the problem `forbidden` where the key may not come from there. It never says from where it may. */
+/** Throws the problem `forbidden` if the key may not be used from there. Never names the allowed places. */
 export function refusePlace(
   row: Restricted,
   from: { readonly origin: string | undefined; readonly address: string },
@@ -40,12 +40,12 @@ export function refusePlace(
   }
 }
 
-/** Whether pages of this origin may use the key; of no origin: programs that are no browsers. */
+/** Whether pages of this origin may use the key; without an origin: programs other than browsers. */
 export function mayComeFrom(row: Restricted, origin: string | undefined): boolean {
   return row.origins.length === 0 || (origin !== undefined && compile(row).hasOrigin(origin));
 }
 
-/** Throws the problem `forbidden` where the key is for other methods; any of the names, which are spellings, will do. */
+/** Throws the problem `forbidden` unless the key allows one of the names, which are spellings of one method. */
 export function refuseMethod(row: Restricted, ...names: readonly string[]): void {
   if (row.methods.length === 0) return;
   const { methods } = compile(row);
@@ -53,7 +53,7 @@ export function refuseMethod(row: Restricted, ...names: readonly string[]): void
   throw forbidden('This API key is not for this method.');
 }
 
-/** The same for a route; one that nobody named is not included. */
+/** As `refuseMethod`, for a route; routes without a name are refused. */
 export function refuseRoute(row: Restricted, route: string): void {
   if (row.methods.length > 0) refuseMethod(row, ROUTE_USES[route] ?? '');
 }

@@ -7,24 +7,24 @@ const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 
 interface Counts {
-  /** When the second began, milliseconds. */
+  /** When the second began, in milliseconds. */
   second: number;
   inSecond: number;
   inDay: number;
 }
 
 /**
- * Makes a limiter that counts in this process: seconds begin with a key's first request, days at midnight UTC. With
+ * Creates a limiter that counts in this process: seconds begin with a key's first request, days at midnight UTC. With
  * `shared`, days are counted in Postgres, for all gateways together and across restarts.
  *
- * An own counter rather than rate-limiter-flexible's, which is asynchronous: two of its windows and the promises
- * around them took more of a pointer's time than everything else behind the route.
+ * It does not use rate-limiter-flexible, which is asynchronous: two of its windows with their promises took more of a
+ * pointer's time than everything else in the route.
  */
 export function createLocalRateLimiter(
   clock: Clock,
   shared?: { keys: Pick<Database['keys'], 'use' | 'forgetUses'>; logger: Logger },
 ): RateLimiter {
-  /** Of the keys that were used today. */
+  /** By key, for the keys used today. */
   const counts = new Map<number, Counts>();
   let today = 0;
   const usage =
@@ -60,7 +60,7 @@ export function createLocalRateLimiter(
       const second = verdict('second', plan.requestsPerSecond, count.inSecond, resetMs);
       if (!second.allowed || plan.requestsPerDay === null) return second;
       const inDay = verdict('day', plan.requestsPerDay, count.inDay + cost, (day + 1) * DAY_MS - now);
-      // What is refused is not counted: whoever goes on asking has no smaller day for it.
+      // Refused requests are not counted, so they do not use up the day's quota.
       if (inDay.allowed) {
         count.inDay += cost;
         usage?.note(id, cost);

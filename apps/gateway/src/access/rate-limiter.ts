@@ -1,41 +1,41 @@
 import type { KeyRow } from '@packhouse/database';
 import type { Soon } from '../http/soon.js';
 
-/** What a key has left after a request, in the window that is nearest to its end. */
+/** The rest of a key's requests, in the window that is nearest to its limit. */
 export interface RateVerdict {
   allowed: boolean;
   window: 'second' | 'day';
-  /** Requests a window. */
+  /** Requests per window. */
   limit: number;
   remaining: number;
-  /** Milliseconds until the window starts anew. */
+  /** Milliseconds until the next window. */
   resetMs: number;
 }
 
 /** Counts requests of keys against their plans. */
 export interface RateLimiter {
   /**
-   * Counts `cost` requests (default 1) of a key. What costs more than a whole window is let in where nothing else
-   * was, so that no request is refused for ever.
+   * Counts `cost` requests (default 1) of a key. A cost above a whole window is allowed if the window is empty, so
+   * that no request is refused for ever.
    */
   take(key: KeyRow, cost?: number): Soon<RateVerdict>;
-  /** What a key has left; nothing is counted. */
+  /** Returns the rest of a key without counting. */
   left(key: KeyRow): Soon<RateVerdict>;
   close(): Promise<void>;
 }
 
-/** The verdict of the window that ends first: a refusal, or whichever has less left. */
+/** The verdict that decides: a refusal, otherwise the one with less left. */
 export function nearestEnd(second: RateVerdict, day: RateVerdict | null): RateVerdict {
   if (!second.allowed || day === null) return second;
   return !day.allowed || day.remaining < second.remaining ? day : second;
 }
 
-/** Where the headers of an answer go. */
+/** Takes the headers of an answer. */
 export interface AnswerHeaders {
   header(name: string, value: string | number): unknown;
 }
 
-/** Says in an answer what is left of the window that is nearest to its end, and how many requests this one counted as. */
+/** Sets the headers: the rest of the window nearest to its limit, and the number of requests this one counted as. */
 export function sayRate(
   answer: AnswerHeaders,
   { limit, remaining, resetMs }: Pick<RateVerdict, 'limit' | 'remaining' | 'resetMs'>,

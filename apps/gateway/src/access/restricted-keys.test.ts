@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
 let node: ScriptedNode;
 let at: TestGateway;
-/** Believes a proxy on this machine. */
+/** Trusts a proxy on this machine. */
 let proxied: TestGateway;
 
 beforeAll(async () => {
@@ -170,7 +170,7 @@ describe('a key for some addresses', () => {
       expect((await call(direct, 'eth_chainId', headers)).status).toBe(403);
       expect((await call(behind, 'eth_chainId', headers, proxied)).status).toBe(200);
     }
-    // What a client wrote itself stands before what the proxy saw.
+    // A header written by the client comes before the address that the proxy saw.
     const forged = { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' };
     expect((await call(behind, 'eth_chainId', forged, proxied)).status).toBe(403);
     expect((await call(behind, 'eth_chainId', {}, proxied)).status).toBe(403);
@@ -267,7 +267,7 @@ describe('what is left of a plan', () => {
         [24, 23, 22, 20, 19, 18, 17, 16].map(String),
       );
       for (const { headers } of answers) expect(headers['ratelimit-limit']).toBe('25');
-      // A batch that costs more than what is left is refused whole.
+      // A batch that costs more than the rest is refused whole.
       const calls = Array.from({ length: 17 }, (_, id) => ({ id, method: 'eth_chainId' }));
       const tooMany = await post(key, JSON.stringify(calls));
       expect([tooMany.status, tooMany.json()]).toMatchObject([

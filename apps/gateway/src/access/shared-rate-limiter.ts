@@ -10,7 +10,7 @@ interface PlanLimiters {
   day: RateLimiterRedis | null;
 }
 
-/** Makes a limiter that counts in Redis, for all gateways together; while Redis is away, each counts for itself. */
+/** Creates a limiter that counts in Redis for all gateways together. While Redis is away, each counts for itself. */
 export function createSharedRateLimiter(redis: Redis): RateLimiter {
   const byPlan = new Map<string, PlanLimiters>();
 

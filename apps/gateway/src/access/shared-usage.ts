@@ -1,11 +1,11 @@
 import type { Database } from '@packhouse/database';
 import { type Clock, createOnceAWhile, type Logger } from '@packhouse/runtime';
 
-/** Requests of a day that keys have used, counted by all gateways together. */
+/** The requests of keys in a day, counted by all gateways together. */
 interface SharedUsage {
-  /** Notes requests of a key; `learn` hears how many there are in all, those of others too. */
+  /** Adds requests of a key; `learn` gets the total, including those at other gateways. */
   note(keyId: number, requests: number): void;
-  /** Tells what is not told yet, and stops. */
+  /** Writes the counts not written yet, and stops. */
   close(): Promise<void>;
 }
 
@@ -14,9 +14,9 @@ const DAY_MS = 86_400_000;
 const COMPLAIN_MS = 60_000;
 
 /**
- * Makes it: what was noted goes to Postgres every second, one statement for all keys. While Postgres is away it is
- * kept, and each gateway counts for itself. A gateway that begins knows of the day's requests a second after the
- * first one; by so much a quota may be passed.
+ * Creates the count. Every second new requests go to Postgres, in one statement for all keys. While Postgres is away
+ * they are kept, and each gateway counts for itself. A new gateway knows a key's requests of the day a second after
+ * the first one, so a quota may be exceeded for that second.
  */
 export function createSharedUsage(options: {
   keys: Pick<Database['keys'], 'use' | 'forgetUses'>;
@@ -40,14 +40,14 @@ export function createSharedUsage(options: {
         on,
         [...told].map(([keyId, requests]) => ({ keyId, requests })),
       );
-      // What was noted meanwhile comes on top.
+      // Requests added meanwhile are added to the total.
       for (const [keyId, total] of totals) {
         if (on === day) learn(keyId, on, total + (noted.get(keyId) ?? 0));
       }
       if (swept !== on) await keys.forgetUses(on - 1);
       swept = on;
     } catch (error) {
-      // A day that is over needs no counting any more.
+      // A past day is not counted any more.
       if (on === day) for (const [keyId, requests] of told) add(noted, keyId, requests);
       const { say } = seldom('usage');
       if (say) logger.warn({ err: error }, 'requests of the day could not be shared; they are kept');

@@ -28,7 +28,7 @@ describe.skipIf(redis?.able !== true)('answers that gateways share (needs redis-
   it('are given by a gateway that never asked a node: final ones and no others', async () => {
     const block = (gateway: 0 | 1, number: string): Promise<{ number: string }> =>
       both.call(gateway, 'eth_getBlockByNumber', [number, false]);
-    // What is final is known with the head.
+    // The final block is known together with the head.
     for (const gateway of [0, 1] as const) {
       await vi.waitFor(async () => expect(await both.heads(gateway)).toEqual({ one: 10 }), WAIT);
     }

@@ -16,7 +16,7 @@ const streamed = (): ForwardAnswer => ({
 const createSharedCalls = () =>
   createSingleFlight<ForwardAnswer>((answer) => answer.kind === 'result' && answer.body.rest !== null);
 
-/** A question whose answer is given by the test. */
+/** A question that the test answers. */
 function question() {
   const asked: { signal: CallSignal; answer: (answer: ForwardAnswer) => void }[] = [];
   const ask = (signal: CallSignal): Promise<ForwardAnswer> =>
@@ -54,7 +54,7 @@ it('goes on for the others when the first client goes away, and stops when all a
   clients[1]?.abort(new Error('second left'));
   await expect(second).rejects.toThrow('second left');
   expect(at(0).signal.aborted).toBe(true);
-  // Who comes now joins nothing that is being stopped.
+  // A new caller does not join a question that is being aborted.
   const third = shared.join('a', stays(), ask);
   expect(asked).toHaveLength(2);
   at(1).answer(small);
@@ -76,7 +76,7 @@ it('gives what is streamed to one, though the first is gone, and asks again for 
   await expect.poll(() => asked.length).toBe(2);
   at(1).answer(small);
   expect(await third).toBe(small);
-  // The stream ends with its reader.
+  // The stream ends when its reader leaves.
   expect(at(0).signal.aborted).toBe(false);
   reader.abort(new Error('read enough'));
   expect(at(0).signal.aborted).toBe(true);

@@ -16,7 +16,7 @@ const context = {
   signal: new AbortController().signal,
 };
 
-/** Two gateways' ways to one store. */
+/** One store as two gateways open it. */
 interface Opened {
   one: FilterStore;
   other: FilterStore;

@@ -35,7 +35,7 @@ beforeAll(async () => {
     { source: 'test', env: {} },
   );
   at = await startTestGateway({ networks });
-  // One that could be the name of a method.
+  // A key that could be the name of a method.
   let made = await at.makeKey();
   while (made.key.includes('-')) made = await at.makeKey();
   key = made.key;
@@ -54,7 +54,7 @@ const post = (body: unknown, network = 'ethereum', url = at.url, headers: Record
     headers: { 'content-type': 'application/json', ...headers },
   });
 
-/** The lines of requests that were logged since a call, once there are so many. */
+/** The request lines logged since a call, once there are this many. */
 async function linesAfter(count: number, work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
   const from = at.log.length;
   await work();
@@ -249,7 +249,7 @@ describe('keys', () => {
       expect(logged).not.toContain(form);
       expect(metrics).not.toContain(form);
     }
-    // The id is sent back as it came, to whoever sent it, and to nobody else.
+    // The id is sent back unchanged, only to the client that sent it.
     for (const { text } of answers) expect(text.replaceAll(`"id":"${key}"`, '')).not.toContain(secret);
     for (const { headers: sent } of answers) expect(JSON.stringify(sent)).not.toContain(secret);
     for (const { body: asked } of [...node.calls, ...broken.calls])
@@ -267,7 +267,7 @@ describe('traces', () => {
     ended: boolean;
   }
 
-  /** The least that OpenTelemetry takes for an SDK. */
+  /** The minimum that OpenTelemetry accepts as an SDK. */
   function registerProvider(): Seen[] {
     const seen: Seen[] = [];
     const startSpan = (name: string, options: SpanOptions, parent: OtelContext): Span => {
@@ -342,7 +342,7 @@ describe('traces', () => {
         ['bad', true],
         ['other', false],
       ]);
-      // Nothing is sent on where the networks file does not say so.
+      // No `traceparent` is sent unless the networks file says so.
       expect(heads[1]).toBeUndefined();
       expect(JSON.stringify(seen)).not.toContain(key.slice(12));
     } finally {

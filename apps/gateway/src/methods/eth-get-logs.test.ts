@@ -29,7 +29,7 @@ interface Answered {
   };
 }
 
-/** What a node refuses: more blocks, more logs, more bytes; and in what words. */
+/** A node's limits of blocks, logs and bytes, with its error texts. */
 interface Limits {
   blocks?: number;
   logs?: number;
@@ -95,7 +95,7 @@ afterAll(async () => {
 beforeEach(() => {
   limits = NONE;
   asked = [];
-  // What was learnt is forgotten, and what was kept was of other logs.
+  // The learnt width is forgotten, and the kept results were of other logs.
   at.time.offset += 600_000;
   setLogs([]);
 });
@@ -179,7 +179,7 @@ const WORDS: [string, Limits][] = [
     'takes too long, by a code for timeouts',
     { logs: 30, say: () => ({ code: -32002, message: 'query timeout exceeded' }) },
   ],
-  // By the code for exceeded rates, so that they could be taken for those.
+  // With the code for exceeded rates, so that they could be mistaken for those.
   ['says only a code for limits', { blocks: 60, say: () => ({ code: -32005, message: 'limit exceeded' }) }],
   ['counts bytes', { bytes: 6_000, say: () => ({ code: -32005, message: 'response is too big' }) }],
   ['counts events', { logs: 40, say: () => ({ code: -32005, message: 'query exceeds max events 40' }) }],
@@ -254,7 +254,7 @@ describe('a range whose bounds are the nodes’ to say', () => {
     setLogs(Array.from({ length: HEAD / 10 }, (__, n) => [n * 10 + 10, 1]));
     limits = narrow;
     expect((await getLogs({ fromBlock, toBlock })).result).toEqual(logsOf(from as number, to as number));
-    // What the client named is sent with the last part.
+    // The client's own name of the end is sent with the last part.
     if (!toBlock.startsWith('0x')) expect(sentEnds()).toContain(toBlock);
   });
 
@@ -285,7 +285,7 @@ describe('a range whose bounds are the nodes’ to say', () => {
     try {
       const mine = (await gateway.makeKey()).key;
       await expect.poll(() => looks, { timeout: 60_000 }).toBeGreaterThan(0);
-      // It is asked for its head in five seconds again.
+      // Its head is asked for again in five seconds.
       mute = false;
       limits = narrow;
       setLogs(Array.from({ length: 45 }, (_, n) => [HEAD - 450 + n * 10, 1]));
@@ -332,7 +332,7 @@ describe('what is too much', () => {
     setLogs(Array.from({ length: 300 }, (_, n) => [n * 60, 1]));
     limits = { blocks: 10, say: () => ({ code: -32000, message: 'exceed maximum block range: 10' }) };
     const { error } = await getLogs(range(0, HEAD));
-    // It asked a few times and not for thousands of pieces.
+    // It asked a few times, not for thousands of pieces.
     expect(asked.length).toBeLessThan(30);
     expect((await getLogs(error?.data.suggestedRange as object)).error).toBeUndefined();
   });

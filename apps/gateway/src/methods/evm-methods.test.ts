@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 let anvil: Awaited<ReturnType<typeof startAnvil>>;
 let at: TestGateway;
 let key: string;
-/** What the parameters below stand for. */
+/** The values of the names in the parameters below. */
 const facts = { from: '', contract: '', hash: '', blockHash: '', block: '' };
 
 const HEADERS = { 'content-type': 'application/json' };
@@ -40,7 +40,7 @@ beforeAll(async () => {
     facts.hash,
   ]);
   [facts.blockHash, facts.block] = [receipt.blockHash, receipt.blockNumber];
-  // One that waits.
+  // A pending transaction.
   await onNode('eth_sendTransaction', [{ from: facts.from, to: facts.contract, gas: '0x186a0' }]);
   const networks = parseNetworks(
     `networks:\n  - {id: main, family: evm, chainId: 31337, pollIntervalMs: 100, upstreams: [{url: '${anvil.url}'}]}`,
@@ -54,7 +54,7 @@ afterAll(async () => {
   await anvil?.stop();
 });
 
-/** Parameters with the names of facts in the place of what is only known at run time. */
+/** Parameters, with names in place of values that are only known at run time. */
 function filled(params: unknown): unknown {
   const text = JSON.stringify(params)?.replace(
     /"\$(\w+)"/g,
@@ -103,7 +103,7 @@ describe('the answer of the node, byte for byte, to', () => {
       'eth_call',
       [{ from: '$from', to: '$contract', gas: '0x100000', value: '0x0' }, { blockHash: '$blockHash' }],
     ],
-    // What reverts: a jump to nowhere, as init code.
+    // A revert: a jump to nowhere, as init code.
     ['eth_call', [{ from: '$from', data: '0x60006000fd' }, 'latest']],
     ['eth_getLogs', [{}]],
     ['eth_getLogs', [{ fromBlock: '0x0' }]],
@@ -123,7 +123,7 @@ describe('the answer of the node, byte for byte, to', () => {
     const [direct, through] = [await node(body), await gateway(body)];
     expect(through.text).toBe(direct.text);
     expect(through.status).toBe(200);
-    // Once more, from memory where it is kept.
+    // Once more, from memory if it is kept.
     expect((await gateway(body)).text).toBe(direct.text);
   });
 });

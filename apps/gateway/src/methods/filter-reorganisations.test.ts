@@ -6,7 +6,7 @@ import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
 const changes = 'eth_getFilterChanges';
 const WAIT = { timeout: 60_000 };
 
-/** Each log by the branch and the number of its block; what was undone behind a minus. */
+/** Each log by the branch and the number of its block; removed ones with a minus. */
 const told = (logs: ChainLog[]): string[] =>
   logs.map(
     ({ blockHash, blockNumber, removed }) => `${removed ? '-' : ''}${blockHash[2]}${Number(blockNumber)}`,
@@ -28,7 +28,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       told(await call<ChainLog[]>(gateway, changes, [id]));
     const newFilter = (): Promise<string> => call<string>(0, 'eth_newFilter', [{}]);
 
-    /** Sets how far the nodes are, and waits until both gateways know it. */
+    /** Sets the heads of the nodes, and waits until both gateways know them. */
     const setHeads = async (one: number, two = one): Promise<void> => {
       nodes[0].head = one;
       nodes[1].head = two;
@@ -70,10 +70,10 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       two.forks = [{ from: 32, branch: 'b' }];
       await setHeads(33, 33);
       expect(await poll(0, id)).toEqual(blocks(31, 33));
-      // As far as what was told, but another branch.
+      // The same head as reported, but another branch.
       expect(await poll(1, id)).toEqual([]);
       await setHeads(36, 34);
-      // The only one that answers, further than what was told, and behind the one that does not.
+      // The only node that answers: further than reported, but behind the one that does not answer.
       nodes[0].alive = false;
       expect(await poll(0, id)).toEqual([]);
       expect(await poll(1, id)).toEqual([]);
@@ -148,7 +148,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
           const range = first as { fromBlock?: string; toBlock?: string };
           if (method !== 'eth_getLogs' || range.fromBlock === undefined) return undefined;
           const [from, to] = [Number(range.fromBlock), Number(range.toBlock)];
-          // A hundred in each block.
+          // A hundred logs in each block.
           return {
             result: Array.from({ length: (to - from + 1) * 100 }, (_, n) =>
               logOf(from + Math.floor(n / 100)),

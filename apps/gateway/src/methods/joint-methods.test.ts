@@ -16,7 +16,7 @@ let key: string;
 let networks: ReturnType<typeof parseNetworks>;
 /** Resolves when the node may answer. */
 let held = Promise.resolve();
-/** What gateways share, as Redis would. */
+/** The results that gateways share, as in Redis. */
 const known = new Map<string, Buffer>();
 const sharedAnswers: SharedAnswers = {
   get: async (name) => known.get(name),
@@ -84,7 +84,7 @@ it.each([
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect(answers[0]?.json()).toHaveProperty('result');
   expect(askedOf()).toHaveLength(before + 1);
-  // Who comes later asks anew.
+  // A later caller asks again.
   await post(network, method, params);
   expect(askedOf()).toHaveLength(before + 2);
 });
@@ -104,7 +104,7 @@ it('logs of final blocks that another gateway had are not asked for again', asyn
   });
   try {
     const url = `http://127.0.0.1:${await other.listen(0, '127.0.0.1')}`;
-    // Only who knows what is final looks there.
+    // Only a gateway that knows the final block looks there.
     await headKnown(() => metrics.render());
     const asked = askedOf().length;
     expect((await post('main', 'eth_getLogs', params, url)).text).toBe(first.text);

@@ -72,7 +72,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
         setHead(33);
         expect(numbers(await call(0, changes, [id]))).toEqual([31, 32, 33]);
         expect(await call(0, changes, [blocks])).toEqual([31, 32, 33].map((n) => hashOf(n)));
-        // The one that had them dies; the other has not seen them yet.
+        // The node that had them dies; the other has not seen them yet.
         one.alive = false;
         two.head = 31;
         try {

@@ -77,13 +77,13 @@ it('a request under way on a network that goes ends as it began', async () => {
   expect((await post('two', 'eth_chainId')).status).toBe(404);
   finish();
   expect((await answer).json()).toEqual({ jsonrpc: '2.0', id: 1, result: '0xabc' });
-  // Only then its nodes are let go of, and nothing tells of them any more.
+  // Only then its upstreams are released, and their gauges removed.
   await vi.waitFor(async () => expect(await upstreamsTold()).not.toContain('network="two"'), 30_000);
   expect(await upstreamsTold()).toContain('network="one"');
 });
 
 it('a network that is unchanged keeps what is known of its nodes', async () => {
-  // It rests after it failed; nodes that are new would be asked at once.
+  // It rests after a failure; a new upstream would be asked at once.
   node.answer(() => ({ status: 500, body: '' }));
   await vi.waitFor(async () => {
     await post('one', 'eth_chainId');

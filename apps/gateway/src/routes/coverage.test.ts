@@ -21,7 +21,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
   let key: string;
   let looks = 0;
   let away = false;
-  /** Ids of the jobs there are, by queue. */
+  /** Ids of the existing jobs, by queue. */
   const jobs: Record<'ingest' | 'pack', { running: string[]; waiting: string[] }> = {
     ingest: { running: ['ethereum.60.69.31', 'other.0.9999.31'], waiting: ['ethereum.70.79.8', 'nonsense'] },
     pack: { running: ['ethereum.logs.100'], waiting: ['ethereum.traces.100'] },
@@ -157,7 +157,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
       expect(page.kinds[0]?.counts).toBeNull();
     }
     expect(parts[0]?.kinds[0]?.counts).toEqual(whole.kinds[0]?.counts);
-    // Of all kinds: a page ends in every kind where the first of them is full.
+    // For all kinds, a page ends at the block where the first kind is full.
     const all = await pages('?limit=1');
     expect(new Set(all.flatMap(({ kinds }) => kinds.map(({ holes }) => holes.length <= 1)))).toEqual(
       new Set([true]),

@@ -33,7 +33,7 @@ beforeEach(() => {
   node.calls.length = 0;
 });
 
-/** Calls that a client's request led to; the gateway's own watching of heads left out. */
+/** Upstream calls of client requests, without the gateway's own watching of heads. */
 const asked = () => node.calls.filter(({ method }) => !/epochNumber|tip_block/.test(method));
 
 async function call(network: string, method: string, params: unknown[]) {
@@ -175,7 +175,7 @@ describe('send_transaction', () => {
     first.answer(({ method }) => {
       if (method !== 'send_transaction') return { error: { code: -1, message: 'no' } };
       broke = true;
-      // From here on nobody listens there any more.
+      // From here on nothing listens there.
       void first.close();
       return 'reset';
     });

@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 let node: ScriptedNode;
 let at: TestGateway;
 let key: string;
-/** Whose filter nobody else may see. */
+/** The owner of a filter that nobody else may see. */
 let victim: { key: string; id: string };
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ const callText = (method: string, params: unknown[], id: unknown = 1): string =>
 const post = (path: string, body: string, headers: Record<string, string> = {}) =>
   ask(at.url, path, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
 
-/** Bytes on a bare connection; gives all that comes back until it is closed. */
+/** Sends bytes on a bare connection; returns all bytes received until it is closed. */
 function sendRaw(bytes: string): Promise<string> {
   const { hostname, port } = new URL(at.url);
   return new Promise((resolve, reject) => {
@@ -190,7 +190,7 @@ it('no header of the client, and none that it could make, reaches the node or co
 });
 
 describe('mutated requests', () => {
-  /** Stands for the id of the filter that is not theirs. */
+  /** Placeholder for the id of another client's filter. */
   const VICTIM = '0xvictim';
   const FILTER = { fromBlock: '0x1', toBlock: '0x5', address: [ADDRESS], topics: [null, [HASH]] };
   const SCRIPT = { code_hash: HASH, hash_type: 'type', args: '0x' };
@@ -285,7 +285,7 @@ describe('mutated requests', () => {
     });
 
   const RUNS = Number(process.env.FUZZ_RUNS ?? 10_000);
-  /** Requests of one run, which are sent a few at a time. */
+  /** Requests of one run, sent a few at a time. */
   const AT_ONCE = 50;
 
   it(`are never our fault, never end the gateway, and never see another key’s filter: ${RUNS} of them`, async () => {
@@ -307,7 +307,7 @@ describe('mutated requests', () => {
         expect(envelope.jsonrpc).toBe('2.0');
         expect('id' in envelope && 'result' in envelope !== 'error' in envelope, answer.text).toBe(true);
         expect(envelope.error?.data ?? {}, body).not.toMatchObject({ reason: 'internal' });
-        // What uninstalling says of a filter that was there.
+        // The answer to uninstalling an existing filter.
         expect(envelope.result, body).not.toBe(true);
       }
     };

@@ -4,7 +4,7 @@ import { ask } from '../testing/ask.js';
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
-/** `one` and `two` share the path /v1 and differ by host name; `plain` is told by its path. */
+/** `one` and `two` share the path /v1 and differ by host name; `plain` has another path. */
 const NAMES = ['one', 'two', 'plain'] as const;
 let nodes: ScriptedNode[];
 let at: TestGateway;
@@ -40,7 +40,7 @@ it.each([
   ['TWO.example.com', 'two'],
   ['one.example.com:8080', 'one'],
 ])('at the host %s a call goes to the nodes of the network %s', async (host, name) => {
-  // The first one makes the key known; what is known takes the short way.
+  // The first request puts the key in memory, and later ones are answered from there.
   for (let n = 0; n < 3; n++) {
     const answer = await post(`/v1/${key}`, host);
     expect([answer.status, answer.json()]).toMatchObject([200, { id: 1, result: name }]);

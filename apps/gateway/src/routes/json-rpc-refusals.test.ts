@@ -10,11 +10,11 @@ import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 let node: ScriptedNode;
 let at: TestGateway;
 let key: string;
-/** What the node says to calls of clients; its head is watched all the while. */
+/** The node's answers to calls of clients; its head is watched all the time. */
 let says: ScriptedAnswer | ((params: unknown[]) => ScriptedAnswer);
 
 const LOG_BYTES = 300;
-/** A log of each block asked for. */
+/** One log for each block asked for. */
 function logsOf(params: unknown[]): ScriptedAnswer {
   const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string };
   const [from, to] = [Number(fromBlock), toBlock === 'latest' ? 1_000 : Number(toBlock)];
@@ -89,7 +89,7 @@ function expectRefusal(
   expect(Object.keys(body).sort()).toEqual(['error', 'id', 'jsonrpc']);
 }
 
-/** What the key has left, and what it cost: `/^0$/` where nothing was counted. */
+/** The rest of the key's requests, and the cost: `/^0$/` if nothing was counted. */
 function expectRateHeaders(answer: Pick<Answer, 'headers'>, cost = /^[1-9]\d*$/) {
   for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']) {
     expect(answer.headers[name], name).toMatch(/^\d+$/);
@@ -227,7 +227,7 @@ it('an answer says how many requests it counted as, and a refusal that was not c
       const verb = await ask(at.url, `/main/v1/${free}`, { method: 'PUT' });
       expect(verb.headers).toMatchObject({ 'ratelimit-cost': '0', 'ratelimit-remaining': '18' });
     }
-    // What only looks like a key that there is says nothing of that one.
+    // A text that only looks like an existing key reveals nothing of that key.
     const longer = await ask(at.url, `/main/v1/${free}x`, { method: 'PUT' });
     expect(longer.headers['ratelimit-limit']).toBeUndefined();
   } finally {
@@ -407,7 +407,7 @@ it('a request that comes while the gateway drains is refused in an envelope', as
     text += chunk.toString();
   });
   const ended = once(socket, 'close');
-  // A connection that is in use stays until it is answered; what comes on it then is too late.
+  // A connection in use stays open until its answer is sent; later requests on it are refused.
   const arrived = once(closing.gateway.server, 'request');
   socket.write(request.slice(0, -1));
   await arrived;

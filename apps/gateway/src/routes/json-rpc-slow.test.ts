@@ -6,12 +6,12 @@ import { ask } from '../testing/ask.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
 const WAIT = { timeout: 60_000 };
-/** More than what the machine takes on the way. */
+/** More than the machine buffers. */
 const LARGE = `"0x${'ab'.repeat(15_000_000)}"`;
 const HASH = `0x${'1'.repeat(64)}`;
 const LINK = JSON.stringify({ number: '0x100', hash: HASH, parentHash: HASH });
 
-/** What the node does with a call; what it began to send and has not ended is in `open`. */
+/** The node's reaction to a call; unfinished answers are in `open`. */
 let says: (response: ServerResponse) => void;
 let open: Set<ServerResponse>;
 let node: Server;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   node = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
-    // Which chain it is on, and how far.
+    // Its chain and its head.
     if (body.includes('eth_chainId') || body.includes('eth_getBlockByNumber')) {
       const result = body.includes('eth_chainId') ? '"0x1"' : LINK;
       response.end(`{"jsonrpc":"2.0","id":1,"result":${result}}`);
@@ -62,7 +62,7 @@ const post = (network: string, body: string) =>
     headers: { 'content-type': 'application/json' },
   });
 
-/** Sends a request, reads the beginning of its answer and then nothing more. */
+/** Sends a request, and stops reading after the beginning of its answer. */
 function stall(network: string, body: string): Promise<Socket> {
   const { hostname, port } = new URL(at.url);
   const head = `POST /${network}/v1/${key} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n`;
@@ -79,7 +79,7 @@ function stall(network: string, body: string): Promise<Socket> {
 }
 const aborted = (): number => at.log.filter((line) => line.includes('"aborted":true')).length;
 
-/** What `work` connects is cut where nothing moves for so long. */
+/** Closes connections made by `work` after this long without traffic. */
 async function cutAfter<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const { server } = at.gateway;
   const { timeout } = server;
@@ -119,7 +119,7 @@ it('who stops reading what is held for it is cut, and the memory given back to w
   const socket = await cutAfter(1_500, () => stall('patient', LOGS));
   try {
     says = (response) => response.end('{"jsonrpc":"2.0","id":1,"result":[]}');
-    // It waits for room, less long than it would be refused after.
+    // It waits for room, but not so long that it is refused.
     expect((await post('patient', LOGS)).json()).toMatchObject({ result: [] });
     expect(aborted()).toBeGreaterThan(before);
   } finally {
@@ -127,7 +127,7 @@ it('who stops reading what is held for it is cut, and the memory given back to w
   }
 });
 
-/** Sends a byte every now and then, for ever. */
+/** Sends a byte from time to time, for ever. */
 function trickle(response: ServerResponse, beginning: string): void {
   response.write(beginning);
   const timer = setInterval(() => response.write('a'), 50);

@@ -5,7 +5,7 @@ import { ask } from '../testing/ask.js';
 import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 
-/** Larger than what is read whole before a byte goes out. */
+/** More than is read before the first byte is sent. */
 const LARGE = 'ab'.repeat(2_000_000);
 const ENVELOPE = '{"jsonrpc":"2.0","id":1,"result":""}'.length;
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   node.answer(({ method }) => {
     if (method !== 'eth_getTransactionByHash') return { result: null };
     const body = `{"jsonrpc":"2.0","id":1,"result":"${LARGE}"}`;
-    // A length that is not reached is how a node breaks off in the middle.
+    // A node breaks off in the middle by sending less than the announced length.
     return { status: 200, body: whole ? body : body.slice(0, 3_000_000) };
   });
   const networks = parseNetworks(

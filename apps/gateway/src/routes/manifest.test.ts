@@ -65,7 +65,7 @@ describe('GET {base_url}<KEY>/bundle-api/manifest', () => {
     for (const [i, line] of answer.text.trimEnd().split('\n').entries()) {
       const entry = entries[i] as SealedEntry;
       expect(entry.previous).toBe(previous);
-      // As anybody would: the text before the last two fields is what was hashed and signed.
+      // As any reader would: the text before the last two fields was hashed and signed.
       const text = `${line.slice(0, line.indexOf(',"hash":"'))}}`;
       expect(text).toBe(entryText(entry));
       expect(createHash('sha256').update(text).digest('hex')).toBe(entry.hash);

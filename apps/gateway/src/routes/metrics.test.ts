@@ -29,7 +29,7 @@ const call = (method: string, params: unknown[]) =>
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     headers: { 'content-type': 'application/json' },
   });
-/** What `/metrics` says that is in memory under this name. */
+/** Memory in use under this name, from `/metrics`. */
 const bytesOf = async (cache: string): Promise<number> => {
   const { text } = await ask(at.url, '/metrics');
   const line = new RegExp(`^packhouse_gateway_cache_bytes\\{cache="${cache}"\\} (\\d+)$`, 'm').exec(text);

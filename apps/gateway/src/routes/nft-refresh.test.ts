@@ -115,7 +115,7 @@ describe('a refresh', () => {
     const { url: _url, ...end } = await refreshed({ contractAddress: contract, tokenId: '0x1' });
     expect(end.tokens).toMatchObject([{ outcome }]);
     expect(end.counts[outcome]).toBe(1);
-    // Neither what was fetched nor what a socket said reaches the caller.
+    // Neither the fetched bytes nor the text of a socket error reach the caller.
     expect(JSON.stringify(end)).not.toMatch(/secret|ECONN|93\.184|127\.0/);
     expect((await stored('0x1'))?.metadata ?? null).toBe(outcome === 'indexed' ? '{"a":1}' : null);
   });

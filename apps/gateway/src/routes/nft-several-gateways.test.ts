@@ -52,7 +52,7 @@ describe('several gateways on one database', () => {
       contracts.add({ contract, id: BigInt(n), uri: `http://a.example/${n}`, epoch: n });
     const held: ServerResponse[] = [];
     for (const n of [1, 2, 3, 4, 5]) pages[`/${n}`] = (_, response) => void held.push(response);
-    // Dead: nothing that it does reaches Postgres any more, neither a result nor a sign of life nor a farewell.
+    // Dead: nothing reaches Postgres any more, neither a result nor a renewed lease nor its end.
     let dead = false;
     const dying = new Proxy(at.database.nft, {
       get:
@@ -81,11 +81,11 @@ describe('several gateways on one database', () => {
         { timeout: 60_000, interval: 50 },
       );
       expect((await ask(successor.url, path)).json()).toMatchObject({ found: 9, counts: { indexed: 9 } });
-      // What had an outcome kept it; what was under way was asked for again.
+      // Tokens with an outcome kept it; unfinished ones were asked for again.
       const times = (n: number) => visited.filter((one) => one === `/${n}`).length;
       expect([9, 8, 7, 6, 1].map(times)).toEqual([1, 1, 1, 1, 1]);
       expect([5, 4, 3, 2].map(times)).toEqual([2, 2, 2, 2]);
-      // What it still gets is no longer its to write.
+      // It may no longer write results that it still receives.
       for (const response of held) response.end('{"late":true}');
       expect((await at.database.nft.token('doomed', { contract, tokenId: '0x5' }))?.metadata).toBe(
         '{"name":"/5"}',

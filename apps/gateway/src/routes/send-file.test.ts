@@ -40,7 +40,7 @@ describe('a file that is being sent', () => {
     reader.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
     reader.pause();
     await asking;
-    // Reads a little, so that sending has begun for certain, and then no more.
+    // Reads a little, so that sending has begun, and then stops.
     await new Promise<void>((resolve) => reader.once('readable', () => resolve()));
     expect(reader.read(1)).toHaveLength(1);
     expect(release).not.toHaveBeenCalled();

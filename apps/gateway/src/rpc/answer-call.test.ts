@@ -11,9 +11,9 @@ const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 let node: ScriptedNode;
 let at: TestGateway;
 let key: string;
-/** What the node says to the calls of the tests. */
+/** The node's answers to the calls of the tests. */
 let says: unknown;
-/** While it is there, answers wait for it. */
+/** If set, answers wait for it. */
 let gate: Promise<void> | undefined;
 
 beforeAll(async () => {
@@ -150,7 +150,7 @@ it('the same question at the same time is asked once, though the first client go
   });
   await expect.poll(() => asked(question.method), { timeout: 60_000 }).toBe(1);
   const others = Array.from({ length: 20 }, () => call(question.method, question.params));
-  // They are on their way behind this one.
+  // The other calls follow this one.
   await call('eth_newBlockFilter', []);
   first.abort();
   await expect(left).rejects.toThrow();

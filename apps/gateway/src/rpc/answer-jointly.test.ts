@@ -8,7 +8,7 @@ import type { RpcAnswer, RpcVisit } from './method.js';
 const MIB = 1_048_576;
 const visitOf = (signal: CallSignal): RpcVisit => ({ signal, notes: beginCalls() }) as unknown as RpcVisit;
 
-/** An answer that the test gives, of a node called `one`. */
+/** An answer by the test, from an upstream called `one`. */
 function question() {
   const asked: { visit: RpcVisit; give: (answer: RpcAnswer) => void }[] = [];
   const answer = (visit: RpcVisit): Promise<RpcAnswer> => {

@@ -6,7 +6,7 @@ import type { RpcVisit } from './method.js';
 
 const MIB = 1_048_576;
 
-/** A visit whose node gives what `answer` says. */
+/** A call context whose upstream returns `answer`. */
 function visitOf(memory: AnswerMemory, answer: () => unknown): RpcVisit {
   const at = {
     memory,

@@ -13,11 +13,11 @@ interface AskOptions {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** Keeps connections; default: one for each request. */
+  /** Keeps connections open; default: one connection for each request. */
   agent?: Agent;
 }
 
-/** Sends a request whose path goes out as it is written: no normalising of dots and slashes. */
+/** Sends a request with its path as written, without normalising dots and slashes. */
 export function ask(base: string, path: string, options: AskOptions = {}): Promise<Answer> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {

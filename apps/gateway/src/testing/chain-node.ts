@@ -1,6 +1,6 @@
 import { type ScriptedAnswer, type ScriptedNode, startScriptedNode } from './scripted-node.js';
 
-/** A log as a chain node tells it. */
+/** A log in the answer of a chain node. */
 export interface ChainLog {
   blockNumber: string;
   blockHash: string;
@@ -9,24 +9,24 @@ export interface ChainLog {
   removed?: boolean;
 }
 
-/** A node with a chain of blocks that have one log each, as far as it says. */
+/** A node with a chain whose blocks have one log each. */
 export interface ChainNode {
   node: ScriptedNode;
   head: number;
   alive: boolean;
-  /** From the block of that number on it has another branch; the newest fork counts. */
+  /** Puts the node on another branch from this block number on; the newest fork counts. */
   forks: { from: number; branch: string }[];
   /** Characters of each log's data. */
   dataLength: number;
-  /** It still gives logs of blocks that are on none of its branches. */
+  /** It still returns logs of abandoned blocks. */
   keepsDead: boolean;
-  /** Says something else than the chain would; undefined: nothing else. */
+  /** Overrides an answer; undefined: the chain's answer. */
   instead?: (method: string, first: unknown) => ScriptedAnswer | undefined;
 }
 
 const hex = (n: number): string => `0x${n.toString(16)}`;
 
-/** The hash of a block: a letter for the branch that it was first on, and its number. */
+/** The hash of a block: a letter for the branch that it began on, and its number. */
 export function hashOf(number: number, branch = 'a'): string {
   return `0x${branch}${number.toString(16).padStart(63, '0')}`;
 }
@@ -37,7 +37,7 @@ export function logOf(number: number, branch = 'a', dataLength = 2): ChainLog {
   return { blockNumber: hex(number), blockHash: hashOf(number, branch), logIndex: '0x0', data };
 }
 
-/** Starts one whose newest block is 10 and whose final one is 0. */
+/** Starts a node whose newest block is 10 and whose final block is 0. */
 export async function startChainNode(): Promise<ChainNode> {
   const node = await startScriptedNode();
   const chain: ChainNode = { node, head: 10, alive: true, forks: [], dataLength: 2, keepsDead: false };

@@ -6,9 +6,9 @@ import { createSharedAnswers } from '../cache/answer-cache.js';
 import { createRedisFilterStore } from '../filters/create-redis-filter-store.js';
 import type { GatewayOptions } from '../gateway-options.js';
 
-/** Where gateways share what they know. */
+/** A store that gateways share. */
 export interface GatewayStore {
-  /** For one more gateway: connections of its own. */
+  /** Opens separate connections for one more gateway. */
   options(): Promise<Pick<GatewayOptions, 'filters' | 'sharedAnswers'>>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ async function openRedis(): Promise<GatewayStore> {
   };
 }
 
-/** Both that there are, by name; `able`: what it needs is installed. */
+/** The two stores by name; `able`: the server that it needs is installed. */
 export const GATEWAY_STORES: { name: string; able: boolean; open(): Promise<GatewayStore> }[] = [
   {
     name: 'Postgres',

@@ -12,7 +12,7 @@ import { type ScriptedContracts, scriptedContracts } from './scripted-contracts.
 import { type ScriptedNode, startScriptedNode } from './scripted-node.js';
 import { startTestGateway, type TestGateway } from './test-gateway.js';
 
-/** What GET tells of a job. */
+/** The answer of GET for a job. */
 export interface NftStatus {
   status: string;
   found: number | null;
@@ -28,7 +28,7 @@ export interface NftStatus {
   next: string | null;
 }
 
-/** What there is for all tests of a file. */
+/** The parts that all tests of a file share. */
 export interface NftPlace {
   at: TestGateway;
   node: ScriptedNode;
@@ -38,18 +38,18 @@ export interface NftPlace {
   anyKey: string;
 }
 
-/** What every test has anew. */
+/** The parts that are new for every test. */
 export interface NftScene {
   contracts: ScriptedContracts;
-  /** What the web answers, by path; default: a document that names the path. */
+  /** Answers of the web by path; default: a document that names the path. */
   pages: Record<string, (request: IncomingMessage, response: ServerResponse) => void>;
-  /** Paths that the web was asked for. */
+  /** Paths that the web was asked for, in order. */
   visited: string[];
   /** A contract that no other test has. */
   contract: string;
 }
 
-/** A gateway for refreshing tokens: its nodes are a script, and all public addresses lead to one server on this machine. */
+/** A gateway for refreshing tokens, with scripted nodes; all public addresses lead to one server on this machine. */
 interface NftStage {
   place(): NftPlace;
   scene(): NftScene;
@@ -60,16 +60,16 @@ interface NftStage {
   look(url: string): Promise<NftStatus>;
   /** Waits for the end of a job. */
   done(url: string): Promise<NftStatus>;
-  /** Asks for a refresh and waits for its end. */
+  /** Requests a refresh and waits for its end. */
   refreshed(body: object): Promise<NftStatus & { url: string }>;
   stored(tokenId: string): ReturnType<Nft['token']>;
-  /** Another gateway on the same database; `nft` in the place of its part of it. */
+  /** Starts another gateway on the same database; `nft` replaces its settings. */
   another(nft: Nft, network?: string): Promise<{ gateway: Gateway; url: string }>;
 }
 
 const LEASE_MS = 1_500;
 
-/** Starts one before the tests of a file, and ends it behind them. */
+/** Starts the stage before the tests of a file, and closes it after them. */
 export function useNftStage(): NftStage {
   let place: NftPlace;
   let scene: NftScene;

@@ -2,13 +2,13 @@ import { coreAddressHex } from '@packhouse/chain';
 import { abiString, abiWords, TRANSFER_TOPICS } from '@packhouse/replay-node';
 import type { ScriptedAnswer, ScriptedCall } from './scripted-node.js';
 
-/** Contracts of tokens as a node of the core family knows them. */
+/** Token contracts on a node of the core family. */
 export interface ScriptedContracts {
-  /** What a node answers. */
+  /** The answer of the node. */
   answer(call: ScriptedCall): ScriptedAnswer;
-  /** A token, owned and transferred; its URI or `revert`. */
+  /** Adds a token with an owner and a transfer; its URI or `revert`. */
   add(token: ScriptedToken): void;
-  /** Calls for where a token's document is. */
+  /** Calls for the URI of a token. */
   uriCalls(): number;
 }
 
@@ -24,7 +24,6 @@ interface ScriptedToken {
 const INTERFACES = { erc721: '80ac58cd', erc1155: 'd9b67a26', none: '' };
 const HEAD = 1_000;
 
-/** Makes an empty set. */
 export function scriptedContracts(): ScriptedContracts {
   const tokens: ScriptedToken[] = [];
   let asked = 0;

@@ -1,16 +1,15 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A call as a node gets it. */
 export interface ScriptedCall {
   method: string;
   params: unknown[];
-  /** The request body as it came. */
+  /** The request body as received. */
   body: string;
   headers: IncomingHttpHeaders;
 }
 
-/** What the script answers: a result, an error, or raw bytes under a status; `hang` never answers, `reset` hangs up. */
+/** A scripted answer: a result, an error, or raw bytes with a status; `hang` never answers, `reset` disconnects. */
 export type ScriptedAnswer =
   | { result: unknown }
   | { error: { code: number; message: string; data?: unknown } }
@@ -18,17 +17,17 @@ export type ScriptedAnswer =
   | 'hang'
   | 'reset';
 
-/** A node that says what a test tells it to. */
+/** A node with the answers of a test. */
 export interface ScriptedNode {
   url: string;
-  /** Calls that came, in order. */
+  /** Received calls, in order. */
   calls: ScriptedCall[];
-  /** Decides from now on; may wait. */
+  /** Sets the function that answers from now on; it may wait. */
   answer(script: (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer>): void;
   close(): Promise<void>;
 }
 
-/** Starts one that has nothing to say. */
+/** Starts a node without answers. */
 export async function startScriptedNode(): Promise<ScriptedNode> {
   const calls: ScriptedCall[] = [];
   let script: (call: ScriptedCall) => ScriptedAnswer | Promise<ScriptedAnswer> = () => ({

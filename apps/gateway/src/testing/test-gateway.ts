@@ -13,7 +13,7 @@ import { inject } from 'vitest';
 import { createGateway, type Gateway } from '../create-gateway.js';
 import type { GatewayOptions } from '../gateway-options.js';
 
-/** `ethereum`, `quiet` without bundles, `logsonly`, and `hosted` at host names of its own. */
+/** `ethereum`, `quiet` without bundles, `logsonly`, and `hosted` at separate host names. */
 const NETWORKS = `
 networks:
   - {id: ethereum, family: evm, chainId: 1, upstreams: [{url: 'http://127.0.0.1:1'}]}
@@ -27,16 +27,16 @@ networks:
     upstreams: [{url: 'http://127.0.0.1:1'}]
 `;
 
-/** A gateway on a database and a folder of its own, with ways to put data behind it. */
+/** A gateway on a new database and folder, with functions that add data. */
 export interface TestGateway {
   url: string;
   gateway: Gateway;
   database: Database;
   objectStore: ObjectStore;
   context: Context;
-  /** What was logged, all levels, one JSON line an entry. */
+  /** The log at all levels, one JSON line an entry. */
   log: string[];
-  /** The gateway's clock: `offset` is added to it, in milliseconds; while it is frozen it stands still. */
+  /** The gateway's clock: `offset` milliseconds are added; a frozen clock does not advance. */
   time: { offset: number; frozenAt: number | null };
   makeKey(
     plan?: string,
@@ -45,9 +45,9 @@ export interface TestGateway {
   ): Promise<{ key: string; row: KeyRow }>;
   /** Stages start..end of all kinds; `group` blocks share a fragment. */
   stage(start: number, end: number, options?: StageOptions): Promise<void>;
-  /** Publishes what is staged of these kinds (default: all) as one bundle each; gives the files. */
+  /** Publishes the staged blocks of these kinds (default: all) as one bundle each; returns the files. */
   publish(start: number, end: number, kinds?: readonly Kind[], network?: string): Promise<Map<Kind, Buffer>>;
-  /** Takes Postgres away from everybody, for good. */
+  /** Ends Postgres for everybody, permanently. */
   losePostgres(): Promise<void>;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export function recordOf(kind: Kind, number: number, branch = 'a'): string {
   return kind === 'blocks' ? facts : `[${facts}]`;
 }
 
-/** Starts one; `publicUrl` stays open, so that links lead back to it. */
+/** Starts a gateway without `publicUrl`, so that links lead back to it. */
 export async function startTestGateway(options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
   const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
   const directory = await mkdtemp(path.join(os.tmpdir(), 'packhouse-gateway-'));
@@ -108,7 +108,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
         blocks: numbers.map((number) => ({
           number,
           hash: hashAt(number, branch),
-          // The first block of a branch hangs on the main one.
+          // The parent of a branch's first block is on the main branch.
           parentHash: hashAt(number - 1, number === start ? 'a' : branch),
           timestamp: 1_600_000_000 + number,
           transactionCount: 1,

@@ -11,18 +11,18 @@ import { startTestGateway, type TestGateway } from './test-gateway.js';
 export interface TwoGateways {
   at: TestGateway;
   urls: readonly [string, string];
-  /** Of these tests. */
+  /** The key of these tests. */
   key: string;
-  /** Of the first one. */
+  /** The store of the first gateway. */
   filters: FilterStore;
-  /** Calls the first one or the second with a key of these tests, or another one. */
+  /** Calls the first gateway or the second, with the key of these tests or another. */
   call<T>(gateway: 0 | 1, method: string, params?: unknown[], as?: string): Promise<T>;
-  /** The head of each upstream by its name, as the first gateway or the second knows it. */
+  /** The head of each upstream by name, as the first gateway or the second knows it. */
   heads(gateway: 0 | 1): Promise<Record<string, number>>;
   close(): Promise<void>;
 }
 
-/** Starts them; the texts are networks files whose network is `main`. */
+/** Starts both; the texts are networks files with one network, `main`. */
 export async function startTwoGateways(
   texts: readonly [string, string],
   store: GatewayStore,
