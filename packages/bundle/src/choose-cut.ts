@@ -3,15 +3,15 @@ import { memberSize, SEPARATOR_BYTES } from './member-frame.js';
 
 /** The end of the next bundle. */
 interface Cut {
-  /** How many of the leading fragments go into it. */
+  /** Number of leading fragments in it. */
   count: number;
-  /** Whether nothing more may be added: more fragments would not change this cut. */
+  /** Whether it is final: more fragments would not change this cut. */
   full: boolean;
 }
 
 /**
- * Says how many of the leading fragments make the next bundle: as many as stay within `maxBytes` of gzip and
- * `maxBlocks` blocks, but at least one, however large.
+ * Chooses how many leading fragments make the next bundle: as many as fit into `maxBytes` of gzip and `maxBlocks`
+ * blocks, but at least one, however large.
  *
  * `full` is false if all the fragments fit and further ones might. Throws BUNDLE_INVALID when they do not follow
  * each other.

@@ -13,7 +13,7 @@ function multiply(a: number, b: number): number {
   return product;
 }
 
-/** `x^(8 * 2^k)` for every bit of a safe integer: what 2^k further bytes do to a CRC. */
+/** `x^(8 * 2^k)` for every bit of a safe integer: the effect of 2^k further bytes on a CRC. */
 const BYTE_POWERS: readonly number[] = (() => {
   const powers = [ONE >>> 8];
   for (let k = 1; k < 53; k++) powers.push(multiply(powers[k - 1] as number, powers[k - 1] as number));
@@ -21,10 +21,10 @@ const BYTE_POWERS: readonly number[] = (() => {
 })();
 
 /**
- * The CRC-32 of two texts in a row from the CRC of each and the length of the second, in bytes (zlib's method:
+ * The CRC-32 of two joined texts from the CRC of each and the length of the second, in bytes (zlib's method:
  * the first CRC times x^(8 * length) modulo the polynomial, plus the second).
  *
- * The length may be any safe integer, also beyond 2^32. Unsigned.
+ * The length may be any safe integer, even beyond 2^32. The result is unsigned.
  */
 export function crc32Combine(crcA: number, crcB: number, lengthB: number): number {
   let shifted = crcA;

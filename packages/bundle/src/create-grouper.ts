@@ -1,7 +1,7 @@
 import type { BlockRange } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 
-/** Raw text at which a fragment is closed, in bytes. */
+/** Size of raw text at which a fragment is closed, in bytes. */
 export const FRAGMENT_BYTES = 131_072;
 
 /** Consecutive blocks that become one fragment. */
@@ -13,20 +13,20 @@ export interface Group extends BlockRange {
 /** Decides, record by record, which blocks share a fragment. */
 interface Grouper {
   /**
-   * Takes the next block's record, of so many bytes, and returns the groups that it closed, in order: none, one, or
-   * two if a record that is alone also ends the group before it. Throws RANGE_INVALID for a block that does
-   * not come after the one before.
+   * Takes the size of the next block's record in bytes, and returns the groups that it closed, in order: none, one, or
+   * two if a single record also ends the group before it. Throws RANGE_INVALID for a block that does not come after
+   * the one before.
    */
   push(block: number, rawBytes: number): Group[];
-  /** Closes what is open, if anything is: the end of the records, or a border that no fragment may cross. */
+  /** Closes the open group, if any: at the end of the records, or at a border that no fragment may cross. */
   flush(): Group | null;
 }
 
 /**
- * Makes a grouper for one kind.
+ * Creates a grouper for one kind.
  *
- * A group is closed when its text reaches `limit` bytes. A record of that size is always alone, so that it can be
- * made and kept without its neighbours; a gap in the block numbers also closes what is before it.
+ * A group is closed when its text reaches `limit` bytes. A record of that size is always alone, so that it can be made
+ * and kept without its neighbours. A gap in the block numbers also closes the group before it.
  */
 export function createGrouper(limit = FRAGMENT_BYTES): Grouper {
   let open: Group | null = null;

@@ -10,16 +10,16 @@ const deflate = promisify<Buffer, ZlibOptions, Buffer>(deflateRaw);
 /** The end of every piece: an empty stored block, which puts the stream on a byte boundary (RFC 1951, 3.2.4). */
 export const SYNC_FLUSH = Buffer.from([0x00, 0x00, 0xff, 0xff]);
 
-/** Below this the way to zlib's pool and back (100 µs of CPU) costs more than the work (16 µs for 1.5 KB). */
+/** Below this the round trip to zlib's pool (100 µs of CPU) costs more than the work (16 µs for 1.5 KB). */
 const POOL_BYTES = 4_096;
 
-/** Parts are gathered to this size before they go to zlib's pool. */
+/** Parts are joined to this size before they go to zlib's pool. */
 const GATHER_BYTES = 262_144;
 
 /**
  * How pieces are deflated; `level` is zlib's, 1 to 9.
  *
- * From level 4 on, Z_FILTERED and a window of 8 KiB are what suit hex in JSON: a match of up to five bytes costs
+ * From level 4 on, Z_FILTERED and a window of 8 KiB suit hex in JSON best: a match of up to five bytes costs
  * more bits than the Huffman codes of five hex digits, and searching further back costs more time than it finds.
  * On 12 mainnet blocks of all five kinds at level 4 that is 144 MB/s and 4.92 : 1, against 129 MB/s and 4.74 : 1 with
  * zlib's defaults; it also inflates a quarter faster. Levels 1 to 3 ignore the strategy and lose with the window.
@@ -33,7 +33,7 @@ export async function deflatePiece(raw: Buffer, level = 4): Promise<Piece> {
   const options: ZlibOptions = {
     ...pieceOptions(level),
     finishFlush: constants.Z_SYNC_FLUSH,
-    // The whole output in one buffer nearly always: each further one is another way to the pool and back.
+    // Nearly always the whole output in one buffer: each further one is another round trip to the pool.
     chunkSize: Math.max(1_024, raw.length >> 2),
   };
   const body = raw.length < POOL_BYTES ? deflateRawSync(raw, options) : await deflate(raw, options);
@@ -47,7 +47,7 @@ export async function deflatePiece(raw: Buffer, level = 4): Promise<Piece> {
   return { body, rawLength: raw.length, crc32: crc32(raw) };
 }
 
-/** The piece of the texts in a row, without touching the texts: no piece is final, so their bodies just follow. */
+/** Joins pieces without inflating them: no piece is final, so their bodies are just concatenated. */
 export function joinPieces(pieces: readonly Piece[]): Piece {
   let rawLength = 0;
   let crc32 = 0;
@@ -60,15 +60,15 @@ export function joinPieces(pieces: readonly Piece[]): Piece {
 
 /** Deflates a text that comes in parts and is never whole in memory. */
 interface PieceWriter {
-  /** Takes the next part; resolves when more may be given. */
+  /** Takes the next part; resolves when it accepts more. */
   write(part: Buffer): Promise<void>;
   /** Ends the piece on a byte boundary, without a final block. */
   finish(): Promise<Piece>;
-  /** Gives up; nothing of it is kept. */
+  /** Aborts; nothing is kept. */
   destroy(): void;
 }
 
-/** Makes a writer; its piece is as valid a fragment body as `deflatePiece`'s. */
+/** Creates a writer; its piece is as valid a fragment body as that of `deflatePiece`. */
 export function createPieceWriter(level = 4): PieceWriter {
   const deflate = createDeflateRaw({ ...pieceOptions(level), chunkSize: 65_536 });
   const body: Buffer[] = [];

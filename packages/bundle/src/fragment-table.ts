@@ -28,7 +28,7 @@ function pushVarint(bytes: number[], value: number): void {
 }
 
 /**
- * Writes the fragments of one bundle down; the first block is kept by the caller (it is the bundle's own).
+ * Encodes the fragments of one bundle, without the first block, which is that of the bundle.
  *
  * Throws BUNDLE_INVALID when the fragments do not follow each other or have impossible sizes.
  */
@@ -48,8 +48,8 @@ export function encodeFragmentTable(fragments: readonly FragmentInfo[]): Buffer 
 }
 
 /**
- * Reads a table back, given the bundle's first block. Throws BUNDLE_INVALID for anything that the encoder would not
- * have written: another version, bytes missing or left over, numbers in a longer form than they need, sizes of zero.
+ * Decodes a table, given the bundle's first block. Throws BUNDLE_INVALID for anything that the encoder does not write:
+ * another version, missing or extra bytes, numbers in a longer form than needed, sizes of zero.
  */
 export function decodeFragmentTable(startBlock: number, bytes: Uint8Array): FragmentInfo[] {
   let position = 0;

@@ -18,7 +18,7 @@ export interface Fragment extends FragmentInfo {
   body: Buffer;
 }
 
-/** Deflated text that can stand before and after other pieces: raw DEFLATE, ending in a sync flush, not final. */
+/** Deflated text that can be joined with other pieces: raw DEFLATE, ending in a sync flush, not final. */
 export interface Piece {
   body: Buffer;
   /** Bytes of its raw text. */
@@ -27,7 +27,7 @@ export interface Piece {
   crc32: number;
 }
 
-/** The fragment that a piece is, given the blocks that its text holds. */
+/** Makes a piece a fragment, given the blocks of its text. */
 export function fragmentOf(range: BlockRange, piece: Piece): Fragment {
   return {
     startBlock: range.start,
@@ -39,7 +39,7 @@ export function fragmentOf(range: BlockRange, piece: Piece): Fragment {
   };
 }
 
-/** Throws BUNDLE_INVALID unless the fragments are at least one, and follow each other without gap or overlap. */
+/** Throws BUNDLE_INVALID unless there is a fragment and all follow each other without gap or overlap. */
 export function checkRun(fragments: readonly FragmentInfo[]): void {
   if (fragments.length === 0) {
     throw new PackhouseError({

@@ -15,7 +15,7 @@ function stored(character: string, final: boolean): Buffer {
   return Buffer.from([final ? 1 : 0, 0x01, 0x00, 0xfe, 0xff, character.charCodeAt(0)]);
 }
 
-/** Deflate, no flags, mtime 0, no extra flags, OS 255 (unknown): the same for every bundle, so bytes depend on data only. */
+/** Deflate, no flags, mtime 0, no extra flags, OS 255 (unknown): constant, so that bytes depend on data only. */
 const HEADER = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0xff]);
 
 /** The bytes before the first body of every bundle. */
@@ -32,21 +32,21 @@ export const MEMBER_HEAD_BYTES = MEMBER_HEAD.length;
 /** Bytes between two bodies. */
 export const SEPARATOR_BYTES = SEPARATOR.length;
 
-/** Length of the part behind the last body: the final stored block, the CRC-32 and the length. */
+/** Length of the part after the last body: the final stored block, the CRC-32 and the length. */
 const MEMBER_TAIL_BYTES = CLOSE.length + 8;
 
-/** Bytes of the gzip file that these fragments make. */
+/** Bytes of the gzip file of these fragments. */
 export function memberSize(fragments: readonly FragmentInfo[]): number {
   let bodies = 0;
   for (const fragment of fragments) bodies += fragment.byteLength;
   return MEMBER_HEAD_BYTES + bodies + SEPARATOR_BYTES * Math.max(0, fragments.length - 1) + MEMBER_TAIL_BYTES;
 }
 
-/** All of a gzip member but its bodies. */
+/** A gzip member without its bodies. */
 interface MemberFrame {
-  /** Goes before the bodies. */
+  /** The bytes before the bodies. */
   head: Buffer;
-  /** Goes behind them. */
+  /** The bytes after the bodies. */
   tail: Buffer;
   /** Bytes of the whole file. */
   byteLength: number;
@@ -57,8 +57,8 @@ interface MemberFrame {
 }
 
 /**
- * The bytes before and behind the bodies of a run of fragments (with SEPARATOR between them) that make them a file:
- * enough to send a part of a published bundle as a stream, without holding it.
+ * The bytes before and after the bodies of a run of fragments (with SEPARATOR between them) that make them a file, so
+ * that a part of a published bundle can be streamed without holding it.
  *
  * Throws BUNDLE_INVALID when the fragments do not follow each other.
  */

@@ -17,7 +17,7 @@ const SUFFIX = '.json.gz';
 const VERSIONED = /^(.*)\.v([1-9]\d{0,4})\.json\.gz$/;
 
 /**
- * The key under which a bundle is kept: `<network>/<kind>/<start>-<end>.json.gz`, and from version 2 on
+ * The key of a bundle in the object store: `<network>/<kind>/<start>-<end>.json.gz`, and from version 2 on
  * `<network>/<kind>/<start>-<end>.v<version>.json.gz`. Throws NAME_INVALID.
  */
 export function objectKey({ network, kind, start, end, version = 1 }: ObjectName): string {
@@ -31,7 +31,7 @@ export function objectKey({ network, kind, start, end, version = 1 }: ObjectName
   return key;
 }
 
-/** The bundle that a key names. Throws NAME_INVALID for any key that `objectKey` does not make. */
+/** The bundle that a key names. Throws NAME_INVALID unless `objectKey` makes this key. */
 export function parseObjectKey(text: string): ObjectName {
   const [network = '', kind = '', ...rest] = text.split('/');
   check(network, kind, text);
@@ -43,7 +43,7 @@ export function parseObjectKey(text: string): ObjectName {
   return { network, kind, ...parseFileName(name + SUFFIX), version };
 }
 
-/** The blocks that a file of this name holds. Throws NAME_INVALID for any name that `fileName` does not make. */
+/** The blocks that a file of this name holds. Throws NAME_INVALID unless `fileName` makes this name. */
 export function parseFileName(text: string): BlockRange {
   const [, first, second] = FILE_NAME.exec(text) ?? [];
   const start = Number(first);
@@ -54,7 +54,7 @@ export function parseFileName(text: string): BlockRange {
   return { start, end };
 }
 
-/** The name of the file that holds these blocks. Throws NAME_INVALID if the range is none. */
+/** The name of the file that holds these blocks. Throws NAME_INVALID if the range is not valid. */
 function fileName({ start, end }: BlockRange): string {
   if (!(Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end >= start)) {
     throw invalidFileName(`The range ${start}-${end}`);

@@ -6,7 +6,7 @@ import { bundleInvalid } from './fragment.js';
 import { MAX_RATIO } from './read-fragments.js';
 import { createRecordScanner } from './record-scanner.js';
 
-/* Readers of a file of which nothing else is known; gunzip checks its CRC-32. */
+/* Readers of a file without its fragment table; gunzip checks its CRC-32. */
 
 const inflate = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
@@ -25,7 +25,7 @@ interface BundleText {
  * Inflates a whole bundle and cuts it into its records.
  *
  * For files of about 1 MB; `streamRecords` reads any size in bounded memory. Never makes more text than the file's own
- * trailer announces, nor more than `maxRawBytes` (default 1 GiB). Throws BUNDLE_INVALID.
+ * trailer says, nor more than `maxRawBytes` (default 1 GiB). Throws BUNDLE_INVALID.
  */
 export async function readBundle(gz: Buffer, options: { maxRawBytes?: number } = {}): Promise<BundleText> {
   const max = options.maxRawBytes ?? 2 ** 30;
@@ -64,7 +64,7 @@ export async function readBundle(gz: Buffer, options: { maxRawBytes?: number } =
  * The record texts of a bundle that arrives in pieces, one a block, as they arrive.
  *
  * Holds one record and a few pieces at a time; a record of more than `maxRecordBytes` (default 1 GiB) is refused.
- * Stopping early closes the source. Throws BUNDLE_INVALID, and whatever the source throws.
+ * Stopping early closes the source. Throws BUNDLE_INVALID, and the errors of the source.
  */
 export async function* streamRecords(
   source: AsyncIterable<Uint8Array>,
@@ -87,7 +87,7 @@ export async function* streamRecords(
  * that are too large to be held, as a block's traces may be.
  *
  * An element of more than `maxElementBytes` (default 64 MiB) is refused. Stopping early closes the source. Throws
- * BUNDLE_INVALID, and whatever the source throws.
+ * BUNDLE_INVALID, and the errors of the source.
  */
 export async function* streamElements(
   source: AsyncIterable<Uint8Array>,
@@ -96,7 +96,7 @@ export async function* streamElements(
   const scanner = createRecordScanner({ form: 'array', maxRecordBytes: options.maxElementBytes ?? 2 ** 26 });
   const chunks = inflated(source);
   let begun = false;
-  // The outer brackets are left out: the first byte, and the last, which is known only at the end.
+  // Skips the outer brackets: the first byte, and the last, which is known only at the end.
   let held: Buffer = Buffer.alloc(0);
   try {
     for await (const chunk of chunks as AsyncIterable<Buffer>) {

@@ -10,11 +10,11 @@ import { createRecordScanner } from './record-scanner.js';
 
 const inflate = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
-/** DEFLATE cannot do better: 258 bytes for two bits. */
+/** The limit of DEFLATE: 258 bytes for two bits. */
 export const MAX_RATIO = 1_032;
 
 /**
- * The record text of one block out of the fragment that holds it, without the rest of its bundle.
+ * Reads the record text of one block from the fragment that holds it, without the rest of its bundle.
  *
  * Throws RANGE_INVALID when the fragment does not hold the block, BUNDLE_INVALID when the bytes are not the fragment's.
  */
@@ -36,8 +36,8 @@ export async function readRecord(options: {
 }
 
 /**
- * The record texts of a fragment, one a block, in order; its text is checked against its length and CRC-32. Never makes
- * more than `rawLength` bytes. Throws BUNDLE_INVALID that says what does not agree.
+ * Returns the record texts of a fragment, one a block, in order. The text is checked against its length and CRC-32, and
+ * never inflated beyond `rawLength` bytes. Throws BUNDLE_INVALID, which names the mismatch.
  */
 export async function readFragment(options: { fragment: FragmentInfo; body: Buffer }): Promise<Buffer[]> {
   const { fragment, body } = options;
@@ -68,9 +68,9 @@ export interface FragmentRecords {
  * Reads a whole bundle fragment by fragment and checks every byte of it against its fragment table: the frame
  * (header, separators, trailer) at once, each fragment as it is reached.
  *
- * A fragment is inflated together with the stored block behind it, which must give its comma or bracket: so the
- * fragment neither ends the stream nor needs what is before it, and the whole inflates to exactly its records. The
- * next fragment is inflated ahead. Throws BUNDLE_INVALID that says what does not agree, with `data.part`: `length`,
+ * A fragment is inflated together with the stored block after it, which must yield its comma or bracket. So the
+ * fragment neither ends the stream nor depends on earlier bytes, and the whole inflates to exactly its records. The
+ * next fragment is inflated ahead. Throws BUNDLE_INVALID, which names the mismatch, with `data.part`: `length`,
  * `frame`, `fragment` or `records`.
  */
 export async function* readFragments(options: {
@@ -98,7 +98,7 @@ export async function* readFragments(options: {
   for (const [index, fragment] of fragments.entries()) {
     inflateNext();
     const text = await (texts[index] as Promise<Buffer>);
-    // A text that was handed out is not kept.
+    // A returned text is not kept.
     texts[index] = Promise.resolve(Buffer.alloc(0));
     yield { fragment, records: checkedRecords(fragment, text) };
   }
@@ -178,7 +178,7 @@ async function inflateBody(fragment: FragmentInfo, body: Buffer, more: number): 
     return await inflate(body, {
       finishFlush: constants.Z_SYNC_FLUSH,
       maxOutputLength: Math.max(1, rawLength + more),
-      // One byte more than there is, so that zlib sees the end without asking for another buffer.
+      // One byte more than needed, so that zlib sees the end without another buffer.
       chunkSize: Math.max(64, rawLength + more + 1),
     });
   } catch (error) {

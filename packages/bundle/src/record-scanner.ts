@@ -1,9 +1,9 @@
 import { bundleInvalid } from './fragment.js';
 
 /*
- * Finds where the elements of a JSON array end without parsing them: it follows strings, escapes and the depth of
- * brackets, nothing else. That is 1 GB/s and more; JSON.parse is a quarter of it. The inside of an element is
- * not checked: the CRC-32 of the text already says that it is what was written.
+ * Finds the ends of a JSON array's elements without parsing them: it follows strings, escapes and the depth of
+ * brackets only. It reads 1 GB/s and more, four times as fast as JSON.parse. The inside of an element is not checked,
+ * because the CRC-32 of the text already is.
  */
 
 const QUOTE = 0x22;
@@ -27,7 +27,7 @@ for (const [text, meaning] of [
   for (const character of text) MEANING[character.charCodeAt(0)] = meaning;
 }
 
-/** Strings are walked byte by byte this far; longer ones (call data) are worth a search for their end. */
+/** Strings are read byte by byte up to this length; in longer ones (call data) the end is searched natively. */
 const WALK_BYTES = 64;
 
 function isSpace(byte: number | undefined): boolean {
@@ -38,12 +38,12 @@ function isSpace(byte: number | undefined): boolean {
 interface RecordScanner {
   /** The elements that this piece completes, without the space around them. Throws BUNDLE_INVALID. */
   push(chunk: Buffer): Buffer[];
-  /** The element that the end of the text completes, if any. Throws BUNDLE_INVALID if the text is cut off. */
+  /** The last element, if the end of the text completes one. Throws BUNDLE_INVALID if the text is cut off. */
   finish(): Buffer[];
 }
 
 /**
- * Makes a scanner.
+ * Creates a scanner.
  *
  * `form: 'array'` expects `[a,b]`, `form: 'fragment'` the text of a fragment, `a,b`. An element of more than
  * `maxRecordBytes` that is not whole within one piece is refused, which bounds the memory.

@@ -5,7 +5,7 @@ import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR, SEPARATOR_BYTES } from './me
 
 /** A gzip file that is ready to be written. */
 export interface Member {
-  /** Its bytes, in order; the bodies among them are the ones given, not copies. */
+  /** Its bytes, in order; the bodies are the given buffers, not copies. */
   chunks: Buffer[];
   /** Bytes of the file. */
   byteLength: number;
@@ -16,7 +16,7 @@ export interface Member {
 }
 
 /**
- * Makes one gzip file of a run of fragments and their bodies, without inflating or copying any of them.
+ * Makes one gzip file of a run of fragments and their bodies, without inflating or copying them.
  *
  * Throws BUNDLE_INVALID when the fragments do not follow each other or a body is not as long as its fragment says.
  */
@@ -51,7 +51,7 @@ export async function memberOfRecord(text: Buffer, level = 4): Promise<Member> {
   return spliceMember([fragmentOf({ start: 0, end: 0 }, piece)], [piece.body]);
 }
 
-/** The place of some fragments in the file of their bundle. */
+/** The position of some fragments in the file of their bundle. */
 interface MemberSlice {
   /** Inclusive byte positions: the bodies with the separators between them, ready for another frame. */
   range: { start: number; end: number };
@@ -93,7 +93,7 @@ export function sliceOfMember(fragments: readonly FragmentInfo[], start: number,
 /**
  * Cuts the bytes that `sliceOfMember` named into the bodies of its fragments, without copying.
  *
- * Throws BUNDLE_INVALID when the bytes are not as long as they should be or a separator is not where it should be.
+ * Throws BUNDLE_INVALID if the bytes have the wrong length or a separator is misplaced.
  */
 export function splitSlice(fragments: readonly FragmentInfo[], bytes: Buffer): Buffer[] {
   const bodies: Buffer[] = [];

@@ -7,14 +7,14 @@ import { readReceipt, receiptText } from './record/receipt.js';
 import { NO_TRACE_HINTS, readTrace } from './record/trace.js';
 import { readTransaction, transactionText } from './record/transaction.js';
 
-/** Which fields the text has; absent: all. */
+/** The fields of the text; absent: all. */
 type CanonicalOptions = Partial<Pick<ProofPolicy, 'extraFields' | 'header'>>;
 
 /**
  * Canonical JSON of one block for one kind, without any proof: the block object for `blocks`, the array of that
  * block's records for every other kind.
  *
- * The form of a form is itself, so a node's answer and a bundle's content can be compared by it.
+ * Canonical JSON stays the same when it is converted again, so a node's answer and a bundle's content can be compared.
  *
  * @throws RECORD_INVALID
  */

@@ -8,8 +8,8 @@ const GENERATOR = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0
 const TYPE_NAMES: Record<string, string> = { '0': 'builtin', '1': 'user', '8': 'contract' };
 
 /**
- * Checks base32 addresses (CIP-37) of one network: form, prefix, checksum, version, type. The check returns what is
- * wrong with a value, or null.
+ * Returns a check of base32 addresses (CIP-37) of one network: form, prefix, checksum, version, type. The check returns
+ * the fault of a value, or null.
  */
 export function checkCoreAddress(networkId: number): (value: unknown) => string | null {
   const expected = corePrefix(networkId);
@@ -41,7 +41,7 @@ function corePrefix(networkId: number): string {
   return networkId === 1 ? 'cfxtest' : `net${networkId}`;
 }
 
-/** A checked address as it is compared and stored: lower case, without its type. */
+/** A checked address in the form for comparing and storing: lower case, without its type. */
 export function canonicalCoreAddress(address: string): string {
   return address.toLowerCase().replace(/:type\.\w+:/, ':');
 }

@@ -7,13 +7,13 @@ import type { Tools } from './prove/tools.js';
 import { createTraceProver, proveTraces, type TracedBlock, type TraceProver } from './prove/trace-prover.js';
 import { Scratch } from './record/hex.js';
 
-/** Proves blocks of one network and writes their canonical texts; synchronous, one block at a time. */
+/** Proves blocks of one network and returns their canonical texts; synchronous, one block at a time. */
 export interface Prover {
   /**
    * Proves a block and, if they are given, its receipts and logs.
    *
-   * `proofs` lists exactly what passed; `parentLink` is added by who compares it with the block before, `traces` after
-   * `proveTraces`.
+   * `proofs` lists exactly the proofs that passed. The caller adds `parentLink` after the comparison with the block
+   * before, and `traces` after `proveTraces`.
    *
    * @throws RECORD_INVALID, PROOF_FAILED
    */
@@ -24,11 +24,11 @@ export interface Prover {
    * @throws RECORD_INVALID, PROOF_FAILED
    */
   proveTraces(block: TracedBlock, traces: unknown): string;
-  /** As `proveTraces`, one trace after the other; several may be under way at once. */
+  /** As `proveTraces`, trace by trace; several blocks may be in progress at once. */
   traceProver(block: TracedBlock): TraceProver;
 }
 
-/** Creates a prover; waits for the WebAssembly of the hash to be ready, everything after that is synchronous. */
+/** Creates a prover once the WebAssembly of the hash is ready; everything after that is synchronous. */
 export async function createProver(policy: ProofPolicy): Promise<Prover> {
   const keccak = await createKeccak256();
   const bloom = new BloomMaker(keccak);

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
-/** Real blocks, given beside the project; never part of it. */
+/** Recordings of real blocks, kept outside of the project. */
 const FOLDER = new URL('../../../../shared/chain-data/', import.meta.url);
 
 /** Whether there are real blocks to test with. */
 export const HAS_RECORDINGS = existsSync(FOLDER);
 
-/** The recordings there are. */
+/** The existing recordings. */
 export const RECORDINGS = [
   'mainnet-0-8191',
   'mainnet-17686110-17686121',

@@ -19,7 +19,7 @@ export function changed<T>(root: unknown, path: Path, value: unknown, work: () =
   }
 }
 
-/** The value with one nibble changed; what has none becomes something of the same type. */
+/** The value with one nibble changed; a value without one becomes another of the same type. */
 export function flipped(value: unknown): unknown {
   if (value === null) return `0x${'12'.repeat(20)}`;
   if (typeof value === 'boolean') return !value;
@@ -38,7 +38,7 @@ export function leaves(value: unknown, path: Path = []): Path[] {
   );
 }
 
-/** What `work` throws. */
+/** The error that `work` throws. */
 export function thrown(work: () => unknown): unknown {
   try {
     work();

@@ -11,7 +11,7 @@ export const EMPTY_BLOOM = `0x${'0'.repeat(2 * BLOOM_BYTES)}`;
 const REMEMBERED = 32_768;
 
 /**
- * Computes bloom filters of logs; remembers the bits of the addresses and topics that come again and again.
+ * Computes bloom filters of logs; caches the bits of repeated addresses and topics.
  *
  * Source: Yellow Paper, section 4.3.1: three bits for each address and topic, from the first three pairs of bytes of
  * its hash.
@@ -26,7 +26,7 @@ export class BloomMaker {
 
   constructor(private readonly keccak: Keccak) {}
 
-  /** The bloom of `logs`; the same bytes are used for the next. */
+  /** The bloom of `logs`; its bytes are reused for the next. */
   of(logs: readonly LogRecord[]): Uint8Array {
     this.bloom.fill(0);
     for (let at = 0; at < logs.length; at++) {

@@ -7,7 +7,7 @@ import { dataLength, headerLength, type RlpBuffer } from './rlp-buffer.js';
 /**
  * Adds RLP(header) as an item; keccak of it is the block's hash.
  *
- * The 15 fields of Frontier, then those that forks put behind them, each where the node has it: EIP-1559 (London),
+ * The 15 fields of Frontier, then those that forks appended, each if the node has it: EIP-1559 (London),
  * EIP-4895 (Shanghai), EIP-4844 and EIP-4788 (Cancun), EIP-7685 (Prague; Osaka adds none).
  */
 export function encodeHeader(rlp: RlpBuffer, block: BlockRecord): void {
@@ -49,8 +49,8 @@ export function encodeWithdrawal(rlp: RlpBuffer, withdrawal: Withdrawal): void {
 /**
  * Adds a receipt's encoding as an item: the leaf of the receipts' trie.
  *
- * The state root stands in the place of the status before Byzantium (EIP-658). A deposit's receipt carries its nonce
- * and version only where it has a version: between Regolith and Canyon the nonce is told but not committed to.
+ * Before Byzantium the state root takes the place of the status (EIP-658). A deposit's nonce and version are encoded
+ * only if there is a version: between Regolith and Canyon nodes return the nonce, but no header commits to it.
  */
 export function encodeReceipt(rlp: RlpBuffer, receipt: ReceiptRecord, kind: TransactionType): void {
   const payload = rlp.beginItem();

@@ -21,7 +21,7 @@ export function encodeTransaction(rlp: RlpBuffer, tx: TransactionRecord): void {
 }
 
 /**
- * Adds what the sender of a transaction signed as an item; keccak of it is the signed message.
+ * Adds the text that the sender of a transaction signed as an item; keccak of it is the signed message.
  *
  * `chainId` is that of a legacy transaction protected by EIP-155; absent for one that is not.
  */

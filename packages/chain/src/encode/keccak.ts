@@ -1,7 +1,7 @@
 import { createKeccak, type IHasher } from 'hash-wasm';
 import { nibble } from '../record/hex.js';
 
-/** Keccak-256 on one WebAssembly instance, used again for every hash. */
+/** Keccak-256 on one WebAssembly instance, reused for every hash. */
 export class Keccak {
   constructor(private readonly hasher: IHasher) {}
 
@@ -11,12 +11,12 @@ export class Keccak {
   }
 }
 
-/** Loads the WebAssembly once; the only step that has to be waited for. */
+/** Loads the WebAssembly once; the only asynchronous step. */
 export async function createKeccak256(): Promise<Keccak> {
   return new Keccak(await createKeccak(256));
 }
 
-/** Whether `hex` (canonical, `0x` in front) writes these bytes. */
+/** Whether `hex` (canonical, with `0x`) equals these bytes. */
 export function equalsHex(bytes: Uint8Array, hex: string): boolean {
   if (hex.length !== 2 + 2 * bytes.length) return false;
   for (let at = 0; at < bytes.length; at++) {

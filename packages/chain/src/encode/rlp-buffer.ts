@@ -1,22 +1,22 @@
 import { nibble, SHORT_HEX } from '../record/hex.js';
 
-/** Room before each item for what a trie leaf and the item's own list header put in front of it. */
+/** Room before each item for the headers of a trie leaf and of the item's own list. */
 const HEADROOM = 24;
-/** A buffer that one giant block made this large is given back. */
+/** A buffer that a giant block made larger than this is released. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 /**
  * RLP written into one growing buffer, from canonical hex.
  *
- * Items (a transaction, a receipt, a header) are written one behind the other; a list's header is put in front of its
- * payload when the payload is there, so nothing is copied and nothing is measured first. Between items there is room
- * for a trie leaf's header, so that a leaf is hashed in place.
+ * Items (a transaction, a receipt, a header) are written one after the other. A list's header is written before its
+ * payload once the payload is complete, so nothing is copied or measured first. Between items there is room for a trie
+ * leaf's header, so that a leaf is hashed in place.
  */
 export class RlpBuffer {
   bytes: Buffer = Buffer.allocUnsafe(1 << 20);
-  /** First byte of each finished item. */
+  /** Offset of each finished item. */
   readonly starts: number[] = [];
-  /** Byte behind each finished item. */
+  /** Offset after each finished item. */
   readonly ends: number[] = [];
   private at = 0;
 
@@ -37,7 +37,7 @@ export class RlpBuffer {
     return this.bytes.subarray(this.starts[index], this.ends[index]);
   }
 
-  /** Where the next byte goes. */
+  /** Offset of the next byte. */
   get position(): number {
     return this.at;
   }
@@ -73,7 +73,7 @@ export class RlpBuffer {
     this.header(length, 0xc0);
   }
 
-  /** Writes a number: leading zeros of the hex are no part of it. */
+  /** Writes a number, without the leading zeros of its hex. */
   quantity(hex: string): void {
     const length = hex.length;
     let from = 2;
@@ -117,7 +117,7 @@ export class RlpBuffer {
     this.lengthBefore(this.at, length);
   }
 
-  /** Puts a header of `length` right before `start`; returns its first byte. */
+  /** Writes a header of `length` right before `start`; returns its first byte. */
   headerBefore(start: number, length: number, offset: number): number {
     if (length < 56) {
       this.bytes[start - 1] = offset + length;
@@ -128,7 +128,7 @@ export class RlpBuffer {
     return first;
   }
 
-  /** Puts `length` as a big-endian number right before `start`; returns its first byte. */
+  /** Writes `length` as a big-endian number right before `start`; returns its first byte. */
   private lengthBefore(start: number, length: number): number {
     let at = start;
     for (let rest = length; rest > 0; rest >>>= 8) this.bytes[--at] = rest & 0xff;
@@ -158,7 +158,7 @@ export class RlpBuffer {
   }
 }
 
-/** How many bytes a list or string of this many bytes needs for its length in its header. */
+/** Bytes of the length in the header of a list or string of this many bytes. */
 function bytesOf(length: number): number {
   return length < 0x100 ? 1 : length < 0x1_0000 ? 2 : length < 0x100_0000 ? 3 : 4;
 }

@@ -1,11 +1,11 @@
 import type { Keccak } from './keccak.js';
 import type { RlpBuffer } from './rlp-buffer.js';
 
-/** Root of a trie that holds nothing: keccak(RLP of the empty string). */
+/** Root of an empty trie: keccak(RLP of the empty string). */
 export const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
 /**
- * Root of the Merkle-Patricia trie that has item i under the key rlp(i), as bodies of blocks are committed to.
+ * Root of the Merkle-Patricia trie with item i under the key rlp(i), as block headers commit to lists.
  *
  * Keys are known and prefix-free, so the trie is built from the sorted keys by halving at each nibble: a node is
  * written once, in place, and never read again. Source: Yellow Paper, appendix D.
@@ -63,7 +63,7 @@ class TrieBuilder {
   /** The reference to the keys from `low` to before `high` in their parent: a hash, or a node of under 32 bytes. */
   private build(low: number, high: number, depth: number): Uint8Array {
     if (high - low === 1) return this.leaf(this.order[low]!, depth);
-    // the keys are sorted, so what the first and the last share is shared by all
+    // the keys are sorted, so a prefix shared by the first and the last is shared by all
     let shared = depth;
     while (this.nibbleAt(low, shared) === this.nibbleAt(high - 1, shared)) shared++;
     if (shared > depth) return this.extension(low, depth, shared, this.build(low, high, shared));
@@ -104,7 +104,7 @@ class TrieBuilder {
     return this.finish(this.node.subarray(start - 1, end));
   }
 
-  /** Puts the last `nibbles` nibbles of `path`, hex-prefix encoded, before `start`; gives their first byte. */
+  /** Writes the last `nibbles` nibbles of `path`, hex-prefix encoded, before `start`; returns their first byte. */
   private pathBefore(bytes: Buffer, start: number, path: number, nibbles: number, flag: number): number {
     let rest = path;
     let at = start;
@@ -147,7 +147,7 @@ class TrieBuilder {
     return at + child.length;
   }
 
-  /** A node of 32 bytes and more is known by its hash. */
+  /** A node of 32 bytes and more is referenced by its hash. */
   private finish(node: Buffer): Uint8Array {
     return node.length < 32 ? Uint8Array.from(node) : this.keccak.hash(node);
   }

@@ -11,7 +11,7 @@ interface OpenNode {
 export interface CallTree {
   /** Begins a new tree. */
   begin(root: TraceRecord): void;
-  /** Takes the next trace; returns the address that was expected if it is another, or undefined if all is well. */
+  /** Takes the next trace; returns the expected address if the trace has another, otherwise undefined. */
   push(trace: TraceRecord): string | undefined;
   /** The deepest node that lacks children, or undefined if the tree is complete. */
   open(): OpenNode | undefined;

@@ -11,7 +11,7 @@ import { type BlockInHand, disagree } from './tools.js';
 const GAS_PER_BLOB = 131_072;
 const NO_ADDRESS = `0x${'0'.repeat(40)}`;
 
-/** A field that repeats what another part of the block says; `got` is undefined if the record leaves it out. */
+/** A field that repeats another part of the block; `got` is undefined if the record omits it. */
 type Expectation<R> = readonly [
   name: string,
   got: (record: R, tx: TransactionRecord) => string | null | undefined,
@@ -119,7 +119,7 @@ function checkPrices(block: BlockInHand, tx: TransactionRecord, receipt: Receipt
   }
 }
 
-/** The number in an index; one of absurd length is none that a block has. */
+/** The number in an index; one that is absurdly long never matches. */
 function indexOf(quantity: string): number {
   return quantity.length <= EXACT_LENGTH ? exactNumber(quantity) : -1;
 }
@@ -130,7 +130,7 @@ export function checkGas(block: BlockInHand, receipt: ReceiptRecord, index: numb
   reader.at('receipt', index);
   const used = reader.number(receipt.gasUsed, 'gasUsed');
   const total = reader.number(receipt.cumulativeGasUsed, 'cumulativeGasUsed');
-  // before Regolith a deposit's gasUsed is not what it adds to the block's, so there only the direction holds
+  // before Regolith a deposit's gasUsed differs from what it adds to the block's, so only the direction is checked
   const exact = block.strict && !block.hasDeposits;
   if (exact ? total !== before + used : total < before) {
     const expected = exact ? `0x${(before + used).toString(16)}` : `at least 0x${before.toString(16)}`;
@@ -143,8 +143,8 @@ export function checkGas(block: BlockInHand, receipt: ReceiptRecord, index: numb
 /**
  * Checks the address of a new contract. `expected` computes it from the sender and its nonce.
  *
- * A failed creation has it or null, depending on the node. The first generation of the OP stack leaves out the
- * sender, and writes zeros instead of null.
+ * A failed creation has it or null, depending on the node. The first generation of the OP stack omits the sender, and
+ * writes zeros instead of null.
  */
 export function checkContract(
   block: BlockInHand,

@@ -28,8 +28,8 @@ export interface BlockAnswer {
 }
 
 /**
- * Proves a block from the header down: hash, transactions, receipts and logs, withdrawals, then what the parts say
- * of each other.
+ * Proves a block from the header down: hash, transactions, receipts and logs, withdrawals. Then checks the fields in
+ * which parts repeat each other.
  *
  * @throws RECORD_INVALID, PROOF_FAILED
  */
@@ -101,10 +101,10 @@ function factsOf(tx: TransactionRecord, receipt: ReceiptRecord | undefined): Tra
   return facts;
 }
 
-/** keccak(RLP([])): what a header without uncles commits to. */
+/** keccak(RLP([])): the hash of an empty list of uncles. */
 const NO_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347';
 
-/** Proves that the header has the hash it says. Returns the header's length in RLP. */
+/** Proves the block's hash from its header. Returns the header's length in RLP. */
 function proveHeader(tools: Tools, block: BlockInHand): number {
   const { rlp, keccak } = tools;
   rlp.clear();
@@ -135,9 +135,9 @@ function checkUncles(block: BlockInHand): void {
 }
 
 /**
- * Proves the withdrawals against their root. Returns the bytes of all of them in RLP, or undefined if they cannot
- * be checked: the array is absent, or the block is of an OP stack, whose array is always empty and whose root is the
- * storage root of the contract that passes messages to L1 (Isthmus).
+ * Proves the withdrawals against their root. Returns the bytes of all in RLP, or undefined if they cannot be checked:
+ * the array is absent, or the block is of an OP stack, where the array is always empty and the root is the storage root
+ * of the contract that passes messages to L1 (Isthmus).
  */
 function proveWithdrawals(tools: Tools, block: BlockInHand): number | undefined {
   const { rlp, keccak } = tools;
@@ -176,8 +176,8 @@ interface PartLengths {
 }
 
 /**
- * Checks `size`, the bytes of the block's RLP, if every part is known: not with uncles, of which only hashes are
- * given, and not if a block with withdrawals came without them.
+ * Checks `size`, the bytes of the block's RLP, if every part is known: not with uncles, of which there are only hashes,
+ * and not if the withdrawals are missing.
  *
  * Anvil does not count the list of withdrawals; both counts are accepted, as no header commits to either.
  */

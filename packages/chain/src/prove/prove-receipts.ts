@@ -8,7 +8,7 @@ import type { TransactionRecord } from '../record/transaction.js';
 import { checkContract, checkGas, checkReceipt, contractAddress } from './check-receipt.js';
 import { type BlockInHand, disagree, proofFailed, type Tools } from './tools.js';
 
-/** A block's receipts, proved. */
+/** The proved receipts of a block. */
 interface ProvedReceipts {
   records: ReceiptRecord[];
   receipts: string;
@@ -61,7 +61,7 @@ export function proveReceipts(
     bloomFailed(block, 'logsBloom', blockBloom, record.logsBloom, `the ${logs} logs of the block`);
   }
   proveRoot(block, trieRoot(rlp, keccak), records.length);
-  // behind the root, as each address that is computed takes room in the buffer
+  // after the root, because each computed address takes room in the buffer
   for (let index = 0; index < records.length; index++) {
     const tx = transactions[index]!;
     checkContract(block, tx, records[index]!, index, (nonce) => contractAddress(rlp, keccak, tx.from, nonce));
@@ -69,10 +69,10 @@ export function proveReceipts(
   return { records, receipts: `${receiptsText}]`, logs: `${logsText}]` };
 }
 
-/** The logs of a receipt, one behind the other: for their own text and for the receipt's. */
+/** The joined logs of a receipt, for the text of `logs` and that of the receipt. */
 function logsOf({ logs }: ReceiptRecord): string {
   if (logs.length === 0) return '';
-  // all of them were checked to be of one transaction
+  // all were checked to belong to one transaction
   const place = logPlace(logs[0]!);
   let text = logText(logs[0]!, place);
   for (let at = 1; at < logs.length; at++) text += `,${logText(logs[at]!, place)}`;

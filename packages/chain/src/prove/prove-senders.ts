@@ -7,9 +7,9 @@ import { legacyChainId } from './prove-transactions.js';
 import { type BlockInHand, disagree, type Tools } from './tools.js';
 
 /**
- * Proves that each transaction was signed by the sender it names. Returns whether that could be done for all.
+ * Proves that each transaction was signed by the sender it names. Returns whether that was possible for all.
  *
- * A deposit is signed by nobody and has its sender in its encoding, which is proved. The first generation of the OP
+ * A deposit has no signature, and its sender is in its encoding, which is proved. The first generation of the OP
  * stack has transactions from L1 with an empty signature, whose sender nothing proves.
  */
 export function proveSenders(
@@ -37,7 +37,7 @@ export function proveSenders(
 }
 
 /**
- * Address that signed a transaction: the last 20 bytes of keccak(public key). undefined if the signature is none.
+ * Address that signed a transaction: the last 20 bytes of keccak(public key). undefined if the signature is invalid.
  *
  * Adds an item to `rlp`. Source: Yellow Paper, appendix F; EIP-155 for `v` of legacy transactions.
  */

@@ -12,12 +12,12 @@ import {
 } from '../record/transaction.js';
 import { type BlockInHand, disagree, proofFailed, type Tools } from './tools.js';
 
-/** A block's transactions, proved. */
+/** The proved transactions of a block. */
 interface ProvedTransactions {
   records: TransactionRecord[];
   /** Canonical JSON of all. */
   text: string;
-  /** Bytes of all of them in the block's own RLP. */
+  /** Bytes of all transactions in the block's RLP. */
   bodyLength: number;
 }
 
@@ -64,7 +64,7 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
   return { records, text: `${text}]`, bodyLength };
 }
 
-/** Checks what a transaction says of its place, and what it repeats. */
+/** Checks a transaction's position and the fields that repeat the block's. */
 function checkTransaction(block: BlockInHand, tx: TransactionRecord, index: number): void {
   const { record } = block;
   if (tx.blockHash !== record.hash) {

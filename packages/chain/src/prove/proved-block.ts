@@ -1,4 +1,4 @@
-/** The proofs there are, in the order of their bits in the database (bit 0 = headerHash). */
+/** All proofs, in the order of their bits in the database (bit 0 = headerHash). */
 export const PROOFS = [
   'headerHash',
   'parentLink',
@@ -14,7 +14,7 @@ export const PROOFS = [
 /** A proof that a block can pass. */
 export type Proof = (typeof PROOFS)[number];
 
-/** How a network's blocks are proved and written down. */
+/** How a network's blocks are proved and written. */
 export interface ProofPolicy {
   /** `recompute`: keccak(RLP(header)) must equal the hash. `trust`: this network's headers cannot be recomputed. */
   header: 'recompute' | 'trust';
@@ -35,7 +35,7 @@ export interface RecordTexts {
   blockHead: string;
   /** The array of transaction objects. */
   transactions: string;
-  /** The rest of the block object, from the comma (or brace) behind the transactions. */
+  /** The rest of the block object, from the comma (or brace) after the transactions. */
   blockTail: string;
   /** Present where receipts were given. */
   receipts?: string;
@@ -43,20 +43,20 @@ export interface RecordTexts {
   logs?: string;
 }
 
-/** What trace checks need to know of one transaction. */
+/** The facts of one transaction that trace checks need. */
 export interface TransactionFacts {
   hash: string;
   from: string;
   /** null for a contract creation. */
   to: string | null;
   value: string;
-  /** The created contract, where receipts were given. */
+  /** The created contract, if receipts were given. */
   contractAddress?: string | null;
-  /** Absent where the caller does not need it checked. */
+  /** Absent if it need not be checked. */
   input?: string;
   /** EIP-2718 type as QUANTITY; absent for a legacy transaction. */
   type?: string;
-  /** From the receipt: true success, false failure, absent where the receipt has `root` or was not given. */
+  /** From the receipt: true success, false failure, absent if the receipt has `root` or was not given. */
   success?: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { Scratch } from '../record/hex.js';
 import type { Reader } from '../record/reader.js';
 import type { Proof, ProofPolicy } from './proved-block.js';
 
-/** Kept between blocks by a prover, which does one block at a time. */
+/** Tools that a prover keeps between blocks; it proves one block at a time. */
 export interface Tools {
   policy: ProofPolicy;
   keccak: Keccak;
@@ -22,15 +22,15 @@ export interface BlockInHand {
   record: BlockRecord;
   reader: Reader;
   /**
-   * Ethereum's rules hold beyond what the roots need: sizes, prices, addresses of new contracts. Not if the
-   * headers are only trusted: such a chain has rules of its own.
+   * Whether Ethereum's rules hold beyond those that the roots need: sizes, prices, addresses of new contracts. Not if
+   * the headers are only trusted, since such a chain has other rules.
    */
   strict: boolean;
   /** Whether the block has OP-stack deposits, which bend some rules. */
   hasDeposits: boolean;
 }
 
-/** Throws PROOF_FAILED: `field` of a record is not what another part of the block says. */
+/** Throws PROOF_FAILED: `field` of a record disagrees with another part of the block. */
 export function disagree(
   block: BlockInHand,
   field: string,
@@ -58,7 +58,7 @@ interface FailedProof {
   field: string;
   expected: string;
   got: string;
-  /** The sentence behind `Block 123: `. */
+  /** The sentence after `Block 123: `. */
   message: string;
 }
 

@@ -20,7 +20,7 @@ export interface TraceProver {
    * @throws RECORD_INVALID, PROOF_FAILED
    */
   push(trace: unknown): string;
-  /** Says that there are no more. @throws PROOF_FAILED if a transaction or a part of its tree is missing */
+  /** Ends the traces. @throws PROOF_FAILED if a transaction or a part of its tree is missing */
   finish(): void;
 }
 
@@ -201,7 +201,7 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
   };
 }
 
-/** Depth of a trace in its tree, before anything is known of it. */
+/** Depth of a trace in its tree, read before the trace is checked. */
 function depthOf(value: unknown): number {
   const address = (value as { traceAddress?: unknown } | null | undefined)?.traceAddress;
   return Array.isArray(address) ? address.length : 0;
@@ -215,7 +215,7 @@ function shorten(text: string): string {
 export function proveTraces(prover: TraceProver, block: number, traces: unknown): string {
   if (!Array.isArray(traces))
     throw recordInvalid({ block, record: 'block' }, 'the traces', 'an array', traces);
-  // a rope that is flattened once, when it becomes bytes: joining the texts costs a third more
+  // a string rope, flattened once when it becomes bytes: joining the texts costs a third more
   let text = '[';
   for (let at = 0; at < traces.length; at++) text += `${at > 0 ? ',' : ''}${prover.push(traces[at])}`;
   prover.finish();

@@ -10,7 +10,7 @@ import {
 import { member, stringArray } from './json-text.js';
 import type { Optional, Reader } from './reader.js';
 
-/** A block's own fields in canonical form; its transactions are read by themselves. */
+/** A block's own fields in canonical form, without its transactions. */
 export interface BlockRecord {
   number: string;
   hash: string;
@@ -37,15 +37,15 @@ export interface BlockRecord {
   excessBlobGas: Optional<string>;
   parentBeaconBlockRoot: Optional<string>;
   requestsHash: Optional<string>;
-  /** Absent if the node left the array out. */
+  /** Absent if the node omitted the array. */
   withdrawals: Withdrawal[] | undefined;
   /** As the node sent them. */
   transactions: readonly unknown[];
-  /** The members that the record's table does not name, as canonical JSON, each behind a comma. */
+  /** The members that the record's table does not name, as canonical JSON, each after a comma. */
   more: string;
 }
 
-/** Seals that only proof of work and its likes need: without them no header hash, so only `trust` lets them go. */
+/** Seals of proof of work and the like: the header hash needs them, so they may be absent only with `trust`. */
 type Seals = 'required' | 'optional';
 
 /** Reads a block's own fields; sets the reader's block number first, so that every error names the block. */
@@ -137,7 +137,7 @@ function readWithdrawal(reader: Reader, value: unknown): Withdrawal {
   return { index, validatorIndex, address, amount, text: `{${members.slice(1)}}` };
 }
 
-/** The two pieces of a block's text; its array of transactions goes between them. */
+/** The two pieces of a block's text; its array of transactions belongs between them. */
 export function blockText(block: BlockRecord): { head: string; tail: string } {
   const head =
     `{"number":"${block.number}","hash":"${block.hash}","parentHash":"${block.parentHash}"` +

@@ -1,7 +1,7 @@
 import { jsonText, quote } from './json-text.js';
 import type { Optional, Raw, Reader } from './reader.js';
 
-/** Fields with a form of their own that were found, as name and JSON by turns, in alphabetical order. */
+/** Fields with their own form that were found: name, JSON, name, JSON, … in alphabetical order. */
 export type Pairs = string[];
 
 /** None was found. */
@@ -18,10 +18,10 @@ export function addJsonPair(pairs: Pairs, name: string, json: string | undefined
 }
 
 /**
- * The members of a record that its table does not name, in alphabetical order, each behind a comma.
+ * The members of a record that its table does not name, in alphabetical order, each after a comma.
  *
- * `specSeen` is how many of the table's fields the record has: if it and the pairs account for every key,
- * which is the rule, nothing needs to be looked for.
+ * `specSeen` is the number of the table's fields in the record. If it and the pairs account for every key, which is
+ * usual, nothing is searched.
  */
 export function moreFields(
   reader: Reader,
@@ -51,7 +51,7 @@ export function moreFields(
   return text;
 }
 
-/** How many of `values` are there: for `specSeen`. */
+/** Number of `values` that are not undefined, for `specSeen`. */
 export function countPresent(...values: readonly unknown[]): number {
   let count = 0;
   for (const value of values) if (value !== undefined) count++;
@@ -67,13 +67,13 @@ export function blockTimestampOf(reader: Reader, raw: Raw): string | undefined {
   return typeof blockTimestamp === 'string' ? reader.quantity(blockTimestamp, 'blockTimestamp') : undefined;
 }
 
-/** The fields of a record that its reader writes down, and those that it does not know but keeps. */
+/** The fields of a record that its reader writes, and unknown ones that it keeps. */
 interface FieldTable {
-  /** The fields that the format of bundles names. Their order is that of the text, which the record's own file writes. */
+  /** The fields that the format of bundles names, in the order of the text, which the record's file writes. */
   readonly spec: ReadonlySet<string>;
   /**
-   * Fields that a protocol defines and no proof needs: kept as they are under `extraFields: drop`. (Fields with a
-   * form of their own, such as `maxFeePerGas`, are read by the record's file and kept always.)
+   * Fields that a protocol defines and no proof needs: kept unchanged even with `extraFields: drop`. (Fields with
+   * their own form, such as `maxFeePerGas`, are read by the record's file and always kept.)
    */
   readonly kept: ReadonlySet<string>;
 }
@@ -93,7 +93,7 @@ export const BLOCK_FIELDS = table(
 );
 
 /**
- * A transaction. Kept: what the first generation of the OP stack tells of a transaction's way from L1, and
+ * A transaction. Kept: the fields of the first generation of the OP stack for transactions from L1, and
  * `depositReceiptVersion`, which op-geth repeats in the transaction.
  */
 export const TRANSACTION_FIELDS = table(

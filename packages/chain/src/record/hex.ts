@@ -2,7 +2,7 @@
 const NIBBLES = new Uint8Array(128).fill(255);
 for (let digit = 0; digit < 16; digit++) NIBBLES['0123456789abcdef'.charCodeAt(digit)] = digit;
 
-/** Strings up to this length are checked and decoded by a loop; the native call costs more than it saves there. */
+/** Strings up to this length are checked and decoded by a loop, which is faster than the native call for them. */
 export const SHORT_HEX = 66;
 
 /** Value of a lower-case hex digit's character code; 255 for anything else. */
@@ -10,7 +10,7 @@ export function nibble(charCode: number): number {
   return charCode < 128 ? NIBBLES[charCode]! : 255;
 }
 
-/** Whether everything behind the `0x` of `text` is lower-case hex digits; for short texts. */
+/** Whether all of `text` after `0x` is lower-case hex digits; for short texts. */
 export function isLowerHex(text: string): boolean {
   let seen = 0;
   for (let at = 2; at < text.length; at++) {
@@ -20,7 +20,7 @@ export function isLowerHex(text: string): boolean {
   return seen < 16 && text.charCodeAt(0) === 0x30 && text.charCodeAt(1) === 0x78;
 }
 
-/** Canonical quantities up to this length (`0x` and 13 digits, 52 bits) are exact in floating point, sums of them too. */
+/** Canonical quantities up to this length (`0x` and 13 digits, 52 bits) and their sums are exact as floats. */
 export const EXACT_LENGTH = 15;
 
 /** The number in a canonical QUANTITY of up to EXACT_LENGTH characters; a third of the time of Number(). */
@@ -30,7 +30,7 @@ export function exactNumber(quantity: string): number {
   return value;
 }
 
-/** A buffer that grows when asked; kept between blocks so that checking hex allocates nothing. */
+/** A growing buffer, kept between blocks so that checking hex allocates nothing. */
 export class Scratch {
   private buffer: Buffer = Buffer.allocUnsafe(4_096);
 
@@ -44,8 +44,8 @@ export class Scratch {
 /**
  * Whether `text` is `0x` and an even number of lower-case hex digits.
  *
- * Long texts are decoded and encoded again by Node, half the time of a loop. The way back is needed: the decoder
- * takes capitals, and takes a letter beyond U+00FF for the one of its low byte.
+ * Long texts are decoded and encoded again by Node, in half the time of a loop. Encoding is needed because the decoder
+ * accepts capitals, and reads a letter beyond U+00FF as that of its low byte.
  */
 export function isCanonicalData(text: string, scratch: Scratch): boolean {
   if ((text.length & 1) === 1) return false;

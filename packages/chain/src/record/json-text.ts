@@ -24,7 +24,7 @@ export function stringArray(values: readonly string[]): string {
   return `${text}"]`;
 }
 
-/** Arrays and objects inside each other, in fields that no table names. */
+/** Deepest nesting of arrays and objects in fields that no table names. */
 const MAX_DEPTH = 64;
 
 const HEX = /^0x[0-9a-fA-F]*$/;
@@ -41,9 +41,9 @@ export function quote(text: string): string {
 
 /**
  * Canonical JSON of a value that no table describes: members in alphabetical order (by UTF-16 code unit), `0x…`
- * strings in lower case, everything else as it is.
+ * strings in lower case, everything else unchanged.
  *
- * @throws RECORD_INVALID for what JSON has no word for (undefined, Infinity) and beyond 64 levels of nesting
+ * @throws RECORD_INVALID for values that JSON cannot express (undefined, Infinity) and beyond 64 levels of nesting
  */
 export function jsonText(reader: Reader, field: string, value: unknown, depth = 0): string {
   switch (typeof value) {

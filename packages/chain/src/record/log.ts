@@ -14,7 +14,7 @@ export interface LogRecord {
   data: string;
   topics: string[];
   blockTimestamp: string | undefined;
-  /** The members that the record's table does not name, as canonical JSON, each behind a comma. */
+  /** The members that the record's table does not name, as canonical JSON, each after a comma. */
   more: string;
 }
 
@@ -55,7 +55,7 @@ export function readLog(reader: Reader, value: unknown, hints: TransactionHints)
   return record;
 }
 
-/** The members of a log between its index and its address: the same for all of a transaction; one flat string. */
+/** The members of a log between its index and its address: the same for one transaction's logs; one flat string. */
 export function logPlace(log: LogRecord): string {
   return [
     `","transactionIndex":"${log.transactionIndex}`,

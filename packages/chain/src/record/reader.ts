@@ -8,13 +8,13 @@ import {
   Scratch,
 } from './hex.js';
 
-/** An object as JSON.parse gave it; nothing is known of its values. */
+/** An object from JSON.parse, with unchecked values. */
 export type Raw = Readonly<Record<string, unknown>>;
 
 /** The record that is being read, for errors. */
 type RecordName = 'block' | 'transaction' | 'receipt' | 'log' | 'trace' | 'withdrawal';
 
-/** An optional field: absent, or null if the node said null and extra fields are kept. */
+/** An optional field: absent, or null if the node sent null and extra fields are kept. */
 export type Optional<T> = T | null | undefined;
 
 const MIXED_QUANTITY = /^0x[0-9a-fA-F]+$/;
@@ -28,18 +28,18 @@ const MIXED_DATA = /^0x(?:[0-9a-fA-F]{2})*$/;
  * value needs no further check.
  */
 export class Reader {
-  /** Set as soon as it could be read. */
+  /** Set once it is read. */
   block: number | null = null;
   name: RecordName = 'block';
   index = 0;
 
   constructor(
-    /** `extraFields: keep`: also keeps a null if the format has none; otherwise such a null is an absent field. */
+    /** `extraFields: keep`: keeps a null even if the format has none; otherwise such a null is an absent field. */
     readonly keepExtras: boolean,
     private readonly scratch: Scratch = new Scratch(),
   ) {}
 
-  /** Names the record that is read from now on. */
+  /** Sets the record that is read from now on, for errors. */
   at(name: RecordName, index: number): void {
     this.name = name;
     this.index = index;
@@ -72,12 +72,12 @@ export class Reader {
   items<T>(value: unknown, field: string, read: (item: unknown, index: number) => T): T[] {
     const list = this.array(value, field);
     const items: T[] = [];
-    // by index, as map() would skip the holes of a sparse array
+    // by index, because map() would skip the holes of a sparse array
     for (let index = 0; index < list.length; index++) items.push(read(list[index], index));
     return items;
   }
 
-  /** QUANTITY, at most 256 bits; leading zeros and capitals are set right. */
+  /** QUANTITY, at most 256 bits; leading zeros and capitals are normalised. */
   quantity(value: unknown, field: string, known = ''): string {
     if (typeof value !== 'string') this.fail(field, 'a QUANTITY', value);
     if (value === known && known !== '') return known;
@@ -110,7 +110,7 @@ export class Reader {
   }
 
   /**
-   * DATA of 32 bytes that nodes write as a QUANTITY (`r` and `s`): zeros are put in front.
+   * DATA of 32 bytes that nodes write as a QUANTITY (`r` and `s`): padded with zeros.
    * The format has all 32 bytes; execution-apis has them as uint256.
    */
   word(value: unknown, field: string): string {
@@ -158,7 +158,7 @@ export class Reader {
     return value == null ? this.missing(value) : this.boolean(value, field);
   }
 
-  /** Null or absent, as the text will have it. */
+  /** Null or absent, as the text will be. */
   missing(value: null | undefined): null | undefined {
     return value === null && this.keepExtras ? null : undefined;
   }
@@ -181,7 +181,7 @@ function describeValue(value: unknown): string {
   return String(value);
 }
 
-/** Which record of which block a sentence speaks of; the block is null until its number could be read. */
+/** The block and record that a sentence is about; the block is null until its number is read. */
 interface RecordPlace {
   block: number | null;
   /** `block`, `transaction 17`, `log 3`, … */

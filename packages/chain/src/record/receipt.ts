@@ -9,7 +9,7 @@ export interface ReceiptRecord {
   transactionIndex: string;
   blockHash: string;
   blockNumber: string;
-  /** OpenEthereum of old and the first generation of the OP stack leave out both. */
+  /** Old OpenEthereum and the first generation of the OP stack omit both. */
   from: Optional<string>;
   to: Optional<string>;
   cumulativeGasUsed: string;
@@ -25,7 +25,7 @@ export interface ReceiptRecord {
   blobGasUsed: Optional<string>;
   depositNonce: Optional<string>;
   depositReceiptVersion: Optional<string>;
-  /** The members that the record's table does not name, as canonical JSON, each behind a comma. */
+  /** The members that the record's table does not name, as canonical JSON, each after a comma. */
   more: string;
 }
 
@@ -83,7 +83,7 @@ export function readReceipt(
   return record;
 }
 
-/** Whether the receipt has the state root of the time before Byzantium (EIP-658), which takes the place of the status. */
+/** Whether the receipt has the state root from before Byzantium (EIP-658) instead of the status. */
 export function hasRoot(receipt: ReceiptRecord): boolean {
   return receipt.root?.length === 66;
 }
@@ -94,8 +94,8 @@ function readRoot(reader: Reader, value: unknown): Optional<string> {
 }
 
 /**
- * The two pieces of a receipt's canonical JSON; between them goes the array of its logs, whose bytes the text of
- * `logs` has too.
+ * The two pieces of a receipt's canonical JSON; between them belongs the array of its logs, whose bytes are in the
+ * text of `logs` too.
  */
 export function receiptText(receipt: ReceiptRecord): { head: string; tail: string } {
   const head =

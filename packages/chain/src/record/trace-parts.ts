@@ -28,7 +28,7 @@ export interface TraceHints {
   transactionText: string;
   /** The callee of the call that encloses this one. */
   from: string;
-  /** Input and output of the call that encloses this one: proxies hand them on. */
+  /** Input and output of the call that encloses this one: proxies forward them. */
   input: string;
   output: string;
 }
@@ -45,7 +45,7 @@ export interface TraceAction {
   text: string;
 }
 
-/** Beginnings of the actions of the calls that there are; any other type is quoted. */
+/** Beginnings of the actions of the known types of calls; any other type is quoted. */
 const CALL_HEADS: ReadonlyMap<unknown, string> = new Map(
   ['call', 'delegatecall', 'staticcall', 'callcode'].map((type) => [type, `{"callType":"${type}","from":"`]),
 );
@@ -120,7 +120,7 @@ export interface TraceResult {
   /** The new contract of a creation. */
   created: string | undefined;
   output: string | undefined;
-  /** The member of the trace, behind a comma; empty if there is none. */
+  /** The member of the trace, after a comma; empty if there is none. */
   text: string;
 }
 
@@ -130,8 +130,8 @@ const NULL: TraceResult = { created: undefined, output: undefined, text: ',"resu
 /**
  * Reads the result of a trace.
  *
- * A reverted call has `error` and, depending on the node, no result, a null, or an object with what was used and
- * returned; all three are kept as they are.
+ * A reverted call has `error` and, depending on the node, no result, a null, or an object with gas and output; all
+ * three are kept unchanged.
  */
 export function readResult(
   reader: Reader,
@@ -162,7 +162,7 @@ export function readResult(
   return { created, output: undefined, text };
 }
 
-/** Of a call or creation that failed nothing is required, but what is there has its form. */
+/** A failed call or creation requires no field, but existing fields must have their form. */
 function readFailed(reader: Reader, raw: Raw): TraceResult {
   const gasUsed = reader.optionalQuantity(raw.gasUsed, 'result.gasUsed');
   const output = optionalData(reader, raw.output, 'result.output');

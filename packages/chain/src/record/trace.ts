@@ -103,7 +103,7 @@ function readType(reader: Reader, value: unknown): TraceType {
     case 'reward':
       return value;
     case 'selfdestruct':
-      // the newer name of the same thing; one of them is written, so that two nodes give the same bytes
+      // the newer name of the same field; only one is written, so that all nodes lead to the same bytes
       return 'suicide';
     default:
       return reader.fail('type', 'call, create, suicide or reward', value);

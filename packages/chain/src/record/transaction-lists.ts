@@ -16,7 +16,7 @@ export interface AccessList {
 
 const EMPTY: AccessList = { entries: [], text: '[]' };
 
-/** Reads an `accessList` that is there. */
+/** Reads an existing `accessList`. */
 export function readAccessList(reader: Reader, value: unknown): AccessList {
   const list = reader.array(value, 'accessList');
   if (list.length === 0) return EMPTY;
@@ -55,9 +55,9 @@ export interface AuthorizationList {
 }
 
 /**
- * Reads an `authorizationList` that is there.
+ * Reads an existing `authorizationList`.
  *
- * Its `r` and `s` are QUANTITY, as execution-apis has them: the 32 bytes of the format are those of the transaction's own.
+ * Its `r` and `s` are QUANTITY, as in execution-apis; only those of the transaction itself have 32 bytes.
  */
 export function readAuthorizationList(reader: Reader, value: unknown): AuthorizationList {
   const entries: Authorization[] = [];

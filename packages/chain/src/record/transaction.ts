@@ -33,7 +33,7 @@ const TYPES: ReadonlyMap<string, TransactionType> = new Map([
 
 /** A transaction in canonical form; absent fields are undefined. */
 export interface TransactionRecord {
-  /** From `type`; a record without one is a legacy transaction, as from nodes older than EIP-2718. */
+  /** From `type`; a record without one is a legacy transaction, from a node older than EIP-2718. */
   kind: TransactionType;
   blockHash: string;
   blockNumber: string;
@@ -62,7 +62,7 @@ export interface TransactionRecord {
   maxFeePerGas: Optional<string>;
   maxPriorityFeePerGas: Optional<string>;
   yParity: Optional<string>;
-  /** The members that the record's table does not name, as canonical JSON, each behind a comma. */
+  /** The members that the record's table does not name, as canonical JSON, each after a comma. */
   more: string;
 }
 
@@ -78,7 +78,7 @@ export function readTransaction(reader: Reader, value: unknown, block: BlockHint
   const type = reader.optionalQuantity(raw.type, 'type');
   const kind = type == null ? 0 : TYPES.get(type);
   if (kind === undefined) reader.fail('type', 'a transaction type from 0x0 to 0x4, or 0x7e', type);
-  // a deposit is signed by nobody and pays no fee, so nodes leave these fields out as they like
+  // a deposit has no signature and pays no fee, so some nodes omit these fields
   const signed = kind !== DEPOSIT;
   const record: TransactionRecord = {
     kind,
@@ -172,7 +172,7 @@ export function transactionHead(blockHash: string, blockNumber: string): string 
   return ['{"blockHash":"', blockHash, '","blockNumber":"', blockNumber, '","from":"'].join('');
 }
 
-/** Canonical JSON of a transaction; `head` is the same for all of a block. */
+/** Canonical JSON of a transaction; `head` is the same for all transactions of a block. */
 export function transactionText(
   tx: TransactionRecord,
   head = transactionHead(tx.blockHash, tx.blockNumber),
