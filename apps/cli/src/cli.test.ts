@@ -8,7 +8,7 @@ interface Listed {
   name: string;
   leaf: boolean;
   json: boolean;
-  /** What it cannot do without. */
+  /** Its required arguments and options. */
   needs: string[];
 }
 

@@ -21,7 +21,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/** Makes the program with all its commands. */
+/** Creates the program with all its commands. */
 export function createProgram(io: CliIo): Command {
   // Commands inherit these settings when they are added.
   const program = new Command('packhouse')

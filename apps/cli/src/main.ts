@@ -3,7 +3,7 @@ import { captureWarnings, describeError, PackhouseError, redact } from '@packhou
 import { runCli } from './cli.js';
 import type { CliIo } from './terminal/io.js';
 
-// Nothing is printed here but what a command says.
+// Only the output of commands is printed here.
 captureWarnings(process, () => undefined);
 const stop = new AbortController();
 const hurry = new AbortController();

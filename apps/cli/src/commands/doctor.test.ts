@@ -52,7 +52,7 @@ async function answering(file: string, change = (text: string): string => text):
   return node;
 }
 
-/** A server that says the same to everybody. */
+/** A server with one answer to all requests. */
 async function saying(status: number, body: string | null): Promise<string> {
   const server: Server = createServer((_, response) => {
     if (body !== null) response.writeHead(status).end(body);
@@ -94,7 +94,7 @@ async function told(
   return { code: outcome.code, all: lines.slice(0, -1) as unknown as Told[], result: lines.at(-1) as object };
 }
 
-/** `reach:ok chain:fail …`, for what was looked at. */
+/** `reach:ok chain:fail …`, for the checks that ran. */
 const levels = ({ checks }: Told): string =>
   Object.entries(checks)
     .filter(([, { level }]) => level !== 'none')

@@ -8,7 +8,7 @@ export function nextTry(row: QuarantineRow, now: number): string {
   return seconds <= 0 ? 'now' : `in ${formatDuration(seconds)}`;
 }
 
-/** All that is known of a row, as lines. */
+/** All facts of a row, as lines. */
 export function describeRow(
   row: QuarantineRow,
   standing: Record<Kind, KindStanding>,
@@ -100,7 +100,7 @@ export async function whyFine(database: Database, network: string, number: numbe
 const MORE_NODES =
   'Add another node to the upstreams of this network (another client, or an archive node): all of them are asked before a block is given up.';
 
-/** What helps against a cause, in one or two sentences. */
+/** The remedy for a cause, in one or two sentences. */
 export function advice({ cause, upstream }: Pick<QuarantineRow, 'cause' | 'upstream'>): string {
   const node = upstream ?? 'the node';
   switch (cause) {

@@ -4,7 +4,7 @@ import type { CoverageSummary } from '@packhouse/pipeline';
 import { counted, formatBytes, formatCount, formatRange } from '../terminal/format.js';
 import { table } from '../terminal/io.js';
 
-/** How far a network is, as one line. */
+/** The progress of a network, as one line. */
 export function describeStanding({
   network,
   head,
@@ -21,7 +21,7 @@ export function describeStanding({
   return `${network}: ${parts.join(', ')}.`;
 }
 
-/** What has been quarantined longest, as one line; null if nothing is. */
+/** The blocks longest in quarantine, as one line; null if there are none. */
 export function describeOldest({ network, oldestQuarantine }: CoverageSummary): string | null {
   if (oldestQuarantine === null) return null;
   const { start, end, cause, attempts, firstSeen, nextTry } = oldestQuarantine;
@@ -48,7 +48,7 @@ export function describeReasons(summaries: readonly CoverageSummary[]): string |
   return table([['NETWORK', 'HOLES', ...kinds.map((kind) => kind.toUpperCase())], ...rows]);
 }
 
-/** What audits and repairs of a network have left. */
+/** The results of audits and repairs of a network. */
 export interface AuditStanding {
   network: string;
   /** The last scheduled audit; null if there was none yet. */
@@ -65,7 +65,7 @@ export async function auditStanding(database: Database, network: string): Promis
   return { network, last, superseded };
 }
 
-/** It as one line; null if there is nothing to say. */
+/** These results as one line; null if there are none. */
 export function describeAudit({ network, last, superseded }: AuditStanding): string | null {
   const parts: string[] = [];
   if (last !== null) {

@@ -20,7 +20,7 @@ afterEach(() => here.close());
 const verify = (...args: string[]): Promise<Outcome> =>
   run(['verify', '.', ...args], { cwd: here.directory });
 
-/** The damage that was said, and that the exit code is 2 for it. */
+/** The reported damage; checks that the exit code is 2. */
 function damage(outcome: Outcome): string[] {
   const lines = outcome.out.trimEnd().split('\n').slice(0, -1);
   expect(outcome.code).toBe(2);

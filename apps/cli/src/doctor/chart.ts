@@ -1,7 +1,7 @@
 import type { Network, Upstream } from '@packhouse/networks';
 import { createNodeLabel, type NodeLabel } from '@packhouse/node-rpc';
 
-/** What is looked at, in the order of the table. */
+/** The checks, in the order of the table. */
 export const COLUMNS = [
   'reach',
   'chain',
@@ -15,7 +15,7 @@ export const COLUMNS = [
 ] as const;
 type Column = (typeof COLUMNS)[number];
 
-/** `none`: there is nothing to look at, or nobody got that far. */
+/** `none`: there was nothing to check, or the check was not reached. */
 export type Level = 'ok' | 'warn' | 'fail' | 'none';
 
 export interface Cell {
@@ -23,30 +23,30 @@ export interface Cell {
   text: string;
 }
 
-/** Something wrong: what, and what to do about it. */
+/** A fault and its remedy. */
 interface Finding {
   level: 'warn' | 'fail';
   message: string;
   hint: string;
 }
 
-/** One upstream as it was found. */
+/** The results for one upstream. */
 export interface Chart {
   readonly network: Network;
   readonly upstream: Upstream;
   readonly label: NodeLabel;
   readonly cells: Record<Column, Cell>;
   readonly findings: Finding[];
-  /** Whether it answers, on the right chain, and truthfully. */
+  /** Whether it answers, on the right chain, and correctly. */
   usable: boolean;
   /** The newest block or epoch that it has. */
   head: number | null;
   /** The newest final block that it names. */
   final: number | null;
-  /** What it says which chain it is on, where the networks file does not say. */
+  /** The chain that it reports, if the networks file names none. */
   chain: string | null;
   set(column: Column, level: Level, text: string): void;
-  /** Notes it in the column too. */
+  /** Adds a finding and marks its column. */
   find(column: Column, level: 'warn' | 'fail', text: string, message: string, hint: string): void;
 }
 
@@ -67,7 +67,7 @@ export function createChart(network: Network, upstream: Upstream): Chart {
       chart.cells[column] = { level, text };
     },
     find(column, level, text, message, hint) {
-      // Of two things in one column the worse one is shown.
+      // Of two findings in one column the worse one is shown.
       if (chart.cells[column].level !== 'fail' || level === 'fail') chart.set(column, level, text);
       chart.findings.push({ level, message, hint });
     },

@@ -6,12 +6,12 @@ import { headerOf } from './read-values.js';
 
 const ZERO_ADDRESS = `0x${'00'.repeat(20)}`;
 const ZERO_HASH = `0x${'00'.repeat(32)}`;
-/** Sizes of batches that are tried, the largest first. */
+/** Sizes of batches to try, the largest first. */
 const BATCHES = [100, 20, 5];
-/** Without these nothing can be served. */
+/** Methods without which nothing can be served. */
 const MUST = ['eth_getBlockByNumber', 'eth_getLogs'];
 
-/** What the gateway forwards on EVM networks; filters are the gateway's own. */
+/** Methods that the gateway forwards on EVM networks; it implements filters itself. */
 const questions = (hash: string): Question[] => [
   ['eth_blockNumber', []],
   ['eth_chainId', []],
@@ -28,7 +28,7 @@ const questions = (hash: string): Question[] => [
   ['eth_getLogs', [{ fromBlock: 'latest', toBlock: 'latest', address: ZERO_ADDRESS }]],
 ];
 
-/** Everything about an upstream of an EVM network that it alone can tell, but the proof of a block. */
+/** Checks an upstream of an EVM network by itself, except for the proof of a block. */
 export async function checkEvm(chart: Chart, ask: UpstreamClient): Promise<void> {
   if (!(await reach(chart, ask, ['eth_chainId', []]))) return;
   await checkChain(chart, ask);

@@ -7,8 +7,8 @@ export type Question = readonly [method: string, params: readonly unknown[]];
 const HOW_MANY_SHOWN = 4;
 
 /**
- * Asks for every method of a family once. Whatever a node says but that there is no such method, it has it. `must` are
- * those without which the network cannot be served.
+ * Calls every method of a family once. Any answer but "no such method" means that the upstream has it. `must` are the
+ * methods without which the network cannot be served.
  */
 export async function checkMethods(
   chart: Chart,

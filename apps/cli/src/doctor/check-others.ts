@@ -57,7 +57,7 @@ export async function checkCell(chart: Chart, ask: UpstreamClient): Promise<void
     );
   }
   await Promise.all([
-    // Without a transaction: whoever offers the method says that one is missing.
+    // Without a transaction: a node that has the method reports that one is missing.
     checkMethods(
       chart,
       ask,
@@ -98,7 +98,7 @@ export async function checkRegistry(chart: Chart, ask: UpstreamClient): Promise<
   );
 }
 
-/** What an indexer says of itself; those that say nothing are believed. */
+/** Checks the state that an indexer reports; an indexer that reports none passes. */
 function checkIndex(chart: Chart, answer: ClientAnswer): void {
   const data = fieldOf(answer, 'data') as Record<string, unknown> | null | undefined;
   const { chain, current_block_number: block, is_latest_block_number: latest } = data ?? {};

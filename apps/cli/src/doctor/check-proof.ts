@@ -4,12 +4,12 @@ import { type Context, isPackhouseError } from '@packhouse/runtime';
 import type { Chart } from './chart.js';
 import { headerOf } from './read-values.js';
 
-/** How many blocks are looked at for one that has transactions, which says more. */
+/** Most blocks searched for one with transactions, whose proof tells more. */
 const LOOK_BACK = 8;
 
 /**
  * Fetches a recent final block of an EVM upstream and proves it as an ingester does: header, transactions, receipts,
- * and traces where the network keeps them.
+ * and traces if the network keeps them.
  */
 export async function checkProof(
   chart: Chart,

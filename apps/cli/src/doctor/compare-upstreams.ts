@@ -5,7 +5,7 @@ import { headerOf } from './read-values.js';
 /** Blocks or epochs behind the best at which an upstream is asked after the others. */
 const LAG = 3;
 
-/** Holds the upstreams of one network against each other: how far each is, and whether all are on one chain. */
+/** Compares the upstreams of one network: their heads, and whether all are on one chain. */
 export async function compareUpstreams(
   charts: readonly Chart[],
   asks: ReadonlyMap<Chart, UpstreamClient>,
@@ -43,7 +43,7 @@ async function headOf({ network }: Chart, ask: UpstreamClient): Promise<number |
   return answer.kind === 'result' ? question.read(answer.value) : null;
 }
 
-/** Where the networks file does not say which chain it has to be, the upstreams must at least agree. */
+/** If the networks file does not name the chain, the upstreams must at least agree on it. */
 function compareChains(charts: readonly Chart[]): void {
   const most = mostCommon(charts.flatMap(({ chain }) => chain ?? []));
   for (const chart of charts) {
@@ -57,7 +57,7 @@ function compareChains(charts: readonly Chart[]): void {
   }
 }
 
-/** The newest block that is final for all has one hash everywhere. */
+/** The newest block that is final for all must have the same hash everywhere. */
 async function compareBranches(
   charts: readonly Chart[],
   asks: ReadonlyMap<Chart, UpstreamClient>,

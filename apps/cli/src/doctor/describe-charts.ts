@@ -1,7 +1,7 @@
 import { table } from '../terminal/io.js';
 import { type Cell, type Chart, COLUMNS, type Level } from './chart.js';
 
-/** What becomes of everything: the exit code, and the networks that nobody can serve. */
+/** The overall result: the exit code, and the networks without a usable upstream. */
 interface Verdict {
   exitCode: 0 | 2 | 69;
   upstreams: number;
@@ -13,7 +13,7 @@ interface Verdict {
 const TO_LOOK_AT = 2;
 const NO_UPSTREAM = 69;
 
-/** Sums up; `charts` are grouped by network. */
+/** Computes the overall result; `charts` are grouped by network. */
 export function verdictOf(charts: readonly (readonly Chart[])[]): Verdict {
   const findings = charts.flat().flatMap((chart) => chart.findings);
   const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
@@ -29,7 +29,7 @@ export function verdictOf(charts: readonly (readonly Chart[])[]): Verdict {
   };
 }
 
-/** One row an upstream. */
+/** A table with one row for each upstream. */
 export function chartTable(charts: readonly Chart[]): string {
   return table([
     ['network', 'upstream', ...COLUMNS],
@@ -46,7 +46,7 @@ function cellText(column: string, { level, text }: Cell): string {
   return `${level} ${text}`;
 }
 
-/** One sentence a finding, with what to do. */
+/** One sentence for each finding, with its remedy. */
 export function findingLines(chart: Chart): string[] {
   const sentence = (text: string): string => (/[.?!…]$/.test(text) ? text : `${text}.`);
   return chart.findings.map(
@@ -55,7 +55,7 @@ export function findingLines(chart: Chart): string[] {
   );
 }
 
-/** How each network stands. */
+/** The state of each network, one line each. */
 export function summaryLines(charts: readonly (readonly Chart[])[]): string[] {
   return charts.map((group) => {
     const usable = group.filter((chart) => chart.usable).length;
@@ -65,7 +65,7 @@ export function summaryLines(charts: readonly (readonly Chart[])[]): string[] {
   });
 }
 
-/** The same for programs. */
+/** The charts as JSON for programs. */
 export function chartJson(chart: Chart): object {
   return {
     event: 'upstream',

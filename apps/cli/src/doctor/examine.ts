@@ -11,9 +11,9 @@ const CHECKS = { evm: checkEvm, core: checkCore, cell: checkCell, registry: chec
 
 interface ExamineOptions {
   context: Context;
-  /** For one answer, in milliseconds. */
+  /** Time for one answer, in milliseconds. */
   timeoutMs: number;
-  /** For everything about one network, in milliseconds; what is not known by then is told as such. */
+  /** Time for all checks of one network, in milliseconds; unfinished ones are reported as such. */
   limitMs: number;
 }
 

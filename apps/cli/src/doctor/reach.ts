@@ -2,11 +2,11 @@ import type { ClientAnswer, UpstreamClient } from '@packhouse/node-rpc';
 import type { Chart } from './chart.js';
 import type { Question } from './check-methods.js';
 
-/** Answers that take longer than this at best are slow, in milliseconds. */
+/** An upstream whose fastest answer takes longer than this is slow, in milliseconds. */
 const SLOW_MS = 1_000;
 const TIMES = 3;
 
-/** Asks a node something that costs it nothing, for its latency; false where it does not answer at all. */
+/** Measures the latency with a cheap question; false if there is no answer at all. */
 export async function reach(chart: Chart, ask: UpstreamClient, [method, params]: Question): Promise<boolean> {
   const times: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {

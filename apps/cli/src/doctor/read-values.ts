@@ -1,6 +1,6 @@
 import type { ClientAnswer } from '@packhouse/node-rpc';
 
-/** A QUANTITY, or a number where nodes send one; null where it is neither. */
+/** A QUANTITY, or a number as some nodes send it; null if it is neither. */
 export function asQuantity(value: unknown): number | null {
   const number = typeof value === 'number' ? value : typeof value === 'string' ? fromHex(value) : Number.NaN;
   return Number.isSafeInteger(number) && number >= 0 ? number : null;
@@ -10,7 +10,7 @@ function fromHex(text: string): number {
   return /^0x[0-9a-f]{1,13}$/i.test(text) ? Number(text) : Number.NaN;
 }
 
-/** The number of a block and its hash; null where the answer is none. */
+/** The number of a block and its hash; null if the answer is not a block. */
 export function headerOf(
   answer: ClientAnswer,
 ): { number: number; hash: string; transactions: number } | null {
@@ -21,7 +21,7 @@ export function headerOf(
   return { number: read, hash, transactions: Array.isArray(transactions) ? transactions.length : 0 };
 }
 
-/** A field of a result; undefined where there is none. */
+/** A field of a result; undefined if there is none. */
 export function fieldOf(answer: ClientAnswer, name: string): unknown {
   if (answer.kind !== 'result' || typeof answer.value !== 'object' || answer.value === null) return undefined;
   return (answer.value as Record<string, unknown>)[name];

@@ -15,7 +15,7 @@ import {
   type Signer,
 } from '@packhouse/manifest';
 
-/** A folder as somebody has it who downloaded files, their manifests and the keys. */
+/** A folder with downloaded files, their manifests and the keys. */
 export interface Downloads {
   directory: string;
   signer: Signer;
@@ -37,14 +37,14 @@ export interface Downloads {
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 const hashOf = (number: number): string => `0x${sha256(`block ${number}`)}`;
 
-/** The record of a block as these tests write it. */
+/** The record of a block in these tests. */
 function recordOf(kind: Kind, number: number): string {
   if (kind !== 'blocks') return `[{"blockNumber":"0x${number.toString(16)}","data":"0x${'ab'.repeat(40)}"}]`;
   const facts = { number: `0x${number.toString(16)}`, hash: hashOf(number), parentHash: hashOf(number - 1) };
   return JSON.stringify({ ...facts, transactions: [] });
 }
 
-/** Makes an empty folder with the keys in it. */
+/** Creates a folder with only the keys in it. */
 export async function makeDownloads(): Promise<Downloads> {
   const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-downloads-'));
   const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');

@@ -3,7 +3,7 @@ import { describeError, PackhouseError } from '@packhouse/runtime';
 import { runCli } from '../cli.js';
 import type { CliIo } from '../terminal/io.js';
 
-/** What a command said and how it ended. */
+/** The output and exit code of a command. */
 export interface Outcome {
   code: number;
   out: string;
@@ -16,7 +16,7 @@ interface World {
   signal?: AbortSignal;
 }
 
-/** An in-memory world for a command, and what was written to it so far. */
+/** An in-memory process for a command, with its output so far. */
 export function memoryIo(world: World = {}): { io: CliIo; said: { out: string; err: string } } {
   const said = { out: '', err: '' };
   const sink = (name: 'out' | 'err'): Writable =>
