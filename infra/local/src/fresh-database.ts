@@ -39,7 +39,7 @@ export async function freshDatabase(
   };
 }
 
-/** Runs one statement on a connection of its own, as an operator might behind the back of the processes. */
+/** Runs one statement on a separate connection, as an operator might without the processes knowing. */
 export async function runSql<R extends object>(url: string, text: string): Promise<R[]> {
   return connected(url, async (client) => (await client.query<R>(text)).rows);
 }

@@ -21,7 +21,7 @@ function load(file: string): { number: number; block: { transactions: unknown[] 
     .map((line) => JSON.parse(line));
 }
 
-/** Packs records as a pipeline does; gives the bundles with their tables. */
+/** Packs records as a pipeline does; returns the bundles with their tables. */
 async function pack(
   first: number,
   records: readonly string[],

@@ -28,7 +28,7 @@ describe.skipIf(!HAS_RECORDINGS)('senders (skipped without ../shared/chain-data)
       const index = answer.block.transactions.findIndex((tx) => tx.type === type);
       const { from } = answer.block.transactions[index]!;
       const other = flipped(from);
-      // told the same way everywhere, so that nothing but the signature disagrees
+      // the same in every part, so that only the signature disagrees
       const error = changed(answer, ['block', 'transactions', index, 'from'], other, () =>
         changed(answer, ['receipts', index, 'from'], other, () => thrown(() => prover.proveBlock(answer))),
       );

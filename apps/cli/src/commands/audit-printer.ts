@@ -16,7 +16,7 @@ export interface AuditPrinter {
   stopped(): void;
 }
 
-/** Makes a printer; `now` returns milliseconds. */
+/** Creates a printer; `now` returns milliseconds. */
 export function createAuditPrinter(io: CliIo, json: boolean, now: () => number): AuditPrinter {
   const startedAt = now();
   let toldAt = startedAt;

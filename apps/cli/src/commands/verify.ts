@@ -18,7 +18,7 @@ interface VerifyOptions {
   json?: boolean;
 }
 
-/** Exit code if a file is not what was published. */
+/** Exit code if a file differs from the published one. */
 const DAMAGED = 2;
 /** Ranges of absent files that are shown for each kind. */
 const SHOWN = 5;

@@ -140,7 +140,7 @@ async function run(
     reporter.look(look, rates);
     if (!introduced) introduced = await introduce(database, look.status, reporter, { addresses, apiKey });
     if (!options.once || node === null) return false;
-    // What was published since this look is reported before the end.
+    // Bundles published since this look are reported before the end.
     const lastLook = async (): Promise<void> => reporter.look(await watch.look(), rates);
     waiting(look.status, node.to as number);
     return finishOnce({ io, database, node, reporter, startedAt, lastLook });

@@ -39,7 +39,7 @@ interface OpenPostgres {
 /**
  * The Postgres of DATABASE_URL, or an embedded one under the data folder.
  *
- * An embedded server that is killed is started again at the same address; what it acknowledged is not lost.
+ * An embedded server that is killed is started again at the same address; acknowledged data is not lost.
  */
 export async function openPostgres(parts: {
   io: CliIo;

@@ -72,9 +72,9 @@ export async function preflight(
 }
 
 /**
- * Asks the nodes of a network whether they can give what is wanted.
+ * Asks the nodes of a network whether they have the wanted blocks and kinds.
  *
- * Throws what `preflight` throws, and KIND_UNKNOWN where the network does not keep a kind.
+ * Throws the errors of `preflight`, and KIND_UNKNOWN if the network does not keep a kind.
  */
 export async function checkNetwork(context: Context, network: Network, wish: Wish): Promise<ReadyNetwork> {
   const kinds = wish.kinds ?? network.bundles.kinds;

@@ -56,7 +56,7 @@ interface View {
 
 const PLAIN_EVERY_MS = 5_000;
 
-/** Makes a view on stdout. */
+/** Creates a view on stdout. */
 export function createView(io: CliIo, now: () => number): View {
   const live = io.stdout.isTTY === true;
   let drawn = false;

@@ -13,7 +13,7 @@ export interface Look {
 /** Rows read at a time. */
 const PAGE = 500;
 
-/** Finds what is new in Postgres since the last look; nothing is new at the first one. */
+/** Finds new rows in Postgres since the last look; the first look finds none. */
 export function createWatch(database: Database, network: string): { look(): Promise<Look> } {
   const handle = database.network(network);
   const seen = new Map<Kind, BlockRange[]>();

@@ -21,7 +21,7 @@ interface Sample {
   bytes: number;
 }
 
-/** Makes an empty window of `windowMs` milliseconds. */
+/** Creates an empty window of `windowMs` milliseconds. */
 export function createRates(windowMs = 10_000): Rates {
   const samples = new Map<string, Sample[]>();
   const nameOf = (kind: KindStatus): string => `${kind.network}/${kind.kind}`;

@@ -44,7 +44,7 @@ export interface Anvil {
 /**
  * Starts a real Anvil node and resolves as soon as it answers `eth_chainId`.
  *
- * Throws CHILD_FAILED, with what Anvil wrote to stderr, if it ends before that or stays silent for 20 s, and DATA_DIR_BUSY
+ * Throws CHILD_FAILED, with Anvil's output on stderr, if it ends before that or stays silent for 20 s, and DATA_DIR_BUSY
  * if the node of the pid file belongs to another living process.
  */
 export async function startAnvil(options: StartAnvilOptions = {}): Promise<Anvil> {
@@ -53,7 +53,7 @@ export async function startAnvil(options: StartAnvilOptions = {}): Promise<Anvil
   const port = options.port ?? (await freePort());
   if (options.port !== undefined) await refuseTakenPort(options.port);
   const args = ['--host', '127.0.0.1', '--port', String(port), '--quiet'];
-  // A process group of its own: Ctrl-C in a terminal reaches only its owner, which ends the node last.
+  // A separate process group: Ctrl-C in a terminal reaches only its owner, which ends the node last.
   const child = spawn(binary, [...args, ...(options.args ?? [])], {
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
@@ -157,7 +157,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What Anvil wrote, as one line, without its help. */
+/** Anvil's output as one line, without its help. */
 function lastWords(stderr: string): string | undefined {
   const lines = stderr
     .split('\n')

@@ -60,7 +60,7 @@ export async function createBlockMiner(options: {
   let cast: Cast | undefined;
   let head = 0;
   let headHash = '';
-  /** Hashes of what was sent for block `head + 1`; undefined before the first try. */
+  /** Hashes of the transactions sent for block `head + 1`; undefined before the first try. */
   let sent: string[] | undefined;
 
   const actionsOf = (number: number): TypedAction[] =>
@@ -155,7 +155,7 @@ async function deployed(rpc: JsonRpc): Promise<ContractAddresses> {
 }
 
 /**
- * Takes the sidecar out of a signed blob transaction: what goes over the network is
+ * Removes the sidecar of a signed blob transaction: the form on the network is
  * `0x03 || rlp([transaction, blobs, commitments, proofs])`, in a block it is
  * `0x03 || rlp(transaction)` (EIP-4844).
  *

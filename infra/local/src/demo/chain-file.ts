@@ -5,7 +5,7 @@ import { PackhouseError } from '@packhouse/runtime';
 const FILE = 'chain.json';
 const VERSION = 1;
 
-/** What must be known to mine the same chain again. */
+/** The facts needed to mine the same chain again. */
 export interface ChainFile {
   version: typeof VERSION;
   historyBlocks: number;

@@ -7,7 +7,7 @@ const SELECTORS = {
   balanceOf: '70a08231',
 } as const;
 
-// Creation codes, written in EVM assembly by hand. The comments say in Solidity-like words what each contract does.
+// Creation codes, written in EVM assembly by hand. The comments describe each contract in a kind of Solidity.
 
 /**
  * ERC-20 without supply, name or owner.

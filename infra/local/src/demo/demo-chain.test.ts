@@ -101,7 +101,7 @@ describe('the demo chain', () => {
     owner.kill('SIGKILL');
     await once(owner, 'exit');
 
-    // The node ends with its owner; whoever starts next does not wait for that.
+    // The node ends with its owner; the next start does not wait for that.
     const again = await start('chain', { intervalMs: 10 });
     expect(isAlive(first.pid)).toBe(false);
     expect(again.head).toBeGreaterThanOrEqual(last);

@@ -74,8 +74,8 @@ interface Node {
  * Starts the demo chain: a real Anvil node with a varied history, and a new block every few seconds.
  *
  * The chain is not stored: each block is a pure function of its number, so the next start mines the same blocks again,
- * with the same hashes, up to where the last one was, and goes on. A node that dies is started again on the same port in
- * the same way. What fails after the start is logged and tried again.
+ * with the same hashes, up to the last one's head, and continues. A node that dies is started again on the same port in
+ * the same way. Failures after the start are logged and tried again.
  *
  * Throws CHILD_FAILED if Anvil cannot start, DATA_DIR_UNUSABLE, DATA_DIR_NEWER or DATA_DIR_BUSY for the folder.
  */

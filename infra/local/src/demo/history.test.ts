@@ -105,7 +105,7 @@ describe('the history of the demo chain', () => {
       ]);
       expect(one).not.toHaveProperty('blobs');
     }
-    // The root over what eth_getRawTransaction gives must be the header's, as for any Ethereum block.
+    // The root over the results of eth_getRawTransaction must be the header's, as for any Ethereum block.
     const block = blocks[3]!;
     const trie = new MerklePatriciaTrie();
     for (const [index, one] of block.transactions.entries()) {

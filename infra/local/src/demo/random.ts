@@ -9,7 +9,7 @@ export interface Random {
   hex(bytes: number): string;
 }
 
-/** Makes a source from a 32-bit seed (a counter scrambled by multiplications and shifts; not for secrets). */
+/** Creates a source from a 32-bit seed (a counter scrambled by multiplications and shifts; not for secrets). */
 export function seededRandom(seed: number): Random {
   let state = seed | 0;
   const next = (): number => {

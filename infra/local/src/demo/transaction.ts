@@ -41,7 +41,7 @@ export function transactionRequest(options: {
   nonce: number;
   position: number;
   chainId: number;
-  /** Hex of so many bytes, from the block's seeded source. */
+  /** Hex of `bytes` bytes, from the block's seeded source. */
   hex: (bytes: number) => string;
   /** Contract that authorizations delegate to. */
   delegate: string;

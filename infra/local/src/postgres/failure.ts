@@ -1,7 +1,7 @@
 import { type ErrorCode, PackhouseError } from '@packhouse/runtime';
 
 interface Failure {
-  /** In what Postgres or the system said. */
+  /** Found in the output of Postgres or the system. */
   pattern: RegExp;
   code: ErrorCode;
   message: (directory: string, lastLine: string) => string;
@@ -43,7 +43,7 @@ const UNKNOWN: Omit<Failure, 'pattern'> = {
   hint: 'Its log is postgres.log in that folder.',
 };
 
-/** Turns what Postgres or the system said when it failed into one of our errors. */
+/** Turns a failure's output of Postgres or the system into a PackhouseError. */
 export function postgresFailure(output: string, directory: string, cause?: unknown): PackhouseError {
   const text = output.trim();
   if (/incompatible with server/.test(text)) return newerData(directory, 'another version', cause);

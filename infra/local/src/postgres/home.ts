@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type Logger, PackhouseError } from '@packhouse/runtime';
 
-/** In the folder that was asked for: where the data is instead. */
+/** A file in the requested folder that names the folder of the data. */
 const LOCATION_FILE = 'LOCATION';
 /** Beside the data: which folder it belongs to. */
 const ORIGIN_FILE = 'ORIGIN';

@@ -29,7 +29,7 @@ import { type LocalPostgres, startPostgres } from './postgres.js';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
-/** Smaller and faster than what users get; durability is not what is tested here. */
+/** Smaller and faster than for users; durability is not tested here. */
 const settings = { shared_buffers: '16MB', fsync: 'off' };
 
 let folder: string;
@@ -88,7 +88,7 @@ const gone = async (pid: number) => {
     .toBe(false);
 };
 
-/** A process of its own that starts Postgres and waits to be killed. */
+/** A separate process that starts Postgres and waits to be killed. */
 async function startElsewhere(): Promise<{ parent: ReturnType<typeof spawn>; url: string; pid: number }> {
   const file = fileURLToPath(new URL('../testing/start-and-wait.mts', import.meta.url));
   const parent = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', file, directory], {

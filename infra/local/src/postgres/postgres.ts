@@ -18,7 +18,7 @@ const CONNECT_MS = 5_000;
 /** How long a server may leave connections unanswered, unless it says that it is recovering. */
 const SILENT_MS = 60_000;
 
-/** For one machine that ingests: bodies are compressed already, a crash must not lose what was acknowledged. */
+/** For one machine that ingests: bodies are compressed already, and a crash must not lose acknowledged data. */
 const SETTINGS: Readonly<Record<string, string>> = {
   shared_buffers: '256MB',
   max_connections: '100',
@@ -41,7 +41,7 @@ export interface LocalPostgres {
   /** Superuser's address of the database `postgres`, password included. */
   url: string;
   pid: number;
-  /** Resolves when the server has ended, whoever ended it. */
+  /** Resolves when the server has ended for any reason. */
   ended: Promise<void>;
   /** Ends it: fast shutdown, without a checkpoint if that takes longer than 10 s. May be called twice. */
   stop(): Promise<void>;
@@ -135,7 +135,7 @@ async function launch(parts: {
       ['-D', folder, ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`])],
       {
         cwd: dataFolder,
-        // Ctrl-C in a terminal must not reach Postgres: it must outlive those who write to it.
+        // Ctrl-C in a terminal must not reach Postgres: it must outlive its writers.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
         env: CHILD_ENV,

@@ -35,7 +35,7 @@ exit 0`;
 
 /**
  * Ends a process when this one ends, even by SIGKILL: a shell waits for the end of a pipe that only this process holds.
- * A Postgres (`dataFolder`) lets its clients finish first.
+ * A Postgres (`dataFolder`) waits for its clients first.
  *
  * Returns a function that ends the shell, to be called when the process has ended.
  */

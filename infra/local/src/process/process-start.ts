@@ -13,7 +13,7 @@ export function processStart(pid: number): string | null {
   return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
 }
 
-/** Whether a process of this number runs, whoever owns it. */
+/** Whether a process of this number runs, of any owner. */
 export function isAlive(pid: number): boolean {
   return processStart(pid) !== null;
 }

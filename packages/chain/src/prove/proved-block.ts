@@ -37,9 +37,9 @@ export interface RecordTexts {
   transactions: string;
   /** The rest of the block object, from the comma (or brace) after the transactions. */
   blockTail: string;
-  /** Present where receipts were given. */
+  /** Present if receipts were given. */
   receipts?: string;
-  /** Present where receipts were given. */
+  /** Present if receipts were given. */
   logs?: string;
 }
 
