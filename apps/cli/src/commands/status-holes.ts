@@ -96,7 +96,7 @@ interface Line {
   kinds: Kind[];
 }
 
-/** A page of coverage as a table in block order. Kinds with the same state share a line, so lines overlap if kinds differ. */
+/** A page of coverage as a table in block order. Kinds of one state share a line; lines overlap if kinds differ. */
 function describePage(page: CoveragePage): string {
   const all = page.kinds.length;
   const rows = linesOf(page).map(({ start, end, state, needs, kinds }) => [

@@ -14,8 +14,8 @@ const MAX_PARSED = 2 ** 28;
 export type Verdict = { entry: SealedEntry } | { fault: string };
 
 /**
- * Checks a file against the entries that may describe it (all of one range). It is read twice, in pieces: first size and
- * SHA-256, then gzip, JSON, the number of records and, in `blocks`, numbers and hashes.
+ * Checks a file against the entries that may describe it (all of one range). It is read twice, in pieces: first size
+ * and SHA-256, then gzip, JSON, the number of records and, in `blocks`, numbers and hashes.
  */
 export async function checkFile(
   file: BundleFile,

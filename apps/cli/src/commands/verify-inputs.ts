@@ -80,8 +80,8 @@ export function kindOfFolders({ folders }: BundleFile): Kind | undefined {
 }
 
 /**
- * The entries that may describe a file, of all that have its range: those of the kind and network that its folders name,
- * if they do. Entries of several kinds may remain; the bytes of the file decide.
+ * The entries that may describe a file, of all that have its range: those of the kind and network that its folders
+ * name, if they do. Entries of several kinds may remain; the bytes of the file decide.
  */
 export function entriesOfFile(file: BundleFile, entries: readonly SealedEntry[]): SealedEntry[] {
   const kind = kindOfFolders(file);

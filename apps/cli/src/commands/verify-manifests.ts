@@ -22,8 +22,8 @@ export function rangeName({ start, end }: BlockRange): string {
 }
 
 /**
- * Reads manifests line by line. Only entries of `ranges` are kept, so memory is bounded by the files to check. Throws USAGE
- * and DOWNLOAD_FAILED; faults of a manifest are returned.
+ * Reads manifests line by line. Only entries of `ranges` are kept, so memory is bounded by the files to check. Throws
+ * USAGE and DOWNLOAD_FAILED; faults of a manifest are returned.
  */
 export async function readManifests(
   sources: readonly Source[],

@@ -63,7 +63,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Runs `use` with a reader of the queues, which connects when it is first used, and closes it. Throws SETTINGS_INVALID. */
+/** Runs `use` with a reader of the queues, which connects on first use, and closes it. Throws SETTINGS_INVALID. */
 export async function withQueueReader<T>(
   io: CliIo,
   options: { dataDir?: string },

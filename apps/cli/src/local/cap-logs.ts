@@ -7,8 +7,9 @@ const MAX_BYTES = 16 * 1_024 * 1_024;
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Rotates the files `*.log` of these folders: one above the limit is copied to `*.log.1`, over the one before, and emptied.
- * Processes keep appending to the same file; lines written between the two steps are lost. Returns a function that ends it.
+ * Rotates the files `*.log` of these folders: one above the limit is copied to `*.log.1`, over the one before, and
+ * emptied. Processes keep appending to the same file; lines written between the two steps are lost. Returns a function
+ * that ends it.
  */
 export function capLogs(
   folders: readonly string[],

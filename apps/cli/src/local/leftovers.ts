@@ -20,8 +20,8 @@ export function noteChild(directory: DataDirectory, name: string, pid: number): 
 }
 
 /**
- * Waits for the processes of a killed run, which notice that and drain. They hold the port of the gateway, which this run
- * needs because links contain it. A process that does not end in time is killed.
+ * Waits for the processes of a killed run, which notice that and drain. They hold the port of the gateway, which this
+ * run needs because links contain it. A process that does not end in time is killed.
  */
 export async function endLeftovers(
   context: Context,

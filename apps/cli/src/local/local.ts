@@ -27,8 +27,8 @@ const LOOK_EVERY_MS = 1_000;
 const PRIORITY = 1;
 
 /**
- * `packhouse local`: everything on one machine. Parts are started in the order in which they need each other, and ended in
- * the reverse order.
+ * `packhouse local`: everything on one machine. Parts are started in the order in which they need each other, and ended
+ * in the reverse order.
  */
 export async function local(io: CliIo, flags: LocalFlags): Promise<void> {
   const options = checkLocalFlags(flags);
@@ -148,8 +148,8 @@ async function run(
 }
 
 /**
- * Orders the range of the command line unless it is ordered already, and has its quarantined blocks tried again now: the
- * operator may have fixed the reason before this start.
+ * Orders the range of the command line unless it is ordered already, and has its quarantined blocks tried again now:
+ * the operator may have fixed the reason before this start.
  */
 async function want(database: Database, node: ReadyNetwork): Promise<void> {
   const handle = database.network(node.network.id);

@@ -10,8 +10,8 @@ interface MetricsAddresses {
 }
 
 /**
- * Chooses the metrics ports: METRICS_PORT and those after it, none if it is 0, free ones if it is not set. They are open to
- * this machine only unless METRICS_HOST says otherwise.
+ * Chooses the metrics ports: METRICS_PORT and those after it, none if it is 0, free ones if it is not set. They are
+ * open to this machine only unless METRICS_HOST says otherwise.
  */
 export function createMetricsAddresses(
   io: { env: Readonly<Record<string, string | undefined>> },

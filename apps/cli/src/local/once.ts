@@ -19,8 +19,8 @@ const EXPLAINED = 20;
 const REPEAT_MS = 60_000;
 
 /**
- * Whether the range of `--once` is done: every block of every kind is published, or quarantined after its tries. Reports
- * the end, with the missing parts; the exit code is then that of RANGE_INCOMPLETE.
+ * Whether the range of `--once` is done: every block of every kind is published, or quarantined after its tries.
+ * Reports the end, with the missing parts; the exit code is then that of RANGE_INCOMPLETE.
  */
 export async function finishOnce(parts: {
   io: CliIo;
@@ -65,8 +65,8 @@ export async function finishOnce(parts: {
 }
 
 /**
- * Reports that `--once` waits until its last block is final (only final blocks are published), at the first look and once
- * a minute.
+ * Reports that `--once` waits until its last block is final (only final blocks are published), at the first look and
+ * once a minute.
  */
 export function createWaiting(
   reporter: Reporter,
@@ -88,8 +88,8 @@ export function createWaiting(
 }
 
 /**
- * Whether every block of the range is published or quarantined in every kind. A quarantined block whose next try is due at
- * `now` (milliseconds since the epoch) is not settled: it is about to be fetched again.
+ * Whether every block of the range is published or quarantined in every kind. A quarantined block whose next try is due
+ * at `now` (milliseconds since the epoch) is not settled: it is about to be fetched again.
  */
 async function isSettled(
   database: NetworkDatabase,

@@ -11,8 +11,8 @@ import type { Reporter } from './report.js';
 const DEMO_BUNDLES = { maxBytes: 1_000_000, maxBlocks: 64 };
 
 /**
- * The range of the command line, whose nodes were asked: those of --rpc, else of a network of NETWORKS_FILE, else of a demo
- * chain. Null with a NETWORKS_FILE if no range and no kinds are given: then backfills order ranges.
+ * The range of the command line, whose nodes were asked: those of --rpc, else of a network of NETWORKS_FILE, else of a
+ * demo chain. Null with a NETWORKS_FILE if no range and no kinds are given: then backfills order ranges.
  */
 export async function openNode(parts: {
   io: CliIo;

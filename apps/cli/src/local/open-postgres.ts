@@ -111,8 +111,8 @@ export async function openPostgres(parts: {
 }
 
 /**
- * The limit of staging: STAGING_MAX_BYTES, else half of the free disk if Postgres is embedded; `line` is then the message
- * about it.
+ * The limit of staging: STAGING_MAX_BYTES, else half of the free disk if Postgres is embedded; `line` is then the
+ * message about it.
  */
 export async function stagingLimit(options: {
   env: Readonly<Record<string, string | undefined>>;

@@ -87,7 +87,8 @@ interface NodeAddresses {
 
 /**
  * The nodes of --rpc. A WebSocket address belongs to the HTTP address of the same host, else to the last one before it
- * without a WebSocket address; alone it is a node that answers HTTP at the same address, as Anvil, reth and hosted nodes do.
+ * without a WebSocket address; alone it is a node that answers HTTP at the same address, as Anvil, reth and hosted
+ * nodes do.
  */
 export function pairAddresses(addresses: readonly string[]): NodeAddresses[] {
   const nodes = addresses.map((url): NodeAddresses | null => (isWebSocket(url) ? null : { url }));

@@ -16,9 +16,9 @@ interface ChildOptions {
   onGone(error: PackhouseError): void;
   /** Called with the number of each started process. */
   onStart?(pid: number): void;
-  /** Called if it ends before it is ready for the first time. True: the reason was removed, so this start does not count. */
+  /** Called if it ends before it was ever ready. True: the reason is gone, so this start does not count. */
   putRight?(code: ErrorCode): Promise<boolean>;
-  /** Pause before a restart in milliseconds, doubled while restarts follow one another, ten seconds at most; default 250. */
+  /** Pause before a restart in milliseconds, doubled for each restart in a row up to 10,000; default 250. */
   restartMs?: number;
 }
 

@@ -44,8 +44,8 @@ export interface Anvil {
 /**
  * Starts a real Anvil node and resolves as soon as it answers `eth_chainId`.
  *
- * Throws CHILD_FAILED, with Anvil's output on stderr, if it ends before that or stays silent for 20 s, and DATA_DIR_BUSY
- * if the node of the pid file belongs to another living process.
+ * Throws CHILD_FAILED, with Anvil's output on stderr, if it ends before that or stays silent for 20 s, and
+ * DATA_DIR_BUSY if the node of the pid file belongs to another living process.
  */
 export async function startAnvil(options: StartAnvilOptions = {}): Promise<Anvil> {
   const binary = await anvilBinary();
@@ -175,9 +175,9 @@ interface PidFile {
 }
 
 /**
- * Ends the Anvil that a killed run left behind according to `pidFile`, and removes the file. Numbers are used again, so it
- * must be an Anvil with the same port on its command line; without `/proc` nothing is ended. Throws DATA_DIR_BUSY if the
- * process that started it still lives.
+ * Ends the Anvil that a killed run left behind according to `pidFile`, and removes the file. Numbers are used again, so
+ * it must be an Anvil with the same port on its command line; without `/proc` nothing is ended. Throws DATA_DIR_BUSY if
+ * the process that started it still lives.
  */
 async function clearLeftover(pidFile: string, logger?: Logger): Promise<void> {
   const left = await readPidFile(pidFile);

@@ -22,8 +22,8 @@ const SECONDS_A_BLOCK = 12;
 const FULL_PACE_BLOCKS = 1_200;
 
 /**
- * The contract that keeps the last 8,191 block hashes (EIP-2935). Its code is removed: Anvil computes each state root from
- * the whole state, so 3,000 slots of it would make every block, empty or not, cost 2.5 ms more.
+ * The contract that keeps the last 8,191 block hashes (EIP-2935). Its code is removed: Anvil computes each state root
+ * from the whole state, so 3,000 slots of it would make every block, empty or not, cost 2.5 ms more.
  */
 const HISTORY_CONTRACT = '0x0000f90827f1c53a10cb7a02335b175320002935';
 
@@ -42,8 +42,9 @@ export interface BlockMiner {
 /**
  * Takes over a fresh Anvil that does not mine by itself.
  *
- * Content, order, nonces and timestamp of a block depend only on its number, and what the node adds (the mixHash) only on
- * the blocks before. So blocks that are mined in order from block 1 have the same hashes on every machine, at any time.
+ * Content, order, nonces and timestamp of a block depend only on its number, and what the node adds (the mixHash) only
+ * on the blocks before. So blocks that are mined in order from block 1 have the same hashes on every machine, at any
+ * time.
  */
 export async function createBlockMiner(options: {
   rpc: JsonRpc;
@@ -140,8 +141,8 @@ export async function createBlockMiner(options: {
 
 /**
  * The pause before the next live block, in milliseconds. A restart mines the whole chain again, at about 200 blocks a
- * second, so a longer chain grows more slowly: 8,000 blocks after a day and one every 20 s, 22,000 after a week and one a
- * minute.
+ * second, so a longer chain grows more slowly: 8,000 blocks after a day and one every 20 s, 22,000 after a week and one
+ * a minute.
  */
 export function pauseBeforeNextMs(liveBlocks: number, intervalMs: number): number {
   return intervalMs * Math.max(1, liveBlocks / FULL_PACE_BLOCKS);

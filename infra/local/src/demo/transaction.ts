@@ -32,9 +32,9 @@ const FEE_STEP = GWEI / 100n;
 /**
  * The request for the transaction at `position` of its block.
  *
- * Fees fall with the position, because Anvil orders a block by them: so the order does not depend on when requests arrive.
- * The signatures of authorizations are invented: a valid `r` and `s` recover to some account, which is then delegated;
- * about half of them are not valid, and the EVM skips them (EIP-7702).
+ * Fees fall with the position, because Anvil orders a block by them: so the order does not depend on when requests
+ * arrive. The signatures of authorizations are invented: a valid `r` and `s` recover to some account, which is then
+ * delegated; about half of them are not valid, and the EVM skips them (EIP-7702).
  */
 export function transactionRequest(options: {
   action: TypedAction;

@@ -17,8 +17,8 @@ const UNFINISHED = /^\.(?:data|password)\.(\d+)\./;
 export const CHILD_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Returns the data folder, made if it is absent. It gets its name when it is complete, so an initdb that was killed leaves
- * nothing that looks like data. Throws DATA_DIR_NEWER (made by another major version), DISK_FULL, CHILD_FAILED.
+ * Returns the data folder, made if it is absent. It gets its name when it is complete, so an initdb that was killed
+ * leaves nothing that looks like data. Throws DATA_DIR_NEWER (made by another major version), DISK_FULL, CHILD_FAILED.
  */
 export async function initialise(options: {
   home: string;

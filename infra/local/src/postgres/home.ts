@@ -26,7 +26,8 @@ interface PostgresHome {
 
 /**
  * Finds the folder for Postgres's files: the one asked for, or, if the account that Postgres runs under cannot reach it
- * (root's own home, a folder of mode 0700), a folder of root's that it can reach. Modes of other folders are not changed.
+ * (root's own home, a folder of mode 0700), a folder of root's that it can reach. Modes of other folders are not
+ * changed.
  */
 export async function postgresHome(options: {
   directory: string;
@@ -70,8 +71,8 @@ export async function removePostgres(directory: string): Promise<void> {
 }
 
 /**
- * The account that Postgres must run under; null: this process's own. Postgres refuses to run as root, so root runs it as
- * `postgres` if there is such an account, else as `nobody`. Throws CHILD_FAILED if there is neither.
+ * The account that Postgres must run under; null: this process's own. Postgres refuses to run as root, so root runs it
+ * as `postgres` if there is such an account, else as `nobody`. Throws CHILD_FAILED if there is neither.
  */
 export async function postgresAccount(): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;

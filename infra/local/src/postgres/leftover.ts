@@ -12,8 +12,8 @@ const POLL_MS = 50;
 export const FAST_SHUTDOWN_MS = 10_000;
 
 /**
- * Ends and removes what a killed run left in a data folder: a server that still runs, processes of a dead one, a pid file
- * whose number belongs to another program by now. Throws DATA_DIR_BUSY if the parent of the server lives.
+ * Ends and removes what a killed run left in a data folder: a server that still runs, processes of a dead one, a pid
+ * file whose number belongs to another program by now. Throws DATA_DIR_BUSY if the parent of the server lives.
  */
 export async function clearLeftover(dataFolder: string, logger?: Logger): Promise<void> {
   const pidFile = path.join(dataFolder, 'postmaster.pid');

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm } from 'node:fs/promises';
 
 /**
- * Removes a pid file if its first line is still `named`. If another server wrote it meanwhile it is put back: without it
- * a second server could start on the same data folder.
+ * Removes a pid file if its first line is still `named`. If another server wrote it meanwhile it is put back: without
+ * it a second server could start on the same data folder.
  */
 export async function removePidFile(pidFile: string, named: string): Promise<void> {
   const aside = `${pidFile}.${randomBytes(4).toString('hex')}`;

@@ -13,11 +13,12 @@ const MAX_KEEPERS = 100;
 const AT_ONCE = 'while read -r _; do :; done; kill -TERM "$1"';
 
 /**
- * For a Postgres. $1: the server's number, $2: its data folder. stdin ends when the process at the other end of it does.
+ * For a Postgres. $1: the server's number, $2: its data folder. stdin ends when the process at the other end of it
+ * does.
  *
- * SIGTERM lets connected clients finish, SIGINT disconnects them, SIGQUIT leaves the rest to the recovery of the next start
- * (a server whose processes were killed may hang in its last checkpoint). Numbers are used again, so the pid file says
- * whether the server still runs.
+ * SIGTERM lets connected clients finish, SIGINT disconnects them, SIGQUIT leaves the rest to the recovery of the next
+ * start (a server whose processes were killed may hang in its last checkpoint). Numbers are used again, so the pid file
+ * says whether the server still runs.
  */
 const WHEN_LEFT = `
 while read -r _; do :; done
