@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { type BlockLink, linkAt } from '../rpc/ask-node.js';
-import type { RpcVisit } from '../rpc/method.js';
+import type { CallContext } from '../rpc/method.js';
 import type { ToldBlock } from './filter-state.js';
 
 /** The changes of the chain since a filter was polled. */
@@ -29,15 +29,15 @@ export const CONCURRENCY = 8;
  * upstream is known to be further. So an upstream that is behind, or on a dead branch, causes no reorganisation.
  */
 export async function chainMoves(
-  visit: RpcVisit,
+  caller: CallContext,
   told: readonly ToldBlock[],
   final: number,
 ): Promise<ChainMove | null> {
-  const head = await linkAt(visit, 'latest');
+  const head = await linkAt(caller, 'latest');
   const cursor = told.at(-1) as ToldBlock;
   if (head === null || head.number < cursor.number || head.hash === cursor.hash) return null;
   // Which of two equally long branches counts is only certain if there is a single upstream.
-  if (head.number === cursor.number && visit.at.forwarder.status().length > 1) return null;
+  if (head.number === cursor.number && caller.at.forwarder.status().length > 1) return null;
   if (head.parentHash === cursor.hash) {
     return { undone: [], standing: [...told], added: [head], from: head.number };
   }
@@ -45,18 +45,18 @@ export async function chainMoves(
   const standing = [...told];
   const undone: ToldBlock[] = [];
   for (let last = standing.at(-1); last !== undefined; last = standing.at(-1)) {
-    const now = await linkAt(visit, last.number, head.number);
+    const now = await linkAt(caller, last.number, head.number);
     if (now === null) return null;
     if (now.hash === last.hash) break;
     undone.push(last);
     standing.pop();
   }
-  if (undone.length > 0 && head.number < (visit.at.forwarder.head() ?? 0)) return null;
+  if (undone.length > 0 && head.number < (caller.at.forwarder.head() ?? 0)) return null;
 
   const from = (standing.at(-1)?.number ?? (told[0] as ToldBlock).number - 1) + 1;
   const first = undone.length > 0 ? from : Math.min(Math.max(from, final + 1), head.number);
   const to = Math.min(head.number, first + MAX_LINKS - 1);
-  const added = await linksOf(visit, { from: first, to, head: head.number });
+  const added = await linksOf(caller, { from: first, to, head: head.number });
   if (added === null || (added.at(-1)?.number === head.number && added.at(-1)?.hash !== head.hash))
     return null;
   const parent = first === from ? standing.at(-1) : undefined;
@@ -69,12 +69,12 @@ export async function chainMoves(
 
 /** Links of `from` to `to`, ascending; null if one is missing or not linked, because the chain is changing. */
 async function linksOf(
-  visit: RpcVisit,
+  caller: CallContext,
   { from, to, head }: { from: number; to: number; head: number },
 ): Promise<BlockLink[] | null> {
   const turn = pLimit(CONCURRENCY);
   const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
-  const links = await Promise.all(numbers.map((number) => turn(() => linkAt(visit, number, head))));
+  const links = await Promise.all(numbers.map((number) => turn(() => linkAt(caller, number, head))));
   const linked = links.every(
     (link, i) => link !== null && (i === 0 || link.parentHash === links[i - 1]?.hash),
   );

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createAnswerMemory } from '../rpc/answer-memory.js';
-import type { RpcVisit } from '../rpc/method.js';
+import type { CallContext } from '../rpc/method.js';
 import { cellMethods } from './cell-methods.js';
 import type { MethodParts } from './filter-methods.js';
 
@@ -9,12 +9,12 @@ it('get_consensus is asked for by nobody in particular, and holds no memory for 
   let time = 0;
   let asked = 0;
   const [first, second] = [new AbortController(), new AbortController()];
-  const visit = ({ signal }: AbortController): RpcVisit =>
+  const caller = ({ signal }: AbortController): CallContext =>
     ({
       signal,
       at: {
         memory,
-        site: { network: { rpc: { aliases: {}, timeoutMs: 1_000, maxAnswerBytes: 1_000 } } },
+        network: { rpc: { aliases: {}, timeoutMs: 1_000, maxAnswerBytes: 1_000 } },
         forwarder: {
           call: async () => {
             asked += 1;
@@ -26,12 +26,12 @@ it('get_consensus is asked for by nobody in particular, and holds no memory for 
           },
         },
       },
-    }) as unknown as RpcVisit;
+    }) as unknown as CallContext;
   const method = cellMethods({ now: () => time } as MethodParts).find(({ name }) => name === 'get_consensus');
   const call = { id: '1', method: 'get_consensus', params: [], paramsText: '[]' };
   for (let minute = 0; minute < 20; minute++) {
     time = minute * 60_000;
-    const answers = [method?.handle?.(call, visit(first)), method?.handle?.(call, visit(second))];
+    const answers = [method?.handle?.(call, caller(first)), method?.handle?.(call, caller(second))];
     for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ kind: 'result' });
   }
   expect(asked).toBe(20);

@@ -12,7 +12,7 @@ import {
   kindOf,
   quantity,
 } from '../rpc/check-params.js';
-import type { RpcAnswer, RpcMethod, RpcVisit } from '../rpc/method.js';
+import type { CallContext, RpcAnswer, RpcMethod } from '../rpc/method.js';
 import type { MethodParts } from './filter-methods.js';
 
 const VALIDATORS = ['well_known_scripts_only', 'passthrough'];
@@ -34,7 +34,7 @@ const sendTransaction: RpcMethod = {
   name: 'send_transaction',
   cost: 10,
   idempotent: false,
-  async handle(call, visit) {
+  async handle(call, caller) {
     checkParams(call.params, [anything, anything], 1);
     const [transaction, validator = null] = call.params;
     checkCellTransaction(transaction);
@@ -44,11 +44,11 @@ const sendTransaction: RpcMethod = {
     const params = JSON.stringify([transaction, validator ?? VALIDATORS[0]]);
     const request = { method: 'send_transaction', params, idempotent: false };
     try {
-      const { timeoutMs } = visit.at.site.network.rpc;
-      return asAnswer(await askWhole(visit, { ...request, timeoutMs: timeoutMs / 2 }));
+      const { timeoutMs } = caller.at.network.rpc;
+      return asAnswer(await askWhole(caller, { ...request, timeoutMs: timeoutMs / 2 }));
     } catch (error) {
-      if (!(error instanceof Problem) || visit.signal.aborted) throw error;
-      const again = await askWhole(visit, request);
+      if (!(error instanceof Problem) || caller.signal.aborted) throw error;
+      const again = await askWhole(caller, request);
       const known = again.kind === 'error' && again.code === ALREADY_IN_POOL ? hashIn(again.error) : null;
       return known === null ? asAnswer(again) : asText(`"${known}"`);
     }
@@ -63,7 +63,7 @@ function hashIn(error: Buffer): string | null {
 /** `get_consensus`, asked once a minute, since it is the same for months. */
 function getConsensus({ now }: Pick<MethodParts, 'now'>): RpcMethod {
   const recent = createRecent({ now, ttlMs: CONSENSUS_TTL_MS, maxEntries: 1 });
-  const ask = async ({ at }: RpcVisit): Promise<RpcAnswer> => {
+  const ask = async ({ at }: CallContext): Promise<RpcAnswer> => {
     // Without a client's signal: the first client may go away while others wait for the same answer.
     const done = new CallController();
     const answer = await askWhole(
@@ -77,10 +77,10 @@ function getConsensus({ now }: Pick<MethodParts, 'now'>): RpcMethod {
     name: 'get_consensus',
     cost: 1,
     idempotent: true,
-    async handle(call, visit) {
+    async handle(call, caller) {
       checkParams(call.params, []);
       try {
-        return await recent('', () => ask(visit));
+        return await recent('', () => ask(caller));
       } catch (error) {
         if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
         throw error;

@@ -3,7 +3,7 @@ import type { Network } from '@packhouse/networks';
 import { createAnswerJointly } from '../rpc/answer-jointly.js';
 import { askWhole, failure } from '../rpc/ask-node.js';
 import { anything, checkParams, hash, invalidParams, kindOf, quantity } from '../rpc/check-params.js';
-import type { RpcAnswer, RpcMethod, RpcVisit } from '../rpc/method.js';
+import type { CallContext, RpcAnswer, RpcMethod } from '../rpc/method.js';
 import { elementsOf } from '../rpc/raw-json.js';
 
 /** Methods of the core family: logs, by epochs and base32 addresses. */
@@ -14,20 +14,20 @@ export function coreMethods(): RpcMethod[] {
       name: 'core_getLogs',
       cost: 5,
       idempotent: true,
-      async handle(call, visit) {
+      async handle(call, caller) {
         checkParams(call.params, [anything]);
-        const filter = readCoreFilter(call.params[0], visit.at.site.network);
-        return answerJointly(call.paramsText, visit, (all) => coreLogs(all, filter));
+        const filter = readCoreFilter(call.params[0], caller.at.network);
+        return answerJointly(call.paramsText, caller, (all) => coreLogs(all, filter));
       },
     },
   ];
 }
 
 async function coreLogs(
-  visit: RpcVisit,
+  caller: CallContext,
   { params, limit, offset }: ReturnType<typeof readCoreFilter>,
 ): Promise<RpcAnswer> {
-  const answer = await askWhole(visit, { method: 'core_getLogs', params });
+  const answer = await askWhole(caller, { method: 'core_getLogs', params });
   if (answer.kind === 'error') return answer;
   if (limit === null && offset === 0) return { kind: 'result', body: answer.body };
   // Current nodes ignore limit and offset. The last `offset` logs are dropped, then the last `limit` kept.

@@ -26,11 +26,11 @@ export function ethCall(): RpcMethod {
     name: 'eth_call',
     cost: 2,
     idempotent: true,
-    prepare(params, { site }): Prepared {
+    prepare(params, { network }): Prepared {
       // The third and fourth parameter are geth's overrides of state and block.
       checkParams(params, [callObject, blockOrHash, anything, anything], 1);
       const [call, block, ...overrides] = params as [Record<string, unknown>, unknown];
-      const { rpc } = site.network;
+      const { rpc } = network;
       const capped = withGasCap(call, rpc);
       const number = blockNumberOf(block);
       return {
@@ -39,7 +39,7 @@ export function ethCall(): RpcMethod {
         ...(number === undefined ? {} : { block: number, about: number }),
       };
     },
-    enter: (visit) => inFlight.enter(ownerOf(visit), visit.at.site.network.rpc.maxCallsInFlight),
+    enter: (caller) => inFlight.enter(ownerOf(caller), caller.at.network.rpc.maxCallsInFlight),
   };
 }
 

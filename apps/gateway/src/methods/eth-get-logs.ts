@@ -3,7 +3,7 @@ import { createAnswerJointly } from '../rpc/answer-jointly.js';
 import { askWhole, linkAt, NodeSaid } from '../rpc/ask-node.js';
 import { checkParams, invalidParams } from '../rpc/check-params.js';
 import { type LogFilter, logFilter, readLogFilter } from '../rpc/log-filter.js';
-import type { RpcAnswer, RpcMethod, RpcVisit } from '../rpc/method.js';
+import type { CallContext, RpcAnswer, RpcMethod } from '../rpc/method.js';
 import { type LearntRanges, type LogRange, logsOfRange } from '../rpc/split-logs.js';
 
 /** `eth_getLogs`: split if the upstreams refuse it, and refused with a working range if it is too much. */
@@ -13,31 +13,31 @@ export function ethGetLogs(learnt: LearntRanges): RpcMethod {
     name: 'eth_getLogs',
     cost: 5,
     idempotent: true,
-    async handle(call, visit) {
+    async handle(call, caller) {
       checkParams(call.params, [logFilter]);
       const filter = readLogFilter(call.params[0]);
-      const { id, chainId } = visit.at.site.network;
+      const { id, chainId } = caller.at.network;
       const name = `${id} ${chainId} eth_getLogs ${JSON.stringify(filter)}`;
-      const kept = visit.at.cache.get(name);
+      const kept = caller.at.cache.get(name);
       if (kept !== undefined) return { ...whole(kept), kept: name };
-      return answerJointly(name, visit, (all) => askOnce(all, filter, { name, learnt }));
+      return answerJointly(name, caller, (all) => askOnce(all, filter, { name, learnt }));
     },
   };
 }
 
 async function askOnce(
-  visit: RpcVisit,
+  caller: CallContext,
   filter: LogFilter,
   { name, learnt }: { name: string; learnt: LearntRanges },
 ): Promise<RpcAnswer> {
-  const { cache, forwarder } = visit.at;
+  const { cache, forwarder } = caller.at;
   try {
-    const range = await logRangeOf(filter, visit);
-    if (range === null) return await askAsItIs(visit, filter);
+    const range = await logRangeOf(filter, caller);
+    if (range === null) return await askAsItIs(caller, filter);
     const isFinal = (): boolean => range.fixed && range.to <= (forwarder.finalized() ?? -1);
     const far = isFinal() ? await cache.far?.(name) : undefined;
     if (far !== undefined) return { ...whole(far), kept: name };
-    const { body: bodyOf, sure } = await logsOfRange(visit, filter, range, learnt);
+    const { body: bodyOf, sure } = await logsOfRange(caller, filter, range, learnt);
     const body = bodyOf();
     if (sure && isFinal()) cache.set(name, body.bytes);
     return { kind: 'result', body };
@@ -47,8 +47,8 @@ async function askOnce(
   }
 }
 
-async function askAsItIs(visit: RpcVisit, filter: LogFilter): Promise<RpcAnswer> {
-  const answer = await askWhole(visit, { method: 'eth_getLogs', params: JSON.stringify([filter]) });
+async function askAsItIs(caller: CallContext, filter: LogFilter): Promise<RpcAnswer> {
+  const answer = await askWhole(caller, { method: 'eth_getLogs', params: JSON.stringify([filter]) });
   return answer.kind === 'error' ? answer : { kind: 'result', body: answer.body };
 }
 
@@ -64,16 +64,16 @@ type NumberedRange = LogRange & { fixed: boolean };
  * a single tag, a range that begins with `pending`, or one that currently ends before it begins because of a tag.
  * Throws the problem `params-invalid` if the given numbers end before they begin.
  */
-async function logRangeOf(filter: LogFilter, visit: RpcVisit): Promise<NumberedRange | null> {
+async function logRangeOf(filter: LogFilter, caller: CallContext): Promise<NumberedRange | null> {
   if (filter.blockHash !== undefined) return null;
   const { fromBlock = 'latest', toBlock = 'latest' } = filter;
   const numbered = (block: string): boolean => block.startsWith('0x');
   const fixed = numbered(fromBlock) && numbered(toBlock);
   if (fixed && BigInt(fromBlock) > BigInt(toBlock)) throw invalidParams('invalid block range params', 0);
   if ((fromBlock === toBlock && !fixed) || fromBlock === 'pending') return null;
-  const { forwarder } = visit.at;
+  const { forwarder } = caller.at;
   const asked = async (tag: 'latest' | 'safe' | 'finalized'): Promise<number | null> =>
-    (await linkAt(visit, tag))?.number ?? null;
+    (await linkAt(caller, tag))?.number ?? null;
   const head = forwarder.head() ?? (await asked('latest'));
   const numberOf = (block: string): Soon<number | null> => {
     if (numbered(block)) return Number(block);

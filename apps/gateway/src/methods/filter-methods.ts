@@ -15,7 +15,7 @@ import { Problem } from '../http/problem.js';
 import { failure, linkAt, NodeSaid } from '../rpc/ask-node.js';
 import { anything, checkParams, flag, invalidParams } from '../rpc/check-params.js';
 import { logFilter, readLogFilter } from '../rpc/log-filter.js';
-import type { RpcAnswer, RpcMethod, RpcVisit } from '../rpc/method.js';
+import type { CallContext, RpcAnswer, RpcMethod } from '../rpc/method.js';
 import type { RpcCall } from '../rpc/read-request.js';
 import type { LearntRanges } from '../rpc/split-logs.js';
 
@@ -35,12 +35,12 @@ const MAX_PENDING = 10_000;
 export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: LearntRanges): RpcMethod[] {
   const { filters } = parts;
 
-  const make = async (visit: RpcVisit, state: FilterState): Promise<RpcAnswer> => {
+  const make = async (caller: CallContext, state: FilterState): Promise<RpcAnswer> => {
     const id = randomBytes(16);
     const made = await filters.create({
       id,
-      network: visit.at.site.network.id,
-      keyId: ownerOf(visit),
+      network: caller.at.network.id,
+      keyId: ownerOf(caller),
       state: JSON.stringify(state),
       ttlMs: FILTER_TTL_MS,
       maxOfKey: FILTERS_OF_KEY,
@@ -52,27 +52,27 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: Le
     });
   };
 
-  const find = async (visit: RpcVisit, call: RpcCall) => {
+  const find = async (caller: CallContext, call: RpcCall) => {
     checkParams(call.params, [anything]);
     const id = filterIdBytes(call.params[0]);
     const row = id === null ? null : await filters.get(id);
-    const mine = row?.network === visit.at.site.network.id && row.keyId === ownerOf(visit);
+    const mine = row?.network === caller.at.network.id && row.keyId === ownerOf(caller);
     if (id === null || row === null || !mine) throw notFound();
     return { id, version: row.version, state: JSON.parse(row.state) as FilterState };
   };
 
-  const poll = (visit: RpcVisit, state: FilterState): Promise<Polled> => {
-    if (state.type === 'logs') return pollLogs(visit, state, learnt);
-    if (state.type === 'blocks') return pollBlocks(visit, state);
-    return pollPending(visit, state);
+  const poll = (caller: CallContext, state: FilterState): Promise<Polled> => {
+    if (state.type === 'logs') return pollLogs(caller, state, learnt);
+    if (state.type === 'blocks') return pollBlocks(caller, state);
+    return pollPending(caller, state);
   };
 
   const pollPending = async (
-    visit: RpcVisit,
+    caller: CallContext,
     { sequence }: Extract<FilterState, { type: 'pending' }>,
   ): Promise<Polled> => {
     parts.pending.wanted();
-    const seen = await filters.pendingAfter(visit.at.site.network.id, sequence, MAX_PENDING);
+    const seen = await filters.pendingAfter(caller.at.network.id, sequence, MAX_PENDING);
     return {
       changes: seen.hashes.map((hash) => JSON.stringify(hash)),
       state: { type: 'pending', sequence: seen.sequence },
@@ -83,11 +83,11 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: Le
     name,
     cost,
     idempotent: false,
-    handle: (call, visit) => saidByNode(() => (handle as NonNullable<typeof handle>)(call, visit)),
+    handle: (call, caller) => saidByNode(() => (handle as NonNullable<typeof handle>)(call, caller)),
   });
 
   return [
-    method('eth_newFilter', 5, async (call, visit) => {
+    method('eth_newFilter', 5, async (call, caller) => {
       checkParams(call.params, [logFilter]);
       const { fromBlock, toBlock, blockHash, ...match } = readLogFilter(call.params[0]);
       if (blockHash !== undefined)
@@ -99,33 +99,33 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: Le
         );
       }
       const bounds = boundsOf(fromBlock ?? 'latest', toBlock ?? 'latest');
-      return make(visit, { type: 'logs', match, ...bounds, told: [await headOf(visit)] });
+      return make(caller, { type: 'logs', match, ...bounds, told: [await headOf(caller)] });
     }),
-    method('eth_newBlockFilter', 5, async (call, visit) => {
+    method('eth_newBlockFilter', 5, async (call, caller) => {
       checkParams(call.params, []);
-      return make(visit, { type: 'blocks', told: [await headOf(visit)] });
+      return make(caller, { type: 'blocks', told: [await headOf(caller)] });
     }),
-    method('eth_newPendingTransactionFilter', 5, async (call, visit) => {
+    method('eth_newPendingTransactionFilter', 5, async (call, caller) => {
       // geth's second form, whole transactions, is not offered.
       checkParams(call.params, [flag], 0);
       if (call.params[0] === true) throw invalidParams('invalid argument 0: only hashes are given', 0);
       await parts.pending.caughtUp();
       parts.pending.wanted();
-      return make(visit, {
+      return make(caller, {
         type: 'pending',
-        sequence: await filters.newestPending(visit.at.site.network.id),
+        sequence: await filters.newestPending(caller.at.network.id),
       });
     }),
-    method('eth_getFilterChanges', 5, async (call, visit) => {
+    method('eth_getFilterChanges', 5, async (call, caller) => {
       // A notification has no answer, so it must not consume the changes.
       if (call.id === undefined) return value('[]', true);
       for (let tries = 0; tries < TRIES; tries++) {
-        const { id, state, version } = await find(visit, call);
-        const polled = await poll(visit, state);
+        const { id, state, version } = await find(caller, call);
+        const polled = await poll(caller, state);
         const answer = value(`[${polled.changes.join(',')}]`, true);
         // Once the cursor has moved, the changes that it passed must be delivered.
-        visit.reserve?.(answer.body.bytes.length);
-        if (visit.signal.aborted) throw visit.signal.reason;
+        caller.reserve?.(answer.body.bytes.length);
+        if (caller.signal.aborted) throw caller.signal.reason;
         const mine = await filters.update({
           id,
           version,
@@ -137,21 +137,21 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: Le
       // Other clients poll it all the time, and they got the changes.
       return value('[]', true);
     }),
-    method('eth_getFilterLogs', getLogs.cost, async (call, visit) => {
-      const { state } = await find(visit, call);
+    method('eth_getFilterLogs', getLogs.cost, async (call, caller) => {
+      const { state } = await find(caller, call);
       if (state.type !== 'logs') throw notFound();
       const [fromBlock, toBlock] = [state.from, state.to].map((number) =>
         number === null ? 'latest' : `0x${number.toString(16)}`,
       );
       const params = [{ ...state.match, fromBlock, toBlock }];
       const asked = { ...call, method: getLogs.name, params, paramsText: JSON.stringify(params) };
-      return (getLogs.handle as NonNullable<RpcMethod['handle']>)(asked, visit);
+      return (getLogs.handle as NonNullable<RpcMethod['handle']>)(asked, caller);
     }),
-    method('eth_uninstallFilter', 1, async (call, visit) => {
+    method('eth_uninstallFilter', 1, async (call, caller) => {
       checkParams(call.params, [anything]);
       const id = filterIdBytes(call.params[0]);
-      const network = visit.at.site.network.id;
-      const gone = id !== null && (await filters.remove({ id, network, keyId: ownerOf(visit) }));
+      const network = caller.at.network.id;
+      const gone = id !== null && (await filters.remove({ id, network, keyId: ownerOf(caller) }));
       return value(String(gone), true);
     }),
   ];
@@ -167,8 +167,8 @@ async function saidByNode(work: () => Promise<RpcAnswer>): Promise<RpcAnswer> {
 }
 
 /** A new filter starts after the newest block. */
-async function headOf(visit: RpcVisit): Promise<{ number: number; hash: string }> {
-  const head = await linkAt(visit, 'latest');
+async function headOf(caller: CallContext): Promise<{ number: number; hash: string }> {
+  const head = await linkAt(caller, 'latest');
   if (head === null) throw failure({ reason: 'unavailable', detail: 'no node has a block' });
   return { number: head.number, hash: head.hash };
 }

@@ -13,11 +13,11 @@ export function registryMethods(): RpcMethod[] {
       name: 'registry_accountList',
       cost: 1,
       idempotent: true,
-      async handle(call, visit) {
+      async handle(call, caller) {
         checkParams(call.params, [anything]);
         checkLookup(call.params[0]);
         const { paramsText: params } = call;
-        return answerJointly(params, visit, async (all) => {
+        return answerJointly(params, caller, async (all) => {
           const answer = await askWhole(all, { method: 'registry_accountList', params });
           if (answer.kind === 'error') return answer;
           return { kind: 'result', body: { bytes: Buffer.from(inOurSpelling(answer.text)), rest: null } };

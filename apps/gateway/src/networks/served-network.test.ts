@@ -6,35 +6,35 @@ const network = (over: Partial<Network>) => ({ id: 'ethereum', ...over }) as Net
 
 describe('the addresses of a network', () => {
   it('are below the public address where the networks file names none', () => {
-    const [site] = serveNetworks([network({})], 'http://localhost:8080');
-    expect(site).toMatchObject({
+    const [served] = serveNetworks([network({})], 'http://localhost:8080');
+    expect(served).toMatchObject({
       baseUrl: 'http://localhost:8080/ethereum/v1/',
       downloadUrl: 'http://localhost:8080/ethereum/files',
       base: { path: '/ethereum/v1' },
       files: { path: '/ethereum/files' },
     });
-    expect(site?.base.host).toBeUndefined();
+    expect(served?.base.host).toBeUndefined();
   });
 
   it('keep the path of a public address that has one', () => {
-    const [site] = serveNetworks([network({})], 'https://example.com/data');
-    expect(site?.base.path).toBe('/data/ethereum/v1');
+    const [served] = serveNetworks([network({})], 'https://example.com/data');
+    expect(served?.base.path).toBe('/data/ethereum/v1');
   });
 
   it('are told apart by host name where the networks file names one', () => {
-    const [site] = serveNetworks(
+    const [served] = serveNetworks(
       [network({ baseUrl: 'https://Eth.example.com/v1/', downloadUrl: 'https://files.example.com:8443' })],
       'https://example.com',
     );
-    expect(site?.base).toEqual({ host: 'eth.example.com', path: '/v1' });
-    expect(site?.files).toEqual({ host: 'files.example.com', path: '' });
+    expect(served?.base).toEqual({ host: 'eth.example.com', path: '/v1' });
+    expect(served?.files).toEqual({ host: 'files.example.com', path: '' });
   });
 
   it('need no host name where it is the public one', () => {
-    const [site] = serveNetworks(
+    const [served] = serveNetworks(
       [network({ baseUrl: 'https://example.com/eth/v1/' })],
       'https://example.com',
     );
-    expect(site?.base).toEqual({ path: '/eth/v1' });
+    expect(served?.base).toEqual({ path: '/eth/v1' });
   });
 });

@@ -8,7 +8,7 @@ import { type Soon, whenHere } from '../http/soon.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import { answerBatch } from '../rpc/answer-batch.js';
 import { answerCall, findMethod } from '../rpc/answer-call.js';
-import type { RpcAnswer, RpcMethod, RpcSite, RpcVisit } from '../rpc/method.js';
+import type { CallContext, RpcAnswer, RpcMethod, RpcNetwork } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
 import { sendAnswer, sendRefusal } from '../rpc/send.js';
 import type { GatewayParts } from './gateway-parts.js';
@@ -17,7 +17,11 @@ import type { GatewayParts } from './gateway-parts.js';
 const BODY_LIMIT = 5 * 1_024 * 1_024;
 
 /** `POST {base_url}<KEY>` of one network; `POST {base_url}` of an open one. */
-export function jsonRpcRoutes(parts: GatewayParts, { network, base }: ServedNetwork, at: RpcSite): Route[] {
+export function jsonRpcRoutes(
+  parts: GatewayParts,
+  { network, base }: ServedNetwork,
+  at: RpcNetwork,
+): Route[] {
   const { open } = network.rpc;
   const paths = open ? [base.path, `${base.path}/`] : [`${base.path}/:key`];
   return paths.map((path) => ({
@@ -43,7 +47,7 @@ function expectCount(exchange: Exchange): void {
 }
 
 /** Answers a request after admission, synchronously if no upstream is asked. Throws problems of the whole request. */
-function answerJsonRpc(parts: GatewayParts, at: RpcSite, exchange: Exchange): Soon<unknown> {
+function answerJsonRpc(parts: GatewayParts, at: RpcNetwork, exchange: Exchange): Soon<unknown> {
   const { key, body } = exchange;
   if (body !== undefined && exchange.span === undefined && (key === undefined || !isRestricted(key))) {
     const known = at.known.find(body);
@@ -53,21 +57,21 @@ function answerJsonRpc(parts: GatewayParts, at: RpcSite, exchange: Exchange): So
   let cost = 0;
   for (const item of items) cost += costOf(at, item);
   return whenHere(charge(parts, exchange, cost), () => {
-    const visit = visitOf(parts, at, exchange);
+    const caller = callerOf(parts, at, exchange);
     if (batch) {
       at.metrics?.batch(items.length);
-      return sendBatch(exchange, items, visit);
+      return sendBatch(exchange, items, caller);
     }
     const item = items[0] as RpcItem;
     if ('problem' in item) return refuse(parts, at, exchange, item.problem, item.id);
-    return sendOne(parts, exchange, item.call, visit);
+    return sendOne(parts, exchange, item.call, caller);
   });
 }
 
 /** Answers a known text from memory, and records it like any other call. */
 function answerKnown(
   parts: GatewayParts,
-  at: RpcSite,
+  at: RpcNetwork,
   exchange: Exchange,
   { method, id, result }: KnownCall<RpcMethod>,
 ): Soon<unknown> {
@@ -89,20 +93,20 @@ function charge(parts: GatewayParts, exchange: Exchange, cost: number): Soon<unk
   return parts.admission.charge(exchange.key, cost, exchange);
 }
 
-function refuse(parts: GatewayParts, at: RpcSite, exchange: Exchange, error: unknown, id?: string): void {
+function refuse(parts: GatewayParts, at: RpcNetwork, exchange: Exchange, error: unknown, id?: string): void {
   const { logger } = parts.context;
   const { calls, prefix } = exchange;
   // A call that has begun is counted when it ends.
   if (calls === undefined || calls.count === 0) {
     at.metrics?.refused(prefix, String(PROBLEM_REASONS[problemOfError(error).reason].code));
   }
-  sendRefusal(exchange, error, { logger, id, httpErrors: at.site.network.rpc.httpErrors });
+  sendRefusal(exchange, error, { logger, id, httpErrors: at.network.rpc.httpErrors });
 }
 
 /** A request that cannot be parsed counts as one, and its answer has the rate limit headers as any other. */
 async function refuseWhole(
   parts: GatewayParts,
-  at: RpcSite,
+  at: RpcNetwork,
   exchange: Exchange,
   error: unknown,
 ): Promise<void> {
@@ -121,7 +125,7 @@ async function refuseWhole(
 const GONE = new Error('the client went away');
 
 /** The signal is created on first use; answers from memory do without it. */
-function visitOf({ context }: GatewayParts, at: RpcSite, exchange: Exchange): RpcVisit {
+function callerOf({ context }: GatewayParts, at: RpcNetwork, exchange: Exchange): CallContext {
   const { key, span, response } = exchange;
   const notes = beginCalls();
   exchange.calls = notes;
@@ -142,23 +146,23 @@ function visitOf({ context }: GatewayParts, at: RpcSite, exchange: Exchange): Rp
   };
 }
 
-function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, visit: RpcVisit): Soon<unknown> {
+function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, caller: CallContext): Soon<unknown> {
   const { id } = call;
   const failed = (error: unknown): void => {
     // If the client is gone, there is nobody to answer, and nothing failed.
     if (id === undefined || exchange.response.destroyed) exchange.status(204).sendNothing();
-    else refuse(parts, visit.at, exchange, error, id);
+    else refuse(parts, caller.at, exchange, error, id);
   };
   try {
-    const answer = answerCall(call, visit);
+    const answer = answerCall(call, caller);
     const send = (given: RpcAnswer): void => {
       if (id === undefined) {
         exchange.status(204).sendNothing();
         return;
       }
       if (given.kind === 'result' && given.kept !== undefined) {
-        const method = findMethod(visit.at, call.method) as RpcMethod;
-        visit.at.known.note(exchange.body as Buffer, id, method, given.kept);
+        const method = findMethod(caller.at, call.method) as RpcMethod;
+        caller.at.known.note(exchange.body as Buffer, id, method, given.kept);
       }
       sendAnswer(exchange, id, given);
     };
@@ -168,14 +172,14 @@ function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, visit: 
   }
 }
 
-async function sendBatch(exchange: Exchange, items: readonly RpcItem[], visit: RpcVisit): Promise<void> {
-  const answers = await answerBatch(items, visit, exchange);
+async function sendBatch(exchange: Exchange, items: readonly RpcItem[], caller: CallContext): Promise<void> {
+  const answers = await answerBatch(items, caller, exchange);
   if (answers === null) exchange.status(204).sendNothing();
   else exchange.header('content-type', 'application/json').sendBuffer(answers);
 }
 
 /** Number of requests that a call counts as; a refused call counts as one. */
-function costOf(at: RpcSite, item: RpcItem): number {
+function costOf(at: RpcNetwork, item: RpcItem): number {
   if ('problem' in item) return 1;
   return findMethod(at, item.call.method)?.cost ?? 1;
 }

@@ -2,7 +2,7 @@ import type { Network } from '@packhouse/networks';
 import type { NftWorker } from '@packhouse/nft';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
-import type { RpcSite } from '../rpc/method.js';
+import type { RpcNetwork } from '../rpc/method.js';
 import { bundlePointerRoute } from './bundle-pointer.js';
 import { coverageRoute } from './coverage.js';
 import { downloadRoute } from './download.js';
@@ -15,7 +15,7 @@ import { openapiRoute } from './openapi.js';
 import { healthzRoute, indexPageRoute, metricsRoute, readyzRoute } from './operation.js';
 
 /** The services of a network that its routes need. */
-export type RoutedServices = Pick<RpcSite, 'forwarder' | 'methods' | 'shared' | 'known'> & {
+export type RoutedServices = Pick<RpcNetwork, 'forwarder' | 'methods' | 'shared' | 'known'> & {
   /** Refreshes tokens; absent if the family has no tokens. */
   readonly nft?: NftWorker | undefined;
 };
@@ -44,7 +44,16 @@ function routesOf(
 ): Route[] {
   const { answers: cache, held: memory } = parts;
   const metrics = parts.callMetrics(served.network.id);
-  const at: RpcSite = { site: served, forwarder, methods, shared, known, cache, memory, metrics };
+  const at: RpcNetwork = {
+    network: served.network,
+    forwarder,
+    methods,
+    shared,
+    known,
+    cache,
+    memory,
+    metrics,
+  };
   return [
     bundlePointerRoute(parts, served),
     manifestRoute(parts, served),

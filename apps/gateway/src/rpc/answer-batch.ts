@@ -3,7 +3,7 @@ import { noteOnce } from '../http/exchange.js';
 import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import { answerCall } from './answer-call.js';
 import { failure } from './ask-node.js';
-import type { RpcVisit } from './method.js';
+import type { CallContext } from './method.js';
 import type { RpcItem } from './read-request.js';
 import { AFTER_RESULT, beforeResult, logInternal, nodeErrorText, refusalText } from './send.js';
 
@@ -16,15 +16,15 @@ const CONCURRENCY = 8;
  */
 export async function answerBatch(
   items: readonly RpcItem[],
-  visit: RpcVisit,
+  caller: CallContext,
   request: { id: string },
 ): Promise<Buffer | null> {
-  const { maxAnswerBytes } = visit.at.site.network.rpc;
+  const { maxAnswerBytes } = caller.at.network.rpc;
   let bytes = 0;
 
   const answer = async (item: RpcItem): Promise<Buffer | null> => {
     if ('problem' in item) {
-      noteRefusal(visit, item.problem);
+      noteRefusal(caller, item.problem);
       return refusalText(item.id, item.problem, request.id);
     }
     const { call } = item;
@@ -40,17 +40,18 @@ export async function answerBatch(
       mine = size;
     };
     const stop = new CallController();
-    const leave = (): void => stop.abort(visit.signal.reason);
-    if (visit.signal.aborted) leave();
-    else visit.signal.addEventListener('abort', leave, { once: true });
+    const leave = (): void => stop.abort(caller.signal.reason);
+    if (caller.signal.aborted) leave();
+    else caller.signal.addEventListener('abort', leave, { once: true });
     try {
-      const said = await answerCall(call, { ...visit, signal: stop, reserve });
+      const said = await answerCall(call, { ...caller, signal: stop, reserve });
       if (call.id === undefined) return null;
       if (said.kind === 'error') return nodeErrorText(call.id, said.error);
       const pieces: Buffer[] = [];
       const { rest } = said.body;
       // A result that would be streamed on its own is held here until the client has the batch.
-      const held = rest === null ? undefined : await visit.at.memory?.enter(visit.signal, visit.key?.id ?? 0);
+      const held =
+        rest === null ? undefined : await caller.at.memory?.enter(caller.signal, caller.key?.id ?? 0);
       try {
         reserve(said.body.bytes.length);
         pieces.push(said.body.bytes);
@@ -70,9 +71,9 @@ export async function answerBatch(
     } catch (error) {
       stop.abort(error);
       reserve(0);
-      if (call.id === undefined || visit.signal.aborted) return null;
+      if (call.id === undefined || caller.signal.aborted) return null;
       const problem = problemOfError(error);
-      logInternal(problem, request, visit.context.logger);
+      logInternal(problem, request, caller.context.logger);
       return refusalText(call.id, problem, request.id);
     }
   };
@@ -80,7 +81,7 @@ export async function answerBatch(
   const texts = new Array<Buffer | null>(items.length).fill(null);
   let next = 0;
   const work = async (): Promise<void> => {
-    for (let mine = next++; mine < items.length && !visit.signal.aborted; mine = next++) {
+    for (let mine = next++; mine < items.length && !caller.signal.aborted; mine = next++) {
       texts[mine] = await answer(items[mine] as RpcItem);
     }
   };
@@ -92,7 +93,7 @@ export async function answerBatch(
 }
 
 /** Counts an item that is not a call. */
-function noteRefusal({ at, key, notes }: RpcVisit, { reason }: Problem): void {
+function noteRefusal({ at, key, notes }: CallContext, { reason }: Problem): void {
   const code = String(PROBLEM_REASONS[reason].code);
   at.metrics?.refused(key?.prefix ?? '', code);
   noteOnce(notes?.codes, code);

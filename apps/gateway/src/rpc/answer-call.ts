@@ -7,7 +7,7 @@ import { noteOnce } from '../http/exchange.js';
 import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import type { Soon } from '../http/soon.js';
 import { failure } from './ask-node.js';
-import type { Prepared, RpcAnswer, RpcMethod, RpcSite, RpcVisit } from './method.js';
+import type { CallContext, Prepared, RpcAnswer, RpcMethod, RpcNetwork } from './method.js';
 import { isMethodSomewhere } from './method-families.js';
 import type { RpcCall } from './read-request.js';
 
@@ -34,8 +34,8 @@ import type { RpcCall } from './read-request.js';
 const NAMED_METHODS = 10;
 
 /** Answers one call, synchronously if possible, and records it in metrics, log and trace. Throws problems. */
-export function answerCall(call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
-  const { at, key, notes } = visit;
+export function answerCall(call: RpcCall, caller: CallContext): Soon<RpcAnswer> {
+  const { at, key, notes } = caller;
   const found = findMethod(at, call.method);
   const name = found?.name ?? 'other';
   if (notes !== undefined) {
@@ -43,7 +43,7 @@ export function answerCall(call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
     if (notes.methods.length < NAMED_METHODS) noteOnce(notes.methods, name);
   }
   const ended = at.metrics?.begin(name, key?.prefix ?? '');
-  const span = visit.span?.child(name, { 'rpc.system.name': 'jsonrpc', 'rpc.method': name });
+  const span = caller.span?.child(name, { 'rpc.system.name': 'jsonrpc', 'rpc.method': name });
   const end = (code: string): void => {
     ended?.(code);
     if (code !== 'ok') noteOnce(notes?.codes, code);
@@ -59,14 +59,14 @@ export function answerCall(call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
     return answer;
   };
   const failed = (error: unknown): never => {
-    end(visit.signal.aborted ? 'aborted' : String(PROBLEM_REASONS[problemOfError(error).reason].code));
+    end(caller.signal.aborted ? 'aborted' : String(PROBLEM_REASONS[problemOfError(error).reason].code));
     throw error;
   };
   try {
     const method = found ?? methodOf(at, call.method);
     if (key !== undefined) refuseMethod(key, method.name, call.method);
     if (method.handle !== undefined) at.metrics?.answered('own');
-    const answer = answerChecked(method, call, span === undefined ? visit : { ...visit, span });
+    const answer = answerChecked(method, call, span === undefined ? caller : { ...caller, span });
     return answer instanceof Promise ? answer.then(answered, failed) : answered(answer);
   } catch (error) {
     return failed(error);
@@ -74,17 +74,17 @@ export function answerCall(call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
 }
 
 /** The method that a network offers under a name, in either of its spellings. */
-export function findMethod(at: RpcSite, name: string): RpcMethod | undefined {
-  const { aliases, deny } = at.site.network.rpc;
+export function findMethod(at: RpcNetwork, name: string): RpcMethod | undefined {
+  const { aliases, deny } = at.network.rpc;
   const method = at.methods.get(name) ?? at.methods.get(publicName(name, aliases));
   return method === undefined || deny.includes(method.name) ? undefined : method;
 }
 
 /** As `findMethod`; throws the problems `method-unknown` and `method-unsupported`. */
-function methodOf(at: RpcSite, name: string): RpcMethod {
+function methodOf(at: RpcNetwork, name: string): RpcMethod {
   const method = findMethod(at, name);
   if (method !== undefined) return method;
-  const { aliases, deny } = at.site.network.rpc;
+  const { aliases, deny } = at.network.rpc;
   // A method that the operator denied is answered like one that does not exist.
   if (isMethodSomewhere(name) && !deny.includes(publicName(name, aliases))) {
     throw new Problem('method-unsupported', {
@@ -100,12 +100,12 @@ function methodOf(at: RpcSite, name: string): RpcMethod {
 const NOTHING: RpcAnswer = { kind: 'result', body: { bytes: Buffer.from('null'), rest: null } };
 
 /** Answers one call: by the method itself, from memory, or from the best upstream. Throws problems. */
-function answerChecked(method: RpcMethod, call: RpcCall, visit: RpcVisit): Soon<RpcAnswer> {
+function answerChecked(method: RpcMethod, call: RpcCall, caller: CallContext): Soon<RpcAnswer> {
   // A read that needs no answer has no effect.
   if (call.id === undefined && method.idempotent) return NOTHING;
-  if (method.handle !== undefined) return method.handle(call, visit);
-  const { at } = visit;
-  const { id, chainId } = at.site.network;
+  if (method.handle !== undefined) return method.handle(call, caller);
+  const { at } = caller;
+  const { id, chainId } = at.network;
   const prepared = method.prepare?.(call.params, at);
   const params = prepared?.params ?? call.paramsText;
   // With the chain, because the next networks file may have another chain under the same name.
@@ -115,7 +115,7 @@ function answerChecked(method: RpcMethod, call: RpcCall, visit: RpcVisit): Soon<
     at.metrics?.answered('memory');
     return { kind: 'result', body: { bytes: kept, rest: null }, kept: name };
   }
-  return forward(method, prepared, params, name, visit);
+  return forward(method, prepared, params, name, caller);
 }
 
 /** Shares one question among identical calls; a streamed answer can be read by one caller only. */
@@ -131,10 +131,10 @@ async function forward(
   prepared: Prepared | undefined,
   params: string,
   name: string,
-  visit: RpcVisit,
+  caller: CallContext,
 ): Promise<RpcAnswer> {
-  const { at, key, signal, span } = visit;
-  const { rpc } = at.site.network;
+  const { at, key, signal, span } = caller;
+  const { rpc } = at.network;
   if (at.cache.far !== undefined && method.idempotent && mayBeKept(method, prepared, at)) {
     const far = await at.cache.far(name);
     if (far !== undefined) {
@@ -160,14 +160,14 @@ async function forward(
   let leave: (() => void) | undefined;
   let answer: ForwardAnswer | undefined;
   try {
-    leave = method.enter?.(visit);
+    leave = method.enter?.(caller);
     answer = await (method.idempotent ? at.shared.join(name, signal, ask) : ask(signal));
   } finally {
     leave?.();
     if (answer?.kind !== 'result') held?.(0);
   }
   at.metrics?.answered(mine ? 'nodes' : 'shared');
-  if (answer.kind !== 'failed') noteOnce(visit.notes?.upstreams, answer.upstream);
+  if (answer.kind !== 'failed') noteOnce(caller.notes?.upstreams, answer.upstream);
   if (answer.kind === 'error') return { kind: 'error', error: answer.error };
   if (answer.kind === 'failed') throw failure(answer, rpc);
   const { length } = answer.body.bytes;
@@ -178,7 +178,7 @@ async function forward(
 }
 
 /** Whether a result may be in memory: it is about a final block, or only the result tells its block. */
-function mayBeKept(method: RpcMethod, prepared: Prepared | undefined, at: RpcSite): boolean {
+function mayBeKept(method: RpcMethod, prepared: Prepared | undefined, at: RpcNetwork): boolean {
   if (prepared?.about === undefined) return method.aboutOf !== undefined;
   return prepared.about <= (at.forwarder.finalized() ?? -1);
 }
@@ -189,7 +189,7 @@ function keep(
   prepared: Prepared | undefined,
   result: Buffer,
   name: string,
-  at: RpcSite,
+  at: RpcNetwork,
 ): void {
   const about = prepared?.about ?? method.aboutOf?.(result) ?? null;
   if (about === null || about > (at.forwarder.finalized() ?? -1)) return;

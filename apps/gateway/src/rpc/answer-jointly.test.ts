@@ -3,18 +3,19 @@ import { expect, it } from 'vitest';
 import { beginCalls } from '../http/exchange.js';
 import { createAnswerJointly } from './answer-jointly.js';
 import { createAnswerMemory } from './answer-memory.js';
-import type { RpcAnswer, RpcVisit } from './method.js';
+import type { CallContext, RpcAnswer } from './method.js';
 
 const MIB = 1_048_576;
-const visitOf = (signal: CallSignal): RpcVisit => ({ signal, notes: beginCalls() }) as unknown as RpcVisit;
+const callerOf = (signal: CallSignal): CallContext =>
+  ({ signal, notes: beginCalls() }) as unknown as CallContext;
 
 /** An answer by the test, from an upstream called `one`. */
 function question() {
-  const asked: { visit: RpcVisit; give: (answer: RpcAnswer) => void }[] = [];
-  const answer = (visit: RpcVisit): Promise<RpcAnswer> => {
-    visit.notes?.upstreams.push('one');
+  const asked: { caller: CallContext; give: (answer: RpcAnswer) => void }[] = [];
+  const answer = (caller: CallContext): Promise<RpcAnswer> => {
+    caller.notes?.upstreams.push('one');
     return new Promise((give) => {
-      asked.push({ visit, give });
+      asked.push({ caller, give });
     });
   };
   return { asked, answer };
@@ -24,13 +25,13 @@ const whole: RpcAnswer = { kind: 'result', body: { bytes: Buffer.from('[]'), res
 it('answers once for all who ask at the same time, and anew for who comes later', async () => {
   const joint = createAnswerJointly();
   const { asked, answer } = question();
-  const visits = [1, 2, 3].map(() => visitOf(new CallController()));
-  const all = visits.map((visit) => joint('a', visit, answer));
+  const callers = [1, 2, 3].map(() => callerOf(new CallController()));
+  const all = callers.map((caller) => joint('a', caller, answer));
   expect(asked).toHaveLength(1);
   asked[0]?.give(whole);
   expect(await Promise.all(all)).toEqual([whole, whole, whole]);
-  expect(visits.map(({ notes }) => notes?.upstreams)).toEqual([['one'], ['one'], ['one']]);
-  void joint('a', visitOf(new CallController()), answer);
+  expect(callers.map(({ notes }) => notes?.upstreams)).toEqual([['one'], ['one'], ['one']]);
+  void joint('a', callerOf(new CallController()), answer);
   expect(asked).toHaveLength(2);
 });
 
@@ -39,11 +40,11 @@ it('goes on while somebody waits, and holds what it holds until the last one has
   const memory = createAnswerMemory(10 * MIB);
   const { asked, answer } = question();
   const clients = [1, 2, 3].map(() => new CallController());
-  const all = clients.map((client) => joint('a', visitOf(client), answer));
+  const all = clients.map((client) => joint('a', callerOf(client), answer));
   const [first, second, third] = clients as [CallController, CallController, CallController];
   first.abort(new Error('gone'));
   await expect(all[0]).rejects.toThrow('gone');
-  memory.hold(MIB, (asked[0] as { visit: RpcVisit }).visit.signal, 1);
+  memory.hold(MIB, (asked[0] as { caller: CallContext }).caller.signal, 1);
   asked[0]?.give(whole);
   await Promise.all(all.slice(1));
   second.abort(new Error('it has its answer'));
@@ -56,10 +57,10 @@ it('stops when nobody waits any more; who comes then begins anew', async () => {
   const joint = createAnswerJointly();
   const { asked, answer } = question();
   const client = new CallController();
-  const left = joint('a', visitOf(client), answer);
+  const left = joint('a', callerOf(client), answer);
   client.abort(new Error('gone'));
   await expect(left).rejects.toThrow('gone');
-  expect(asked[0]?.visit.signal.aborted).toBe(true);
-  void joint('a', visitOf(new CallController()), answer);
+  expect(asked[0]?.caller.signal.aborted).toBe(true);
+  void joint('a', callerOf(new CallController()), answer);
   expect(asked).toHaveLength(2);
 });

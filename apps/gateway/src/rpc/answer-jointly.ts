@@ -1,6 +1,6 @@
 import { createSingleFlight } from '../cache/single-flight.js';
 import { beginCalls, noteOnce } from '../http/exchange.js';
-import type { RpcAnswer, RpcVisit } from './method.js';
+import type { CallContext, RpcAnswer } from './method.js';
 
 /**
  * Answers concurrent calls of the same name once, for methods that do more than forward a call. The answer must be
@@ -9,19 +9,19 @@ import type { RpcAnswer, RpcVisit } from './method.js';
  */
 type AnswerJointly = (
   name: string,
-  visit: RpcVisit,
-  answer: (visit: RpcVisit) => Promise<RpcAnswer>,
+  caller: CallContext,
+  answer: (caller: CallContext) => Promise<RpcAnswer>,
 ) => Promise<RpcAnswer>;
 
 export function createAnswerJointly(): AnswerJointly {
   const flights = createSingleFlight<{ answer: RpcAnswer; upstreams: readonly string[] }>();
-  return async (name, visit, make) => {
-    const { at, context, key, span } = visit;
-    const { answer, upstreams } = await flights.join(name, visit.signal, async (signal) => {
+  return async (name, caller, make) => {
+    const { at, context, key, span } = caller;
+    const { answer, upstreams } = await flights.join(name, caller.signal, async (signal) => {
       const notes = beginCalls();
       return { answer: await make({ at, context, key, span, notes, signal }), upstreams: notes.upstreams };
     });
-    for (const upstream of upstreams) noteOnce(visit.notes?.upstreams, upstream);
+    for (const upstream of upstreams) noteOnce(caller.notes?.upstreams, upstream);
     return answer;
   };
 }

@@ -2,18 +2,18 @@ import { CallController } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
 import { type AnswerMemory, createAnswerMemory } from './answer-memory.js';
 import { askWhole } from './ask-node.js';
-import type { RpcVisit } from './method.js';
+import type { CallContext } from './method.js';
 
 const MIB = 1_048_576;
 
 /** A call context whose upstream returns `answer`. */
-function visitOf(memory: AnswerMemory, answer: () => unknown): RpcVisit {
+function callerOf(memory: AnswerMemory, answer: () => unknown): CallContext {
   const at = {
     memory,
-    site: { network: { rpc: { aliases: {}, timeoutMs: 1_000, maxAnswerBytes: 5 * MIB } } },
+    network: { rpc: { aliases: {}, timeoutMs: 1_000, maxAnswerBytes: 5 * MIB } },
     forwarder: { call: async () => answer() },
   };
-  return { at, key: { id: 7 }, signal: new CallController() } as unknown as RpcVisit;
+  return { at, key: { id: 7 }, signal: new CallController() } as unknown as CallContext;
 }
 const result = (bytes: number) => ({
   ...{ kind: 'result', upstream: 'one' },
@@ -23,10 +23,10 @@ const logs = { method: 'eth_getLogs', params: '[{}]' };
 
 it('what was refused or broke off takes no room until the client is answered', async () => {
   const memory = createAnswerMemory(10 * MIB);
-  const refused = visitOf(memory, () => ({ kind: 'failed', reason: 'too-large', detail: 'large' }));
+  const refused = callerOf(memory, () => ({ kind: 'failed', reason: 'too-large', detail: 'large' }));
   const limit = { reason: 'answer-too-large', members: { limit: 5 * MIB } };
   for (let n = 0; n < 100; n++) await expect(askWhole(refused, logs)).rejects.toMatchObject(limit);
-  const broken = visitOf(memory, () => {
+  const broken = callerOf(memory, () => {
     throw new Error('gone');
   });
   await expect(askWhole(broken, logs)).rejects.toThrow('gone');
@@ -36,15 +36,15 @@ it('what was refused or broke off takes no room until the client is answered', a
 it('a head and a link are asked for where there is no room for logs', async () => {
   const memory = createAnswerMemory(MIB, 5);
   memory.hold(MIB, new CallController(), 1);
-  const visit = visitOf(memory, () => result(100));
-  await expect(askWhole(visit, logs)).rejects.toMatchObject({ reason: 'unavailable' });
+  const caller = callerOf(memory, () => result(100));
+  await expect(askWhole(caller, logs)).rejects.toMatchObject({ reason: 'unavailable' });
   const head = { method: 'eth_getBlockByNumber', params: '["latest",false]' };
-  expect(await askWhole(visit, head)).toMatchObject({ kind: 'result' });
+  expect(await askWhole(caller, head)).toMatchObject({ kind: 'result' });
 });
 
 it('what turns out to be large is counted whatever it is', async () => {
   const memory = createAnswerMemory(10 * MIB);
-  const visit = visitOf(memory, () => result(3 * MIB));
-  await askWhole(visit, { method: 'registry_accountList', params: '[]' });
+  const caller = callerOf(memory, () => result(3 * MIB));
+  await askWhole(caller, { method: 'registry_accountList', params: '[]' });
   expect(memory.bytes).toBe(3 * MIB);
 });

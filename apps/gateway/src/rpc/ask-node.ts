@@ -2,7 +2,7 @@ import { nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer, ResultBody } from '@packhouse/node-rpc';
 import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
-import type { RpcVisit } from './method.js';
+import type { CallContext } from './method.js';
 
 /** A whole answer of an upstream. */
 export type WholeAnswer =
@@ -24,7 +24,7 @@ const COUNTED_BYTES = 65_536;
  * networks file allows, counted from the first question. Throws problems.
  */
 export async function askWhole(
-  visit: Pick<RpcVisit, 'at' | 'key' | 'signal' | 'span' | 'notes' | 'deadline'>,
+  caller: Pick<CallContext, 'at' | 'key' | 'signal' | 'span' | 'notes' | 'deadline'>,
   request: {
     method: string;
     params: string;
@@ -34,13 +34,13 @@ export async function askWhole(
     timeoutMs?: number;
   },
 ): Promise<WholeAnswer> {
-  const { at, key, signal, span, notes } = visit;
-  const { rpc } = at.site.network;
-  visit.deadline ??= performance.now() + rpc.timeoutMs;
+  const { at, key, signal, span, notes } = caller;
+  const { rpc } = at.network;
+  caller.deadline ??= performance.now() + rpc.timeoutMs;
   const holder = key?.id ?? 0;
   // Counted until the client has its answer.
   const held = LISTS.has(request.method) ? await at.memory?.enter(signal, holder) : undefined;
-  const leftMs = Math.floor(visit.deadline - performance.now());
+  const leftMs = Math.floor(caller.deadline - performance.now());
   let answer: ForwardAnswer | undefined;
   try {
     if (leftMs > 0) {
@@ -94,12 +94,12 @@ export interface BlockLink {
  * known) are asked last, because one left on a dead branch has other blocks. Throws problems and NodeSaid.
  */
 export async function linkAt(
-  visit: RpcVisit,
+  caller: CallContext,
   block: number | 'latest' | 'safe' | 'finalized',
-  head = visit.at.forwarder.head(),
+  head = caller.at.forwarder.head(),
 ): Promise<BlockLink | null> {
   const at = typeof block === 'number' ? `0x${block.toString(16)}` : block;
-  const answer = await askWhole(visit, {
+  const answer = await askWhole(caller, {
     method: 'eth_getBlockByNumber',
     params: JSON.stringify([at, false]),
     ...(head === null ? {} : { block: head }),

@@ -22,8 +22,8 @@ export type RpcAnswer =
   | { kind: 'error'; error: Buffer };
 
 /** A network with all that answering its calls needs. */
-export interface RpcSite {
-  readonly site: { readonly network: Network };
+export interface RpcNetwork {
+  readonly network: Network;
   readonly forwarder: Forwarder;
   readonly methods: ReadonlyMap<string, RpcMethod>;
   readonly shared: SingleFlight<ForwardAnswer>;
@@ -34,9 +34,9 @@ export interface RpcSite {
 }
 
 /** One call's context, as methods need it to answer. */
-export interface RpcVisit {
+export interface CallContext {
   readonly context: Context;
-  readonly at: RpcSite;
+  readonly at: RpcNetwork;
   /** Absent on an open network. */
   readonly key: KeyRow | undefined;
   /** Address of a client without a key; absent if there is a key. */
@@ -76,11 +76,11 @@ export interface RpcMethod {
   /** Asking twice does no harm. */
   readonly idempotent: boolean;
   /** Checks the parameters; throws the problem `params-invalid`, naming the argument. */
-  prepare?(params: readonly unknown[], at: RpcSite): Prepared | undefined;
+  prepare?(params: readonly unknown[], at: RpcNetwork): Prepared | undefined;
   /** The block that a result is about, if only the result tells it; null: the result must not be kept. */
   aboutOf?(result: Buffer): number | null;
   /** Counts a call before it is forwarded; the returned function ends it. Throws problems if there are too many. */
-  enter?(visit: RpcVisit): () => void;
+  enter?(caller: CallContext): () => void;
   /** Answers the call instead of forwarding it. */
-  handle?(call: RpcCall, visit: RpcVisit): Promise<RpcAnswer>;
+  handle?(call: RpcCall, caller: CallContext): Promise<RpcAnswer>;
 }

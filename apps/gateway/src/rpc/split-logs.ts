@@ -2,7 +2,7 @@ import { type RefusedRange, type ResultBody, refusedRange } from '@packhouse/nod
 import { Problem } from '../http/problem.js';
 import { askWhole, failure, NodeSaid, sizeOf } from './ask-node.js';
 import type { LogFilter } from './log-filter.js';
-import type { RpcVisit } from './method.js';
+import type { CallContext } from './method.js';
 import { countOf, elementsOf } from './raw-json.js';
 
 /** An inclusive range of block numbers. */
@@ -41,12 +41,12 @@ const LEAST_LOG_BYTES = 256;
  * was just answered, and NodeSaid with the upstreams' error for a single block.
  */
 export async function logsOfRange(
-  visit: RpcVisit,
+  caller: CallContext,
   filter: LogFilter,
   range: LogRange,
   learnt: LearntRanges,
 ): Promise<{ logs(): readonly string[]; body(): ResultBody; sure: boolean }> {
-  const { maxLogs, maxAnswerBytes } = visit.at.site.network.rpc;
+  const { maxLogs, maxAnswerBytes } = caller.at.network.rpc;
   const pieces: Piece[] = [{ ...range, asked: false }];
   let left = MAX_QUESTIONS;
   let bytes = 0;
@@ -72,7 +72,7 @@ export async function logsOfRange(
     return piece;
   };
   const ask = async (piece: Piece): Promise<void> => {
-    const answer = await logsOfPiece(visit, filter, piece);
+    const answer = await logsOfPiece(caller, filter, piece);
     if ('refused' in answer) {
       shrink(pieces, piece, answer.refused, learnt);
       return;
@@ -161,7 +161,7 @@ function shrink(pieces: Piece[], piece: Piece, refused: RefusedRange, learnt: Le
 const OPEN_BRACKET = 0x5b;
 
 async function logsOfPiece(
-  visit: RpcVisit,
+  caller: CallContext,
   filter: LogFilter,
   { from, to, toText }: Piece,
 ): Promise<{ logs: NodeLogs; sure: boolean } | { refused: RefusedRange }> {
@@ -169,7 +169,7 @@ async function logsOfPiece(
   const asked = { ...rest, fromBlock: hex(from), toBlock: toText ?? hex(to) };
   let answer: Awaited<ReturnType<typeof askWhole>>;
   try {
-    answer = await askWhole(visit, { method: 'eth_getLogs', params: JSON.stringify([asked]), block: to });
+    answer = await askWhole(caller, { method: 'eth_getLogs', params: JSON.stringify([asked]), block: to });
   } catch (error) {
     const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
     if (!tooLarge || (from === to && toText === undefined)) throw error;
@@ -181,7 +181,7 @@ async function logsOfPiece(
     if (pieces[0]?.[0] !== OPEN_BRACKET) {
       throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
     }
-    const head = visit.at.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
+    const head = caller.at.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
     const texts = (): readonly string[] => elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
     let counted: number | undefined;
     const count = (): number => {
