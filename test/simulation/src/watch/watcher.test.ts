@@ -22,7 +22,7 @@ beforeEach(async () => {
   bundles = [];
   objects = new Map();
   noted = 105;
-  const database = {
+  const ofNetwork = {
     head: { get: async () => ({ finalized: noted }) },
     coverage: async () => ({ staged: [staged] }),
     bundles: { list: async () => bundles },
@@ -32,7 +32,8 @@ beforeEach(async () => {
           .filter(({ number }) => staged.start <= number && number <= staged.end)
           .map(({ number, block }) => ({ number, hash: block.hash })),
     },
-  } as unknown as Database;
+  };
+  const database = { network: () => ofNetwork } as unknown as Database;
   watcher = startWatcher({
     database,
     network: 'main',
