@@ -36,6 +36,9 @@ export interface ExchangeParts {
 /** Answers up to this size are sent as one text with their head: one write, and no extra buffer. */
 const ONE_WRITE = 16_384;
 
+/** The content type of JSON answers other than JSON-RPC. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** One request with its answer and its facts for the log and the metrics: never the address, never the key. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -149,7 +152,7 @@ export class Exchange {
   }
 
   sendJson(value: unknown): void {
-    this.sendText(JSON.stringify(value), 'application/json; charset=utf-8');
+    this.sendText(JSON.stringify(value), JSON_TYPE);
   }
 
   sendText(text: string, contentType: string): void {

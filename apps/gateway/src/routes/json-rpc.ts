@@ -131,7 +131,12 @@ function callerOf({ context }: GatewayParts, at: RpcNetwork, exchange: Exchange)
   exchange.calls = notes;
   let gone: CallController | undefined;
   return {
-    ...{ notes, span, context, at, key },
+    // One by one: a spread beside a getter makes this object three times as slow to create.
+    notes,
+    span,
+    context,
+    at,
+    key,
     address: key === undefined ? exchange.ip : undefined,
     get signal() {
       if (gone === undefined) {

@@ -1,3 +1,4 @@
+import { JSON_TYPE } from '../http/exchange.js';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 
@@ -31,7 +32,7 @@ export function openapiRoute(routes: readonly Route[], networks: readonly Served
     answer(exchange) {
       // The addresses are only known once the server listens.
       text ??= JSON.stringify(openapiDocument([route, ...routes], networks));
-      exchange.sendText(text, 'application/json; charset=utf-8');
+      exchange.sendText(text, JSON_TYPE);
     },
   };
   return route;
