@@ -53,8 +53,8 @@ export function createRequestMetrics(metrics: Metrics): CountRequest {
   const known = new Map<string, Alike>();
   const places = new Map<string, Alike['place']>();
   const keyLabel = createBoundedLabel();
-  /** Most requests have the labels of the one before; then no name is built. */
-  let last: Alike | undefined;
+  /** By kind: most requests have the labels of the one before of their kind; then no name is built. */
+  const latest = new Map<string, Alike>();
 
   const seriesOf = ({ route, network, kind }: CountedExchange, status: number, key: string): Alike => {
     const where = { route, network, kind };
@@ -75,18 +75,19 @@ export function createRequestMetrics(metrics: Metrics): CountRequest {
 
   return (exchange, status, seconds, bytes) => {
     const key = keyLabel(exchange.prefix);
+    let alike = latest.get(exchange.kind);
     if (
-      last === undefined ||
-      last.route !== exchange.route ||
-      last.network !== exchange.network ||
-      last.kind !== exchange.kind ||
-      last.status !== status ||
-      last.key !== key
+      alike === undefined ||
+      alike.route !== exchange.route ||
+      alike.network !== exchange.network ||
+      alike.status !== status ||
+      alike.key !== key
     ) {
-      last = seriesOf(exchange, status, key);
+      alike = seriesOf(exchange, status, key);
+      latest.set(exchange.kind, alike);
     }
-    last.requests.add(1);
-    last.place.bytes.add(bytes);
-    last.place.seconds.observe(seconds);
+    alike.requests.add(1);
+    alike.place.bytes.add(bytes);
+    alike.place.seconds.observe(seconds);
   };
 }
