@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import {
   HAS_RECORDINGS,
   type Json,
+  POLICY,
   RECORDINGS,
   type Recorded,
   recorded,
@@ -24,7 +25,7 @@ import { readTransaction } from './record/transaction.js';
 
 let prover: Prover;
 beforeAll(async () => {
-  prover = await createProver({ header: 'recompute', senders: false, extraFields: 'keep' });
+  prover = await createProver(POLICY);
 });
 
 const blockText = ({ texts }: ProvedBlock) => texts.blockHead + texts.transactions + texts.blockTail;
@@ -89,7 +90,7 @@ describe.skipIf(!HAS_RECORDINGS)('real blocks (skipped without ../shared/chain-d
   });
 
   it('a network whose headers are trusted proves the rest and does not claim the hash', async () => {
-    const trusting = await createProver({ header: 'trust', senders: false, extraFields: 'keep' });
+    const trusting = await createProver({ ...POLICY, header: 'trust' });
     const answer = recordedBlock('mainnet-forks', 18500000);
     answer.block.stateRoot = `0x${'1'.repeat(64)}`;
     delete answer.block.mixHash;

@@ -1,7 +1,7 @@
 import { isPackhouseError } from '@packhouse/runtime';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, recordedBlock } from '../test/recorded.js';
+import { HAS_RECORDINGS, POLICY, recordedBlock } from '../test/recorded.js';
 import { changed, leaves, type Path, thrown } from '../test/tamper.js';
 import { canonicalRecord } from './canonical-record.js';
 import { createProver, type Prover } from './create-prover.js';
@@ -9,7 +9,7 @@ import { KINDS } from './kinds.js';
 
 let prover: Prover;
 beforeAll(async () => {
-  prover = await createProver({ header: 'recompute', senders: false, extraFields: 'keep' });
+  prover = await createProver(POLICY);
 });
 
 const anything = fc.anything({

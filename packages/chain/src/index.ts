@@ -2,5 +2,10 @@ export { canonicalRecord } from './canonical-record.js';
 export { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-address.js';
 export { createProver, type Prover } from './create-prover.js';
 export { type BlockRange, isKind, KINDS, type Kind } from './kinds.js';
-export { PROOFS, type Proof, type ProofPolicy, type ProvedBlock } from './prove/proved-block.js';
+export {
+  PROOFS,
+  type Proof,
+  type ProofPolicy,
+  type ProvedBlock,
+} from './prove/proved-block.js';
 export type { TracedBlock } from './prove/trace-prover.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, recorded, recordedBlock } from '../test/recorded.js';
+import { HAS_RECORDINGS, POLICY, recorded, recordedBlock } from '../test/recorded.js';
 import { changed, flipped, thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 import { encodeTransaction } from './encode/encode-transaction.js';
@@ -11,7 +11,7 @@ import { readTransaction } from './record/transaction.js';
 
 let prover: Prover;
 beforeAll(async () => {
-  prover = await createProver({ header: 'recompute', senders: true, extraFields: 'keep' });
+  prover = await createProver({ ...POLICY, senders: 'all' });
 });
 
 describe.skipIf(!HAS_RECORDINGS)('senders (skipped without ../shared/chain-data)', () => {
@@ -40,7 +40,7 @@ describe.skipIf(!HAS_RECORDINGS)('senders (skipped without ../shared/chain-data)
   );
 
   it('are not claimed where a transaction has no signature, as those that came from L1 had none', async () => {
-    const trusting = await createProver({ header: 'trust', senders: true, extraFields: 'keep' });
+    const trusting = await createProver({ ...POLICY, header: 'trust', senders: 'all' });
     const { block } = recordedBlock('optimism', 1);
     const tx = Object.assign(block.transactions[0]!, { r: '0x0', s: '0x0' });
     const keccak = await createKeccak256();

@@ -1,12 +1,12 @@
 import { isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, type Recorded, recordedBlock } from '../test/recorded.js';
+import { HAS_RECORDINGS, POLICY, type Recorded, recordedBlock } from '../test/recorded.js';
 import { changed, flipped, leaves, type Path, thrown, valueAt } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 
 let prover: Prover;
 beforeAll(async () => {
-  prover = await createProver({ header: 'recompute', senders: false, extraFields: 'keep' });
+  prover = await createProver(POLICY);
 });
 
 /** Fields that no proof covers, with the reason in the package's README. */
@@ -288,7 +288,7 @@ describe.skipIf(!HAS_RECORDINGS)(
     });
 
     it('is empty, but its header commits to receipts', async () => {
-      const trusting = await createProver({ header: 'trust', senders: false, extraFields: 'keep' });
+      const trusting = await createProver({ ...POLICY, header: 'trust' });
       const { block: empty } = recordedBlock('mainnet-0-8191', 100);
       empty.receiptsRoot = `0x${'1'.repeat(64)}`;
       expect(thrown(() => trusting.proveBlock({ block: empty }))).toMatchObject({

@@ -1,13 +1,13 @@
 import type { PackhouseError } from '@packhouse/runtime';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HAS_RECORDINGS, type Json, recordedBlock } from '../test/recorded.js';
+import { HAS_RECORDINGS, type Json, POLICY, recordedBlock } from '../test/recorded.js';
 import { thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 import type { TracedBlock } from './prove/trace-prover.js';
 
 let prover: Prover;
 beforeAll(async () => {
-  prover = await createProver({ header: 'recompute', senders: false, extraFields: 'keep' });
+  prover = await createProver(POLICY);
 });
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`;

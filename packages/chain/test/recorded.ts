@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import type { ProofPolicy } from '../src/prove/proved-block.js';
 
 /** Recordings of real blocks, kept outside of the project. */
 const FOLDER = new URL('../../../../shared/chain-data/', import.meta.url);
@@ -14,6 +15,15 @@ export const RECORDINGS = [
   'mainnet-forks',
   'optimism',
 ] as const;
+
+/** Every proof but that of the senders; the rules of Ethereum, any chain. */
+export const POLICY: ProofPolicy = {
+  header: 'recompute',
+  transactions: 'recompute',
+  receipts: 'recompute',
+  senders: 'off',
+  extraFields: 'keep',
+};
 
 /** A JSON object that tests may change. */
 export type Json = Record<string, unknown>;

@@ -16,7 +16,7 @@ it('networks that came and went are told, and their order does not matter', () =
 
 it('fields are told by name, and so are the fields within', () => {
   const other = A.replace('chainId: 1', 'chainId: 2, rpc: {timeoutMs: 500, maxLogs: 7}');
-  expect(told(A, other)).toEqual(['a changed (rpc.timeoutMs, rpc.maxLogs, chainId)']);
+  expect(told(A, other)).toEqual(['a changed (rpc.timeoutMs, rpc.maxLogs, chainId, proofs.chainId)']);
 });
 
 it('upstreams that came, went or changed are told without their addresses and headers', () => {

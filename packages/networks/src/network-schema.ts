@@ -52,15 +52,32 @@ const finality = z
   .prefault({})
   .describe('When a block can never be undone any more; only such blocks are published.');
 
+const recomputed = (description: string) =>
+  z.enum(['recompute', 'trust']).default('recompute').describe(description);
+
 const proofs = z
   .strictObject({
-    header: z
-      .enum(['recompute', 'trust'])
-      .default('recompute')
+    header: recomputed(
+      'recompute: keccak(RLP(header)) must equal the hash. trust: the headers cannot be recomputed.',
+    ),
+    transactions: recomputed(
+      'recompute: each hash and the root must follow from the transactions. trust: they cannot be recomputed.',
+    ),
+    receipts: recomputed(
+      'recompute: the root and the blooms must follow from the receipts. trust: they cannot be recomputed.',
+    ),
+    rules: z
+      .string()
+      .regex(/^[a-z0-9-]{1,32}$/, 'is not 1 to 32 lower-case letters, digits and dashes')
+      .optional()
+      .describe('Name of the rules that this chain follows; default: those of its chainId.'),
+    senders: z
+      .union([z.enum(['off', 'sample', 'all']), z.boolean()])
+      .default('off')
+      .transform((senders) => (typeof senders === 'string' ? senders : senders ? 'all' : 'off'))
       .describe(
-        'recompute: keccak(RLP(header)) must equal the hash. trust: the headers cannot be recomputed.',
+        'Whose senders are recovered from their signatures (slow): off, sample or all; false is off, true is all.',
       ),
-    senders: z.boolean().default(false).describe('Recover the sender of each transaction (slow).'),
     extraFields: z
       .enum(['keep', 'drop'])
       .default('keep')

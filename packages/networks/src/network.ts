@@ -76,6 +76,7 @@ export interface Network {
   };
   /** Time between two polls of the head, in milliseconds. */
   pollIntervalMs: number;
+  /** With the network's chainId. */
   proofs: ProofPolicy;
   bundles: {
     enabled: boolean;

@@ -45,7 +45,14 @@ describe('a good file', () => {
         ],
         finality: { tag: true, depth: 64 },
         pollIntervalMs: 500,
-        proofs: { header: 'recompute', senders: false, extraFields: 'keep' },
+        proofs: {
+          chainId: 31337,
+          header: 'recompute',
+          transactions: 'recompute',
+          receipts: 'recompute',
+          senders: 'off',
+          extraFields: 'keep',
+        },
         bundles: {
           enabled: true,
           kinds: ['blocks', 'transactions', 'receipts', 'logs', 'traces'],
@@ -104,7 +111,7 @@ describe('a good file', () => {
     finality: {tag: false, depth: 0}
     pollIntervalMs: 100
     bundles: {kinds: [logs, blocks, logs], maxBytes: 50000}
-    proofs: {header: trust}
+    proofs: {header: trust, receipts: trust, rules: arbitrum, senders: true}
 `,
       { KEY: 's3cret' },
     );
@@ -114,7 +121,13 @@ describe('a good file', () => {
       finality: { tag: false, depth: 0 },
       pollIntervalMs: 100,
       bundles: { enabled: true, kinds: ['blocks', 'logs'], maxBytes: 50_000, maxBlocks: 100_000 },
-      proofs: { header: 'trust', senders: false },
+      proofs: {
+        header: 'trust',
+        transactions: 'recompute',
+        receipts: 'trust',
+        rules: 'arbitrum',
+        senders: 'all',
+      },
     });
     expect(network?.upstreams[1]).toMatchObject({
       name: 'upstream-2',
@@ -132,7 +145,7 @@ describe('a good file', () => {
   it('is the example at the root, whose uncommented values are the defaults where they are optional', () => {
     const text = readFileSync(new URL('../../../networks.example.yaml', import.meta.url), 'utf8');
     const [example] = parse(text, { PROVIDER_KEY: 'k', PROVIDER_PROJECT: 'p' });
-    const [minimal] = parse(MINIMAL);
+    const [minimal] = parse(MINIMAL.replace('31337', '1'));
     for (const field of ['finality', 'pollIntervalMs', 'proofs', 'bundles', 'rpc'] as const) {
       expect(example?.[field]).toEqual(minimal?.[field]);
     }

@@ -109,14 +109,15 @@ function withNames(network: ParsedNetwork): Network {
   if (network.family !== 'evm') {
     return { ...shared, ...WITHOUT_BLOCKS, family, chainId: network.family === 'core' ? network.chainId : 0 };
   }
-  const { chainId, downloadUrl, finality, pollIntervalMs, proofs, bundles } = network;
+  const { chainId, downloadUrl, finality, pollIntervalMs, bundles } = network;
+  const { rules, ...policy } = network.proofs;
   return {
     ...shared,
     family,
     chainId,
     finality,
     pollIntervalMs,
-    proofs,
+    proofs: { ...policy, chainId, ...(rules === undefined ? {} : { rules }) },
     ...(downloadUrl === undefined ? {} : { downloadUrl }),
     // In the order of the codes, not of the file, and each once.
     bundles: { ...bundles, kinds: KINDS.filter((kind) => bundles.kinds.includes(kind)) },
@@ -127,7 +128,13 @@ function withNames(network: ParsedNetwork): Network {
 const WITHOUT_BLOCKS = {
   finality: { tag: false, depth: 0 },
   pollIntervalMs: 60_000,
-  proofs: { header: 'trust', senders: false, extraFields: 'keep' },
+  proofs: {
+    header: 'trust',
+    transactions: 'trust',
+    receipts: 'trust',
+    senders: 'off',
+    extraFields: 'keep',
+  },
   bundles: { enabled: false, kinds: [], maxBytes: 1_000_000, maxBlocks: 100_000 },
 } as const satisfies Partial<Network>;
 

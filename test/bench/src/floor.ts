@@ -13,7 +13,13 @@ export interface Floor {
   blocksPerSecond: number;
 }
 
-const POLICY = { header: 'recompute', senders: false, extraFields: 'keep' } as const;
+const POLICY = {
+  header: 'recompute',
+  transactions: 'recompute',
+  receipts: 'recompute',
+  senders: 'off',
+  extraFields: 'keep',
+} as const;
 
 /**
  * Measures parse, stringify, deflate (level 4, all five kinds) and proofs alone, in this process, on one core.

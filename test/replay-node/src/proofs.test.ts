@@ -20,7 +20,13 @@ const EVERY: Proof[] = [
 ];
 let prover: Prover;
 beforeAll(async () => {
-  prover = await createProver({ header: 'recompute', senders: false, extraFields: 'keep' });
+  prover = await createProver({
+    header: 'recompute',
+    transactions: 'recompute',
+    receipts: 'recompute',
+    senders: 'off',
+    extraFields: 'keep',
+  });
 });
 
 /** Proves blocks and what links them, as the pipeline does; returns the proofs that every block passed. */

@@ -66,7 +66,7 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     checkNoReceipts(block);
     proofs.add('receiptsRoot').add('logsBloom');
   }
-  if (tools.policy.senders && proveSenders(tools, block, body.records)) proofs.add('senders');
+  if (tools.policy.senders !== 'off' && proveSenders(tools, block, body.records)) proofs.add('senders');
   const withdrawals = proveWithdrawals(tools, block);
   if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
   checkSize(block, { header, transactions: body.bodyLength, withdrawals });
@@ -77,6 +77,8 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     timestamp,
     transactions: body.records.map((tx, index) => factsOf(tx, receipts?.[index])),
     proofs: PROOFS.filter((proof) => proofs.has(proof)),
+    notProved: [],
+    unknownFields: [],
     texts,
   };
 }

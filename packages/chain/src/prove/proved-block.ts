@@ -14,12 +14,23 @@ export const PROOFS = [
 /** A proof that a block can pass. */
 export type Proof = (typeof PROOFS)[number];
 
+/** `recompute`: a hash or root must equal what the data gives. `trust`: it is taken as the node says it. */
+type Recomputed = 'recompute' | 'trust';
+
 /** How a network's blocks are proved and written. */
 export interface ProofPolicy {
-  /** `recompute`: keccak(RLP(header)) must equal the hash. `trust`: this network's headers cannot be recomputed. */
-  header: 'recompute' | 'trust';
-  /** Recover each transaction's sender from its signature (slow). */
-  senders: boolean;
+  /** Decides the rules of the chain; a transaction that was signed for another chain is refused. Absent: any chain. */
+  chainId?: number;
+  /** Name of a rule set that replaces the one of `chainId`. */
+  rules?: string;
+  /** The block's hash, from its header. */
+  header: Recomputed;
+  /** Hashes and root of the transactions. */
+  transactions: Recomputed;
+  /** Root of the receipts and blooms of their logs. */
+  receipts: Recomputed;
+  /** Whose senders are recovered from their signatures (slow). */
+  senders: 'off' | 'sample' | 'all';
   /** Fields that `record/fields.ts` does not name: kept in alphabetical order, or dropped. */
   extraFields: 'keep' | 'drop';
 }
@@ -60,6 +71,12 @@ export interface TransactionFacts {
   success?: boolean;
 }
 
+/** A proof that was not made for a block. */
+interface NotProved {
+  proof: Proof;
+  because: string;
+}
+
 /** A block that passed its proofs, with its texts. */
 export interface ProvedBlock {
   number: number;
@@ -70,5 +87,9 @@ export interface ProvedBlock {
   timestamp: number;
   transactions: TransactionFacts[];
   proofs: Proof[];
+  /** What of this block is not proved, and why in one sentence each; empty where Ethereum's rules hold. */
+  notProved: readonly NotProved[];
+  /** Header fields that no table names and that the hash needed. */
+  unknownFields: readonly string[];
   texts: RecordTexts;
 }

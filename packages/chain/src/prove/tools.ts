@@ -60,15 +60,17 @@ interface FailedProof {
   got: string;
   /** The sentence after `Block 123: `. */
   message: string;
+  /** For a header's hash: fields that a header could have and no table names. */
+  unknownFields?: readonly string[];
 }
 
 /** The error for data that disagrees with what the block header commits to, or with itself. */
 export function proofFailed(failed: FailedProof): PackhouseError {
-  const { block, proof, field, expected, got, message } = failed;
+  const { message, ...data } = failed;
   return new PackhouseError({
     code: 'PROOF_FAILED',
-    message: `Block ${block}: ${message}`,
+    message: `Block ${failed.block}: ${message}`,
     hint: 'Another node may give the block as it should be.',
-    data: { block, proof, field, expected, got },
+    data,
   });
 }

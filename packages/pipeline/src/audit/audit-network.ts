@@ -5,6 +5,7 @@ import {
   createProver,
   KINDS,
   type Kind,
+  type Proof,
   type ProofPolicy,
   type Prover,
 } from '@packhouse/chain';
@@ -170,16 +171,24 @@ async function publishedSide(
 
 /** Creates a network's provers when they are needed; `policy` is undefined without a networks file. */
 function createProvers(policy: ProofPolicy | undefined): ProverFor {
-  const made = new Map<string, Promise<Prover>>();
+  const provers = new Map<string, Promise<Prover>>();
   return (row) => {
-    const recompute = row.proofs.includes('headerHash') && policy?.header !== 'trust';
-    const senders = row.proofs.includes('senders') && policy?.senders !== false;
-    const key = `${recompute} ${senders}`;
-    const known = made.get(key);
+    const claimed = (proof: Proof, part: 'header' | 'transactions' | 'receipts') =>
+      row.proofs.includes(proof) && policy?.[part] !== 'trust' ? 'recompute' : 'trust';
+    const made: ProofPolicy = {
+      ...policy,
+      header: claimed('headerHash', 'header'),
+      transactions: claimed('transactionsRoot', 'transactions'),
+      receipts: claimed('receiptsRoot', 'receipts'),
+      senders: row.proofs.includes('senders') && policy?.senders !== 'off' ? 'all' : 'off',
+      // The canonical form of a text that was published without extra fields has none either.
+      extraFields: 'keep',
+    };
+    const key = JSON.stringify(made);
+    const known = provers.get(key);
     if (known !== undefined) return known;
-    // Extra fields are kept: the canonical form of a text that was published without them has none either.
-    const prover = createProver({ header: recompute ? 'recompute' : 'trust', senders, extraFields: 'keep' });
-    made.set(key, prover);
+    const prover = createProver(made);
+    provers.set(key, prover);
     return prover;
   };
 }
