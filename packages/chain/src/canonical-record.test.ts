@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HAS_RECORDINGS, type Json, RECORDINGS, recorded } from '../test/recorded.js';
 import { thrown } from '../test/tamper.js';
 import { canonicalRecord } from './canonical-record.js';
-import { KINDS, type Kind } from './kinds.js';
+import { KINDS, type Kind } from './record/kinds.js';
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`;
 const address = (digit: string) => `0x${digit.repeat(40)}`;

@@ -1,6 +1,6 @@
-import type { Kind } from './kinds.js';
 import type { ProofPolicy } from './prove/proved-block.js';
 import { blockText, readBlock } from './record/block.js';
+import type { Kind } from './record/kinds.js';
 import { logText, NO_HINTS, readLog } from './record/log.js';
 import { Reader } from './record/reader.js';
 import { readReceipt, receiptText } from './record/receipt.js';
@@ -20,6 +20,7 @@ type CanonicalOptions = Partial<Pick<ProofPolicy, 'extraFields' | 'header'>>;
  */
 export function canonicalRecord(kind: Kind, value: unknown, options: CanonicalOptions = {}): string {
   const reader = new Reader((options.extraFields ?? 'keep') === 'keep');
+  reader.kinds = [kind];
   if (kind === 'blocks') {
     const block = readBlock(reader, value, options.header === 'trust' ? 'optional' : 'required');
     const { head, tail } = blockText(block);

@@ -5,7 +5,7 @@ import { HAS_RECORDINGS, POLICY, recordedBlock } from '../test/recorded.js';
 import { changed, leaves, type Path, thrown } from '../test/tamper.js';
 import { canonicalRecord } from './canonical-record.js';
 import { createProver, type Prover } from './create-prover.js';
-import { KINDS } from './kinds.js';
+import { KINDS } from './record/kinds.js';
 
 let prover: Prover;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 export { canonicalRecord } from './canonical-record.js';
 export { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-address.js';
 export { createProver, type Prover } from './create-prover.js';
-export { type BlockRange, isKind, KINDS, type Kind } from './kinds.js';
 export {
   PROOFS,
   type Proof,
@@ -9,3 +8,4 @@ export {
   type ProvedBlock,
 } from './prove/proved-block.js';
 export type { TracedBlock } from './prove/trace-prover.js';
+export { type BlockRange, isKind, KINDS, type Kind } from './record/kinds.js';

@@ -39,6 +39,70 @@ describe.skipIf(!HAS_RECORDINGS)('senders (skipped without ../shared/chain-data)
     },
   );
 
+  describe('that contradict another record are decided by the signature, though senders are not proved', () => {
+    const OF_BLOCK = ['blocks', 'transactions'];
+    let plain: Prover;
+    beforeAll(async () => {
+      plain = await createProver(POLICY);
+    });
+    const answer = recordedBlock('mainnet-forks', 12972264);
+    const index = 3;
+    const { from } = answer.block.transactions[index]!;
+    const other = flipped(from);
+    const inBlock = ['block', 'transactions', index, 'from'];
+    const inReceipt = ['receipts', index, 'from'];
+
+    it('against the transaction, if its receipt names who signed it', () => {
+      const error = changed(answer, inBlock, other, () => thrown(() => plain.proveBlock(answer)));
+      expect(error).toMatchObject({
+        message: `Block 12972264: transactions[3].from is ${other}, expected ${from}: it is who signed the transaction.`,
+        data: { proof: 'senders', field: 'transactions[3].from', kinds: OF_BLOCK },
+      });
+    });
+
+    it('against the receipt, if the transaction names who signed it', () => {
+      const error = changed(answer, inReceipt, other, () => thrown(() => plain.proveBlock(answer)));
+      expect(error).toMatchObject({
+        data: { proof: 'consistency', field: 'receipts[3].from', kinds: ['receipts', 'logs'] },
+      });
+    });
+
+    it('against both, if neither names who signed it', () => {
+      const third = `0x${'77'.repeat(20)}`;
+      const error = changed(answer, inBlock, third, () =>
+        changed(answer, inReceipt, other, () => thrown(() => plain.proveBlock(answer))),
+      );
+      expect(error).toMatchObject({
+        data: { field: 'transactions[3].from', kinds: [...OF_BLOCK, 'receipts', 'logs'] },
+      });
+    });
+
+    it('against the transaction, if the traces name who signed it, and else against the traces', () => {
+      const { block, traces } = answer;
+      const proved = changed(answer, inBlock, other, () => plain.proveBlock({ block }));
+      expect(thrown(() => plain.proveTraces(proved, traces))).toMatchObject({
+        data: { proof: 'senders', field: 'transactions[3].from', expected: from, kinds: OF_BLOCK },
+      });
+      const root = traces!.findIndex((trace) => trace.transactionPosition === index);
+      const error = changed(answer, ['traces', root, 'action', 'from'], other, () =>
+        thrown(() => plain.proveTraces(plain.proveBlock({ block }), traces)),
+      );
+      expect(error).toMatchObject({
+        data: { proof: 'traces', field: `traces[${root}].action.from`, kinds: ['traces'] },
+      });
+    });
+
+    it('against the transaction, if only the address of its new contract follows from who signed it', () => {
+      const creates = recordedBlock('mainnet-forks', 12972264);
+      const at = creates.block.transactions.findIndex(({ to }) => to === null);
+      const wrong = flipped(creates.block.transactions[at]!.from);
+      const error = changed(creates, ['block', 'transactions', at, 'from'], wrong, () =>
+        changed(creates, ['receipts', at, 'from'], undefined, () => thrown(() => plain.proveBlock(creates))),
+      );
+      expect(error).toMatchObject({ data: { field: `transactions[${at}].from`, kinds: OF_BLOCK } });
+    });
+  });
+
   it('are not claimed where a transaction has no signature, as those that came from L1 had none', async () => {
     const trusting = await createProver({ ...POLICY, header: 'trust', senders: 'all' });
     const { block } = recordedBlock('optimism', 1);

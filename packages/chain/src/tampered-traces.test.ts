@@ -178,8 +178,8 @@ describe('traces', () => {
     [
       'another sender at the root',
       (traces) => Object.assign(action(traces[0]), { from: address('7') }),
-      'action.from',
-      /the root trace of transaction 0 has action\.from 0x7+, the transaction 0x1+\.$/,
+      'traces[0].action.from',
+      /traces\[0\]\.action\.from is 0x7+, expected 0x1+: .* transaction 0,/,
     ],
     [
       'another recipient at the root',

@@ -1,11 +1,12 @@
-import { type Keccak, toHex } from '../encode/keccak.js';
-import type { RlpBuffer } from '../encode/rlp-buffer.js';
+import { toHex } from '../encode/keccak.js';
 import type { BlockRecord } from '../record/block.js';
 import { EXACT_LENGTH, exactNumber } from '../record/hex.js';
 import type { LogRecord } from '../record/log.js';
+import { OF_RECEIPTS } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
-import { type BlockInHand, disagree } from './tools.js';
+import { disputedSender, signerOf } from './prove-senders.js';
+import { type BlockInHand, disagree, type Tools } from './tools.js';
 
 /** Gas of one blob (EIP-4844). */
 const GAS_PER_BLOB = 131_072;
@@ -31,7 +32,6 @@ const OF_RECEIPT: readonly Expectation<ReceiptRecord>[] = [
     "it is the transaction's hash",
   ],
   ['transactionIndex', (receipt) => receipt.transactionIndex, (_, tx) => tx.transactionIndex, PLACE],
-  ['from', (receipt) => receipt.from ?? undefined, (_, tx) => tx.from, "it is the transaction's sender"],
   ['to', (receipt) => receipt.to, (_, tx) => tx.to, "it is the transaction's recipient"],
   ['type', typeOf, (_, tx) => tx.type, "it is the transaction's type"],
 ];
@@ -56,6 +56,7 @@ function typeOf(receipt: ReceiptRecord, tx: TransactionRecord): string | undefin
 
 /** Checks that a receipt and its logs are of this transaction; `firstLog` is the number of logs before it. */
 export function checkReceipt(
+  tools: Tools,
   block: BlockInHand,
   tx: TransactionRecord,
   receipt: ReceiptRecord,
@@ -65,6 +66,17 @@ export function checkReceipt(
   const { record, strict } = block;
   const broken = firstBroken(OF_RECEIPT, receipt, record, tx);
   if (broken !== undefined) fail(`receipts[${index}]`, broken, receipt, block, tx);
+  if (receipt.from != null && receipt.from !== tx.from) {
+    throw disputedSender(block.number, tx, signerOf(tools, tx), {
+      field: `receipts[${index}].from`,
+      got: receipt.from,
+      expected: tx.from,
+      because: "it is the transaction's sender",
+      proof: 'consistency',
+      kinds: OF_RECEIPTS,
+      fits: (sender) => sender === receipt.from,
+    });
+  }
   for (let at = 0; at < receipt.logs.length; at++) {
     const log = receipt.logs[at]!;
     const ofLog = firstBroken(OF_LOG, log, record, tx);
@@ -141,17 +153,17 @@ export function checkGas(block: BlockInHand, receipt: ReceiptRecord, index: numb
 }
 
 /**
- * Checks the address of a new contract. `expected` computes it from the sender and its nonce.
+ * Checks the address of a new contract against the transaction's sender and nonce.
  *
  * A failed creation has it or null, depending on the node. The first generation of the OP stack omits the sender, and
  * writes zeros instead of null.
  */
 export function checkContract(
+  tools: Tools,
   block: BlockInHand,
   tx: TransactionRecord,
   receipt: ReceiptRecord,
   index: number,
-  expected: (nonce: string) => string,
 ): void {
   if (!block.strict) return;
   const field = `receipts[${index}].contractAddress`;
@@ -164,8 +176,18 @@ export function checkContract(
   if (got === null && (hasRoot(receipt) || receipt.status === '0x0')) return;
   const nonce = tx.kind === DEPOSIT ? receipt.depositNonce : tx.nonce;
   if (nonce == null) return;
-  const address = expected(nonce);
-  if (got !== address) disagree(block, field, got, address, 'it follows from the sender and its nonce');
+  const address = (sender: string) => contractAddress(tools, sender, nonce);
+  const expected = address(tx.from);
+  if (got === expected) return;
+  throw disputedSender(block.number, tx, signerOf(tools, tx), {
+    field,
+    got: got ?? 'null',
+    expected,
+    because: 'it follows from the sender and its nonce',
+    proof: 'consistency',
+    kinds: OF_RECEIPTS,
+    fits: (sender) => address(sender) === got,
+  });
 }
 
 /**
@@ -173,7 +195,7 @@ export function checkContract(
  *
  * Adds an item to `rlp`. Source: Yellow Paper, section 7.
  */
-export function contractAddress(rlp: RlpBuffer, keccak: Keccak, from: string, nonce: string): string {
+function contractAddress({ rlp, keccak }: Tools, from: string, nonce: string): string {
   const payload = rlp.beginItem();
   rlp.data(from);
   rlp.quantity(nonce);

@@ -8,7 +8,7 @@ import { Reader } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
 import type { TransactionRecord } from '../record/transaction.js';
 import { proveReceipts } from './prove-receipts.js';
-import { proveSenders } from './prove-senders.js';
+import { proveSenders, signerOf } from './prove-senders.js';
 import { proveTransactions } from './prove-transactions.js';
 import {
   PROOFS,
@@ -17,7 +17,7 @@ import {
   type RecordTexts,
   type TransactionFacts,
 } from './proved-block.js';
-import { type BlockInHand, disagree, proofFailed, type Tools } from './tools.js';
+import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
 
 /** A node's answers for one block. */
 export interface BlockAnswer {
@@ -79,6 +79,10 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     proofs: PROOFS.filter((proof) => proofs.has(proof)),
     notProved: [],
     unknownFields: [],
+    signerOf(index) {
+      tools.rlp.clear();
+      return signerOf(tools, body.records[index]!);
+    },
     texts,
   };
 }
@@ -122,6 +126,7 @@ function proveHeader(tools: Tools, block: BlockInHand): number {
       field: 'hash',
       expected,
       got,
+      kinds: suspects(block),
       message: `its header hashes to ${got}, but the block is given as ${expected}.`,
     });
   }
@@ -162,6 +167,7 @@ function proveWithdrawals(tools: Tools, block: BlockInHand): number | undefined 
       field: 'withdrawalsRoot',
       expected: withdrawalsRoot,
       got,
+      kinds: suspects(block),
       message: `withdrawalsRoot recomputed from ${what} is ${got}, the header says ${withdrawalsRoot}.`,
     });
   }

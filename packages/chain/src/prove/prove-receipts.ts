@@ -3,10 +3,11 @@ import { encodeReceipt } from '../encode/encode-block.js';
 import { equalsHex, toHex } from '../encode/keccak.js';
 import { trieRoot } from '../encode/trie-root.js';
 import { logPlace, logText } from '../record/log.js';
+import { OF_BLOCK, OF_RECEIPTS } from '../record/reader.js';
 import { type ReceiptRecord, readReceipt, receiptText } from '../record/receipt.js';
 import type { TransactionRecord } from '../record/transaction.js';
-import { checkContract, checkGas, checkReceipt, contractAddress } from './check-receipt.js';
-import { type BlockInHand, disagree, proofFailed, type Tools } from './tools.js';
+import { checkContract, checkGas, checkReceipt } from './check-receipt.js';
+import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
 
 /** The proved receipts of a block. */
 interface ProvedReceipts {
@@ -24,6 +25,7 @@ export function proveReceipts(
 ): ProvedReceipts {
   const { rlp, keccak } = tools;
   const { reader, record } = block;
+  reader.kinds = OF_RECEIPTS;
   const list = reader.array(answer, 'the receipts');
   if (list.length !== transactions.length) {
     const expected = String(transactions.length);
@@ -41,7 +43,7 @@ export function proveReceipts(
     const { hash, transactionIndex } = tx;
     const hints = { blockHash: record.hash, blockNumber: record.number, hash, index: transactionIndex };
     const receipt = readReceipt(reader, list[index], hints, index, logs);
-    checkReceipt(block, tx, receipt, index, logs);
+    checkReceipt(tools, block, tx, receipt, index, logs);
     gas = checkGas(block, receipt, index, gas);
     proveBloom(tools, block, receipt, index, blockBloom);
     encodeReceipt(rlp, receipt, tx.kind);
@@ -63,9 +65,9 @@ export function proveReceipts(
   proveRoot(block, trieRoot(rlp, keccak), records.length);
   // after the root, because each computed address takes room in the buffer
   for (let index = 0; index < records.length; index++) {
-    const tx = transactions[index]!;
-    checkContract(block, tx, records[index]!, index, (nonce) => contractAddress(rlp, keccak, tx.from, nonce));
+    checkContract(tools, block, transactions[index]!, records[index]!, index);
   }
+  reader.kinds = OF_BLOCK;
   return { records, receipts: `${receiptsText}]`, logs: `${logsText}]` };
 }
 
@@ -113,6 +115,7 @@ function bloomFailed(
     field,
     expected,
     got,
+    kinds: suspects(block),
     message: `${field} is not the bloom of ${what}.`,
   });
 }
@@ -127,6 +130,7 @@ function proveRoot(block: BlockInHand, root: Uint8Array, count: number): void {
     field: 'receiptsRoot',
     expected,
     got,
+    kinds: suspects(block),
     message: `receiptsRoot recomputed from ${count} receipts is ${got}, the header says ${expected}.`,
   });
 }

@@ -1,10 +1,11 @@
 import { secp256k1 } from '@noble/curves/secp256k1';
+import type { PackhouseError } from '@packhouse/runtime';
 import { encodeSigned } from '../encode/encode-transaction.js';
-import { type Keccak, toHex } from '../encode/keccak.js';
-import type { RlpBuffer } from '../encode/rlp-buffer.js';
+import { toHex } from '../encode/keccak.js';
+import { OF_BLOCK } from '../record/reader.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
 import { legacyChainId } from './prove-transactions.js';
-import { type BlockInHand, disagree, type Tools } from './tools.js';
+import { type BlockInHand, disagree, type FailedProof, proofFailed, type Tools } from './tools.js';
 
 /**
  * Proves that each transaction was signed by the sender it names. Returns whether that was possible for all.
@@ -17,23 +18,64 @@ export function proveSenders(
   block: BlockInHand,
   transactions: readonly TransactionRecord[],
 ): boolean {
-  const { rlp, keccak } = tools;
   let all = true;
-  rlp.clear();
+  tools.rlp.clear();
   for (let index = 0; index < transactions.length; index++) {
     const tx = transactions[index]!;
-    if (tx.kind === DEPOSIT) continue;
-    if (/^0x0+$/.test(tx.r!) && /^0x0+$/.test(tx.s!)) {
-      all = false;
-      continue;
-    }
-    const sender = recoverSender(rlp, keccak, tx);
-    if (sender === tx.from) continue;
-    const expected = sender ?? 'a valid signature';
-    const because = 'it is who signed the transaction';
-    disagree(block, `transactions[${index}].from`, tx.from, expected, because, 'senders');
+    const signer = signerOf(tools, tx);
+    if (signer === undefined) all = false;
+    else if (signer !== tx.from)
+      disagree(block, `transactions[${index}].from`, tx.from, signer ?? NO_SIGNER, SIGNED, 'senders');
   }
   return all;
+}
+
+const NO_SIGNER = 'a valid signature';
+const SIGNED = 'it is who signed the transaction';
+
+/**
+ * The sender that a proved transaction itself decides: who signed it, or the one in a deposit's encoding. null if its
+ * signature is invalid, undefined if it has none. Adds an item to the buffer of `tools`.
+ */
+export function signerOf(tools: Tools, tx: TransactionRecord): string | null | undefined {
+  if (tx.kind === DEPOSIT) return tx.from;
+  if (/^0x0+$/.test(tx.r!) && /^0x0+$/.test(tx.s!)) return undefined;
+  return recoverSender(tools, tx) ?? null;
+}
+
+/** A field of another record that does not fit the sender of its transaction. */
+interface OtherRecord extends Omit<FailedProof, 'block' | 'message'> {
+  because: string;
+  /** Whether the field fits this sender. */
+  fits(sender: string): boolean;
+}
+
+/**
+ * The error for a record that contradicts the sender of its transaction. The signature (`signer`, see `signerOf`)
+ * decides which of the two is false; without one both may be.
+ */
+export function disputedSender(
+  block: number,
+  { from, transactionIndex }: { from: string; transactionIndex: string | number },
+  signer: string | null | undefined,
+  { because, fits, ...other }: OtherRecord,
+): PackhouseError {
+  const both = [...OF_BLOCK, ...other.kinds];
+  if (signer === from || signer === undefined) {
+    const message = `${other.field} is ${other.got}, expected ${other.expected}: ${because}.`;
+    return proofFailed({ ...other, block, kinds: signer === from ? other.kinds : both, message });
+  }
+  const field = `transactions[${Number(transactionIndex)}].from`;
+  const expected = signer ?? NO_SIGNER;
+  return proofFailed({
+    block,
+    proof: 'senders',
+    field,
+    expected,
+    got: from,
+    kinds: signer !== null && fits(signer) ? OF_BLOCK : both,
+    message: `${field} is ${from}, expected ${expected}: ${SIGNED}.`,
+  });
 }
 
 /**
@@ -41,7 +83,7 @@ export function proveSenders(
  *
  * Adds an item to `rlp`. Source: Yellow Paper, appendix F; EIP-155 for `v` of legacy transactions.
  */
-function recoverSender(rlp: RlpBuffer, keccak: Keccak, tx: TransactionRecord): string | undefined {
+function recoverSender({ rlp, keccak }: Tools, tx: TransactionRecord): string | undefined {
   const chainId = tx.kind === 0 ? legacyChainId(tx) : undefined;
   encodeSigned(rlp, tx, chainId);
   const message = keccak.hash(rlp.item(rlp.count - 1));

@@ -10,7 +10,7 @@ import {
   transactionHead,
   transactionText,
 } from '../record/transaction.js';
-import { type BlockInHand, disagree, proofFailed, type Tools } from './tools.js';
+import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
 
 /** The proved transactions of a block. */
 interface ProvedTransactions {
@@ -58,6 +58,7 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
       field: 'transactionsRoot',
       expected,
       got,
+      kinds: suspects(block),
       message: `transactionsRoot recomputed from ${records.length} transactions is ${got}, the header says ${expected}.`,
     });
   }

@@ -91,5 +91,10 @@ export interface ProvedBlock {
   notProved: readonly NotProved[];
   /** Header fields that no table names and that the hash needed. */
   unknownFields: readonly string[];
+  /**
+   * The sender that this transaction's signature decides; null if the signature is invalid, undefined if it has none.
+   * Costs a recovery, so only for a transaction whose sender is contradicted.
+   */
+  signerOf(index: number): string | null | undefined;
   texts: RecordTexts;
 }

@@ -4,7 +4,8 @@ import type { Keccak } from '../encode/keccak.js';
 import type { RlpBuffer } from '../encode/rlp-buffer.js';
 import type { BlockRecord } from '../record/block.js';
 import type { Scratch } from '../record/hex.js';
-import type { Reader } from '../record/reader.js';
+import type { Kind } from '../record/kinds.js';
+import { OF_BLOCK, type Reader } from '../record/reader.js';
 import type { Proof, ProofPolicy } from './proved-block.js';
 
 /** Tools that a prover keeps between blocks; it proves one block at a time. */
@@ -30,6 +31,14 @@ export interface BlockInHand {
   hasDeposits: boolean;
 }
 
+/**
+ * The kinds that may be false if the record in hand disagrees with its block. A header that hashes to the block's hash
+ * is true; one that is only trusted may be the false part itself.
+ */
+export function suspects({ reader, strict }: BlockInHand): readonly Kind[] {
+  return strict || reader.kinds === OF_BLOCK ? reader.kinds : [...OF_BLOCK, ...reader.kinds];
+}
+
 /** Throws PROOF_FAILED: `field` of a record disagrees with another part of the block. */
 export function disagree(
   block: BlockInHand,
@@ -46,18 +55,21 @@ export function disagree(
     field,
     expected,
     got: shown,
+    kinds: suspects(block),
     message: `${field} is ${shown}, expected ${expected}: ${because}.`,
   });
 }
 
 /** The facts of a failed proof or check. */
-interface FailedProof {
+export interface FailedProof {
   block: number;
   proof: Proof;
   /** Path of the field from the block's answer, such as `receipts[3].logs[0].logIndex`. */
   field: string;
   expected: string;
   got: string;
+  /** The kinds of which a record took part in the contradiction, without those that are known to be true. */
+  kinds: readonly Kind[];
   /** The sentence after `Block 123: `. */
   message: string;
   /** For a header's hash: fields that a header could have and no table names. */

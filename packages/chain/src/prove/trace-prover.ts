@@ -1,4 +1,5 @@
 import type { Scratch } from '../record/hex.js';
+import type { Kind } from '../record/kinds.js';
 import { Reader, recordInvalid } from '../record/reader.js';
 import {
   blockMembers,
@@ -9,6 +10,7 @@ import {
 } from '../record/trace.js';
 import type { TraceHints } from '../record/trace-parts.js';
 import { type CallTree, createCallTree } from './call-tree.js';
+import { disputedSender } from './prove-senders.js';
 import type { ProvedBlock, TransactionFacts } from './proved-block.js';
 import { proofFailed } from './tools.js';
 
@@ -25,10 +27,13 @@ export interface TraceProver {
 }
 
 /** The facts of a block that its traces are checked against. */
-export type TracedBlock = Pick<ProvedBlock, 'number' | 'hash' | 'transactions'>;
+export type TracedBlock = Pick<ProvedBlock, 'number' | 'hash' | 'transactions'> &
+  Partial<Pick<ProvedBlock, 'signerOf'>>;
 
 /** EIP-2718 type of an OP-stack deposit. */
 const DEPOSIT = '0x7e';
+
+const OF_TRACES: readonly Kind[] = ['traces'];
 
 /**
  * Checks that there is one tree of traces for each transaction, in their order, whose root is that transaction;
@@ -37,6 +42,7 @@ const DEPOSIT = '0x7e';
 export function createTraceProver(block: TracedBlock, keepExtras: boolean, scratch: Scratch): TraceProver {
   const reader = new Reader(keepExtras, scratch);
   reader.block = block.number;
+  reader.kinds = OF_TRACES;
   const { transactions } = block;
   let count = 0;
   /** Of the transaction whose tree is being read; -1 before the first. */
@@ -67,7 +73,15 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
   };
 
   const failed = (field: string, expected: string, got: string, message: string): never => {
-    throw proofFailed({ block: block.number, proof: 'traces', field, expected, got, message });
+    throw proofFailed({
+      block: block.number,
+      proof: 'traces',
+      field,
+      expected,
+      got,
+      kinds: OF_TRACES,
+      message,
+    });
   };
 
   const endTree = () => {
@@ -156,7 +170,7 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
       );
     const type = tx.to === null ? 'create' : 'call';
     if (trace.type !== type) differs('type', type, trace.type);
-    if (trace.action.from !== tx.from) differs('action.from', tx.from, trace.action.from);
+    if (trace.action.from !== tx.from) failSender(trace.action.from, tx);
     if (tx.to !== null && trace.action.to !== tx.to) differs('action.to', tx.to, trace.action.to);
     if (trace.action.value !== tx.value) differs('action.value', tx.value, trace.action.value);
     if (tx.input !== undefined && trace.action.input !== tx.input) {
@@ -175,6 +189,19 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
     ) {
       differs('result.address', tx.contractAddress, trace.result.created);
     }
+  };
+
+  const failSender = (got: string | undefined, { from }: TransactionFacts): never => {
+    const tx = { from, transactionIndex: position };
+    throw disputedSender(block.number, tx, block.signerOf?.(position), {
+      field: `traces[${count}].action.from`,
+      got: got ?? 'nothing',
+      expected: from,
+      because: `it begins the traces of transaction ${position}, whose sender it repeats`,
+      proof: 'traces',
+      kinds: OF_TRACES,
+      fits: (sender) => sender === got,
+    });
   };
 
   return {
@@ -214,7 +241,7 @@ function shorten(text: string): string {
 /** Checks a block's traces as one array; returns its canonical JSON. */
 export function proveTraces(prover: TraceProver, block: number, traces: unknown): string {
   if (!Array.isArray(traces))
-    throw recordInvalid({ block, record: 'block' }, 'the traces', 'an array', traces);
+    throw recordInvalid({ block, record: 'block', kinds: OF_TRACES }, 'the traces', 'an array', traces);
   // a string rope, flattened once when it becomes bytes: joining the texts costs a third more
   let text = '[';
   for (let at = 0; at < traces.length; at++) text += `${at > 0 ? ',' : ''}${prover.push(traces[at])}`;

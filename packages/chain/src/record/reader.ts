@@ -7,12 +7,18 @@ import {
   isLowerHex,
   Scratch,
 } from './hex.js';
+import type { Kind } from './kinds.js';
 
 /** An object from JSON.parse, with unchecked values. */
 export type Raw = Readonly<Record<string, unknown>>;
 
 /** The record that is being read, for errors. */
 type RecordName = 'block' | 'transaction' | 'receipt' | 'log' | 'trace' | 'withdrawal';
+
+/** The kinds whose records are read from a node's block; a record of `blocks` holds its transactions. */
+export const OF_BLOCK: readonly Kind[] = ['blocks', 'transactions'];
+/** The kinds whose records are read from a node's receipts. */
+export const OF_RECEIPTS: readonly Kind[] = ['receipts', 'logs'];
 
 /** An optional field: absent, or null if the node sent null and extra fields are kept. */
 export type Optional<T> = T | null | undefined;
@@ -32,6 +38,8 @@ export class Reader {
   block: number | null = null;
   name: RecordName = 'block';
   index = 0;
+  /** The kinds that hold the record, for errors. */
+  kinds: readonly Kind[] = OF_BLOCK;
 
   constructor(
     /** `extraFields: keep`: keeps a null even if the format has none; otherwise such a null is an absent field. */
@@ -49,6 +57,7 @@ export class Reader {
     return {
       block: this.block,
       record: this.name === 'block' ? 'block' : `${this.name} ${this.index}`,
+      kinds: this.kinds,
     };
   }
 
@@ -186,6 +195,7 @@ interface RecordPlace {
   block: number | null;
   /** `block`, `transaction 17`, `log 3`, … */
   record: string;
+  kinds: readonly Kind[];
 }
 
 /** The error for a record that lacks a required field or has one of the wrong form. */
@@ -202,6 +212,6 @@ export function recordInvalid(
     code: 'RECORD_INVALID',
     message: `${block}: ${what}: expected ${expected}, got ${shown}.`,
     hint: 'Another node may give the block as it should be.',
-    data: { block: place.block, record: place.record, field, expected, got: shown },
+    data: { block: place.block, record: place.record, kinds: place.kinds, field, expected, got: shown },
   });
 }
