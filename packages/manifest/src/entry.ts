@@ -1,4 +1,4 @@
-import { isKind, type Kind, PROOFS, type Proof } from '@packhouse/chain';
+import { isKind, type Kind, type NotProved, PROOFS, type Proof } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 
 /** Facts of one published bundle; the fields in the order of the canonical text. */
@@ -25,6 +25,8 @@ export interface ManifestEntry {
   lastHash: string;
   /** The proofs that every block of it passed. */
   proofs: readonly Proof[];
+  /** What of some block was not proved, each reason once; absent: nothing. */
+  notProved?: readonly NotProved[];
   /** Client versions of the upstreams that the blocks came from, sorted; empty: unknown. */
   clients: readonly string[];
   /** The program that packed it, `name/version`. */
@@ -75,6 +77,8 @@ export function entryText(entry: ManifestEntry): string {
     firstParentHash: entry.firstParentHash,
     lastHash: entry.lastHash,
     proofs: entry.proofs,
+    // Left out if it is absent: the text of an entry that has none is as it always was.
+    notProved: entry.notProved?.map(({ proof, because }) => ({ proof, because })),
     clients: entry.clients,
     producer: entry.producer,
     version: entry.version,
@@ -140,8 +144,14 @@ const listOf =
   (value) =>
     Array.isArray(value) && value.every(check);
 
+const isProof: Check = (value) => (PROOFS as readonly unknown[]).includes(value);
+const isNotProved: Check = (value) => {
+  const { proof, because } = (value ?? {}) as Partial<NotProved>;
+  return isProof(proof) && text(because);
+};
+
 /** The check of each field, in the fixed order. */
-const FIELDS: { readonly [field in keyof SealedEntry]: Check } = {
+const FIELDS: { readonly [field in keyof SealedEntry]-?: Check } = {
   network: like(/^[a-z0-9-]+$/),
   chainId: count,
   kind: (value) => typeof value === 'string' && isKind(value),
@@ -154,7 +164,8 @@ const FIELDS: { readonly [field in keyof SealedEntry]: Check } = {
   firstHash: like(HASH),
   firstParentHash: like(HASH),
   lastHash: like(HASH),
-  proofs: listOf((value) => (PROOFS as readonly unknown[]).includes(value)),
+  proofs: listOf(isProof),
+  notProved: (value) => value === undefined || (listOf(isNotProved)(value) && (value as []).length > 0),
   clients: listOf(text),
   producer: text,
   version: (value) => count(value) && value !== 0,

@@ -72,7 +72,7 @@ export interface TransactionFacts {
 }
 
 /** A proof that was not made for a block. */
-interface NotProved {
+export interface NotProved {
   proof: Proof;
   because: string;
 }

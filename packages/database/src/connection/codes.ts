@@ -1,4 +1,4 @@
-import { KINDS, type Kind, PROOFS, type Proof } from '@packhouse/chain';
+import { KINDS, type Kind, type NotProved, PROOFS, type Proof } from '@packhouse/chain';
 
 /** The stored code of a kind. */
 export function kindCode(kind: Kind): number {
@@ -30,6 +30,16 @@ export function proofsMask(proofs: readonly Proof[]): number {
 /** The proofs of a stored bit mask. */
 export function proofsOf(bits: number): Proof[] {
   return PROOFS.filter((_, position) => (bits & (1 << position)) !== 0);
+}
+
+/** The stored text of what is not proved; empty: nothing. */
+export function notProvedText(list: readonly NotProved[] | undefined): string {
+  return list === undefined || list.length === 0 ? '' : JSON.stringify(list);
+}
+
+/** What is not proved, from its stored text. */
+export function notProvedOf(text: string): NotProved[] {
+  return text === '' ? [] : (JSON.parse(text) as NotProved[]);
 }
 
 /** A stored hash from `0x` hex. */

@@ -1,5 +1,5 @@
 import type { Fragment, FragmentInfo } from '@packhouse/bundle';
-import type { BlockRange, Kind, Proof } from '@packhouse/chain';
+import type { BlockRange, Kind, NotProved, Proof } from '@packhouse/chain';
 import type { Signer } from '@packhouse/manifest';
 
 /** One row of a staged block. */
@@ -12,6 +12,8 @@ export interface StagedBlock {
   timestamp: number;
   transactionCount: number;
   proofs: readonly Proof[];
+  /** Absent: nothing that the network's rules could prove was left out. */
+  notProved?: readonly NotProved[];
   /** Client of the upstream that it came from (web3_clientVersion); absent or null: unknown. */
   client?: string | null;
 }
@@ -50,6 +52,8 @@ export interface BundleRow {
   /** Hash of block `end`. */
   lastHash: string;
   proofs: readonly Proof[];
+  /** What of some block was not proved, each reason once; absent: nothing. */
+  notProved?: readonly NotProved[];
   /** In order, covering start..end without a gap. */
   fragments: readonly FragmentInfo[];
   formatVersion: number;

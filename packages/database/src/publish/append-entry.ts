@@ -1,6 +1,6 @@
 import { type ManifestEntry, NO_ENTRY, type Signer } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
-import { hashBytes, hashText, kindCode, proofsMask, proofsOf } from '../connection/codes.js';
+import { hashBytes, hashText, kindCode, notProvedText, proofsMask, proofsOf } from '../connection/codes.js';
 import { type Session, statement } from '../connection/connections.js';
 import type { BundleRow } from '../contract/rows.js';
 import type { Origin } from './origins.js';
@@ -25,14 +25,14 @@ const selectTip = statement(
 /**
  * $1 network id, $2 kind, $3 sequence, $4 start, $5 end, $6 bytes, $7 raw bytes, $8 published at, $9 proofs (mask),
  * $10 origin, $11 version, $12 key, $13 sha256, $14 first hash, $15 first parent hash, $16 last hash, $17 hash,
- * $18 signature, $19 sha256 of what it supersedes (empty: nothing).
+ * $18 signature, $19 sha256 of what it supersedes (empty: nothing), $20 text of what is not proved.
  */
 const insertEntry = statement(
   'publish/insert-entry',
   `INSERT INTO packhouse.manifest (network_id, kind, sequence, start_block, end_block, byte_length, raw_length,
      published_at, proofs, origin_id, version, key_id, sha256, first_hash, first_parent_hash, last_hash, hash,
-     signature, supersedes)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+     signature, supersedes, not_proved)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
 );
 
 /** The end of a log, which the next entry refers to. */
@@ -98,6 +98,7 @@ export function sealBehind(tip: Tip, { signer, origin, row }: Omit<Appended, 'ne
     firstParentHash: hashText(hashBytes(row.firstParentHash)),
     lastHash: hashText(hashBytes(row.lastHash)),
     proofs: proofsOf(proofsMask(row.proofs)),
+    ...(row.notProved === undefined ? {} : { notProved: row.notProved }),
     clients: origin.clients,
     producer: origin.producer,
     version: row.version,
@@ -129,7 +130,7 @@ export async function appendEntry(session: Session, tip: Tip, appended: Appended
     ...[row.publishedAt, proofsMask(row.proofs), origin.id, row.version, tip.key],
     Buffer.from(row.sha256, 'hex'),
     ...[hashBytes(row.firstHash), hashBytes(row.firstParentHash), hashBytes(row.lastHash)],
-    ...[sealed.hash, sealed.signature, sealed.supersedes],
+    ...[sealed.hash, sealed.signature, sealed.supersedes, notProvedText(row.notProved)],
   ]);
   return tipBehind(tip, sealed);
 }

@@ -1,13 +1,13 @@
 import { encodeFragmentTable } from '@packhouse/bundle';
 import { PackhouseError } from '@packhouse/runtime';
-import { hashBytes, kindCode, proofsMask } from '../connection/codes.js';
+import { hashBytes, kindCode, notProvedText, proofsMask } from '../connection/codes.js';
 import { statement } from '../connection/connections.js';
 import type { Named, NewBundle } from '../contract/rows.js';
 
 /**
  * $1 network id, $2 kind, $3 start, $4 end, $5 bytes, $6 raw bytes, $7 proofs (mask), $8 format version,
  * $9 sha256, $10 first hash, $11 first parent hash, $12 last hash, $13 object key, $14 fragment table, $15 version,
- * $16 time (null: now).
+ * $16 time (null: now), $17 text of what is not proved.
  *
  * The lock is taken before the insert. Without it two publishers of overlapping ranges insert first and then wait for
  * each other, and Postgres needs a second to report the deadlock. They would wait for the row of `published` anyway.
@@ -16,9 +16,11 @@ export const insertBundle = statement(
   'publish/insert-bundle',
   `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4))
    INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
-     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at)
+     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at,
+     not_proved)
    SELECT $1::int2, $2::int2, $3::int8, $4::int8, $5::int8, $6::int8, $7::int4, $8::int2, $9::bytea,
-     $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea, $15::int2, coalesce($16::timestamptz, now())
+     $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea, $15::int2, coalesce($16::timestamptz, now()),
+     $17::text
    FROM turn`,
 );
 
@@ -45,6 +47,7 @@ export function bundleValues(
     encodeFragmentTable(bundle.fragments),
     version,
     publishedAt,
+    notProvedText(bundle.notProved),
   ];
 }
 

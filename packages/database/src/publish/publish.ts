@@ -10,7 +10,7 @@ import { bundleValues, checkCover, insertBundle, lockKind } from './insert-bundl
 import type { OriginIds } from './origins.js';
 
 /**
- * The parameters of insert-bundle, and $17 sequence, $18 origin, $19 key, $20 hash, $21 signature: inserts the row and
+ * The parameters of insert-bundle, and $18 sequence, $19 origin, $20 key, $21 hash, $22 signature: inserts the row and
  * its entry at once, after the tip that this process remembers. Inserts nothing if the key is no longer current.
  *
  * Entries never change, so the remembered tip is still valid. If another process appended after it, the primary key
@@ -23,19 +23,21 @@ const insertSealed = statement(
      SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4),
        set_config('packhouse.sealed', 'yes', true)
    ), key AS (
-     SELECT id FROM packhouse.signing_key WHERE id = $19::int2 AND retired_at IS NULL
+     SELECT id FROM packhouse.signing_key WHERE id = $20::int2 AND retired_at IS NULL
    ), entry AS (
      INSERT INTO packhouse.manifest (network_id, kind, sequence, start_block, end_block, byte_length, raw_length,
        published_at, proofs, origin_id, version, key_id, sha256, first_hash, first_parent_hash, last_hash, hash,
-       signature)
-     SELECT $1::int2, $2::int2, $17::int4, $3::int8, $4::int8, $5::int8, $6::int8, $16::timestamptz, $7::int4,
-       $18::int4, $15::int2, key.id, $9::bytea, $10::bytea, $11::bytea, $12::bytea, $20::bytea, $21::bytea
+       signature, not_proved)
+     SELECT $1::int2, $2::int2, $18::int4, $3::int8, $4::int8, $5::int8, $6::int8, $16::timestamptz, $7::int4,
+       $19::int4, $15::int2, key.id, $9::bytea, $10::bytea, $11::bytea, $12::bytea, $21::bytea, $22::bytea,
+       $17::text
      FROM turn, key
    )
    INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
-     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at)
+     format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at,
+     not_proved)
    SELECT $1::int2, $2::int2, $3::int8, $4::int8, $5::int8, $6::int8, $7::int4, $8::int2, $9::bytea,
-     $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea, $15::int2, $16::timestamptz
+     $10::bytea, $11::bytea, $12::bytea, $13::text, $14::bytea, $15::int2, $16::timestamptz, $17::text
    FROM turn, key
    RETURNING start_block`,
 );

@@ -11,12 +11,13 @@ export interface StagedBlockRow {
   proofs: number;
   /** Id of the upstream's client; null: unknown. */
   client: number | null;
+  not_proved: string;
 }
 
 /** $1 network id, $2 start, $3 end. Partitions outside are pruned. */
 export const selectBlocks = statement(
   'staging/select-blocks',
-  `SELECT block, hash, parent_hash, timestamp, transaction_count, proofs, client
+  `SELECT block, hash, parent_hash, timestamp, transaction_count, proofs, client, not_proved
    FROM packhouse.staged_block
    WHERE network_id = $1 AND block BETWEEN $2 AND $3
    ORDER BY block`,

@@ -1,6 +1,6 @@
 import type { BlockRange } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import { hashBytes, kindCode, proofsMask } from '../connection/codes.js';
+import { hashBytes, kindCode, notProvedText, proofsMask } from '../connection/codes.js';
 import { type Connections, type Session, statement } from '../connection/connections.js';
 import { copyIn, createCopyEncoder } from '../connection/copy.js';
 import { type Named, SEGMENT_BLOCKS, type StagedKind, type StageRequest } from '../contract/rows.js';
@@ -38,13 +38,15 @@ const selectStagedRanges = statement(
    WHERE network_id = $1 AND kind = ANY($2::int2[]) AND block BETWEEN $5 AND $4 AND end_block >= $3`,
 );
 
-/** $1 network id, $2 blocks (int8[]), $3 proofs (int4[]): adds the proofs of another job to blocks staged before.
+/** $1 network id, $2 blocks (int8[]), $3 proofs (int4[]), $4 texts of what is not proved (text[], empty: as before):
+ * adds the proofs of another job to blocks staged before.
  *
  * The last condition repeats the join so that the other partitions are pruned. */
 const updateProofs = statement(
   'staging/update-proofs',
-  `UPDATE packhouse.staged_block AS s SET proofs = s.proofs | more.proofs
-   FROM unnest($2::int8[], $3::int4[]) AS more (block, proofs)
+  `UPDATE packhouse.staged_block AS s SET proofs = s.proofs | more.proofs,
+     not_proved = CASE WHEN more.not_proved = '' THEN s.not_proved ELSE more.not_proved END
+   FROM unnest($2::int8[], $3::int4[], $4::text[]) AS more (block, proofs, not_proved)
    WHERE s.network_id = $1 AND s.block = more.block AND s.block = ANY($2::int8[])`,
 );
 
@@ -151,12 +153,13 @@ async function writeBlocks(
   });
   if (proved.length > 0) {
     const masks = proved.map(({ proofs }) => proofsMask(proofs));
-    await session.query(updateProofs, [networkId, proved.map(({ number }) => number), masks]);
+    const texts = proved.map((block) => notProvedText(block.notProved));
+    await session.query(updateProofs, [networkId, proved.map(({ number }) => number), masks, texts]);
   }
   if (fresh.length === 0) return false;
   const encoder = createCopyEncoder();
   for (const block of fresh) {
-    encoder.row(8);
+    encoder.row(9);
     encoder.int2(networkId);
     encoder.int8(block.number);
     encoder.bytes(hashBytes(block.hash));
@@ -167,11 +170,12 @@ async function writeBlocks(
     const client = block.client == null ? null : (request.clientIds.get(block.client) ?? null);
     if (client === null) encoder.none();
     else encoder.int2(client);
+    encoder.bytes(Buffer.from(notProvedText(block.notProved)));
   }
   await copyIn(
     session.client,
     `COPY packhouse.${partition} (network_id, block, hash, parent_hash, timestamp, transaction_count, proofs,
-       client)
+       client, not_proved)
      FROM STDIN (FORMAT binary)`,
     encoder.finish(),
   );

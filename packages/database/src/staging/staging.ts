@@ -1,4 +1,4 @@
-import { hashText, kindCode, proofsOf } from '../connection/codes.js';
+import { hashText, kindCode, notProvedOf, proofsOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { StagedBlock } from '../contract/rows.js';
@@ -14,7 +14,7 @@ import { stage } from './stage.js';
 /** $1 network id. The partitions are read from the highest down and only until the first row. */
 const selectNewest = statement(
   'staging/select-newest',
-  `SELECT block, hash, parent_hash, timestamp, transaction_count, proofs, client
+  `SELECT block, hash, parent_hash, timestamp, transaction_count, proofs, client, not_proved
    FROM packhouse.staged_block
    WHERE network_id = $1
    ORDER BY block DESC
@@ -110,6 +110,7 @@ async function blocksOf(clients: ClientNames, rows: readonly StagedBlockRow[]): 
       timestamp: row.timestamp,
       transactionCount: row.transaction_count,
       proofs: proofsOf(row.proofs),
+      ...(row.not_proved === '' ? {} : { notProved: notProvedOf(row.not_proved) }),
       ...(client === undefined ? {} : { client }),
     };
   });

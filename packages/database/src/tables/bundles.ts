@@ -1,6 +1,6 @@
 import { decodeFragmentTable } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
-import { hashText, kindCode, kindOf, proofsOf } from '../connection/codes.js';
+import { hashText, kindCode, kindOf, notProvedOf, proofsOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { BundleRow } from '../contract/rows.js';
@@ -23,11 +23,12 @@ export interface StoredBundle {
   last_hash: Buffer;
   object_key: string;
   fragments: Buffer;
+  not_proved: string;
 }
 
 /** All columns of a bundle but its network. */
 export const BUNDLE_COLUMNS = `kind, start_block, end_block, byte_length, raw_length, proofs, format_version,
-     version, published_at, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments`;
+     version, published_at, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, not_proved`;
 
 /**
  * $1 network id, $2 kind, $3 block: the bundle that covers the block.
@@ -157,6 +158,7 @@ export function bundleOf(network: string, row: StoredBundle): BundleRow {
     firstParentHash: hashText(row.first_parent_hash),
     lastHash: hashText(row.last_hash),
     proofs: proofsOf(row.proofs),
+    ...(row.not_proved === '' ? {} : { notProved: notProvedOf(row.not_proved) }),
     fragments: decodeFragmentTable(row.start_block, row.fragments),
     formatVersion: row.format_version,
     version: row.version,

@@ -1,6 +1,6 @@
 import { keyIdOf, NO_ENTRY, type SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
-import { hashText, kindCode, kindOf, proofsOf } from '../connection/codes.js';
+import { hashText, kindCode, kindOf, notProvedOf, proofsOf } from '../connection/codes.js';
 import { type Connections, type Session, statement } from '../connection/connections.js';
 import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { SigningKeyRow } from '../contract/rows.js';
@@ -11,6 +11,7 @@ const selectEntries = statement(
   'manifest/select-entries',
   `SELECT m.start_block, m.end_block, m.byte_length, m.raw_length, m.published_at, m.sequence, m.proofs, m.kind,
      m.version, m.sha256, m.first_hash, m.first_parent_hash, m.last_hash, m.hash, m.signature, m.supersedes,
+     m.not_proved,
      network.name AS network, network.chain_id, origin.producer, origin.clients, key.key_id
    FROM packhouse.manifest AS m
    JOIN packhouse.network ON network.id = m.network_id
@@ -111,6 +112,7 @@ interface EntryRow {
   hash: Buffer;
   signature: Buffer;
   supersedes: Buffer;
+  not_proved: string;
   network: string;
   chain_id: number;
   producer: string;
@@ -134,6 +136,7 @@ function entryOf(row: EntryRow, previous: string): SealedEntry {
     firstParentHash: hashText(row.first_parent_hash),
     lastHash: hashText(row.last_hash),
     proofs: proofsOf(row.proofs),
+    ...(row.not_proved === '' ? {} : { notProved: notProvedOf(row.not_proved) }),
     clients: row.clients,
     producer: row.producer,
     version: row.version,

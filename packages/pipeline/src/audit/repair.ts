@@ -6,7 +6,7 @@ import type { BlockSource } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
 import { extractRuns } from '../ingest/extract.js';
-import { putVerified, relevantProofs } from '../publish/publish.js';
+import { notProvedIn, putVerified, relevantProofs } from '../publish/publish.js';
 import { type SignerSource, withSigner } from '../publish/sign.js';
 import type { DamagedBundle } from './damage.js';
 
@@ -250,7 +250,7 @@ function rebuild(row: BundleRow, run: StageRequest): { bundle: NewBundle; body: 
     fragments.map((fragment) => fragment.body),
   );
   const body = Buffer.concat(member.chunks, member.byteLength);
-  const { publishedAt: _, version, ...same } = row;
+  const { publishedAt: _, version, notProved: __, ...same } = row;
   const bundle = {
     ...same,
     objectKey: objectKey({ network, kind, start, end, version: version + 1 }),
@@ -258,7 +258,8 @@ function rebuild(row: BundleRow, run: StageRequest): { bundle: NewBundle; body: 
     rawLength: member.rawLength,
     sha256: createHash('sha256').update(body).digest('hex'),
     proofs: relevantProofs(kind, provedByAll(run.blocks)),
-    fragments: fragments.map(({ body: __, ...info }) => info),
+    ...notProvedIn(kind, run.blocks),
+    fragments: fragments.map(({ body: ___, ...info }) => info),
   };
   return { bundle, body };
 }

@@ -151,7 +151,7 @@ function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly
   return {
     blocks,
     push(record) {
-      const { number, hash, parentHash, timestamp, transactions, proofs } = record.block;
+      const { number, hash, parentHash, timestamp, transactions, proofs, notProved } = record.block;
       const linked = blocks.length > 0 ? (['parentLink'] as const) : [];
       blocks.push({
         number,
@@ -160,6 +160,7 @@ function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly
         timestamp,
         transactionCount: transactions.length,
         proofs: [...proofs, ...linked, ...(record.traces === undefined ? [] : (['traces'] as const))],
+        ...(notProved.length === 0 ? {} : { notProved }),
         ...(record.client === null ? {} : { client: record.client }),
       });
       return writer.push(record);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FragmentInfo, objectKey, spliceMember } from '@packhouse/bundle';
-import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
+import { type Kind, type NotProved, PROOFS, type Proof } from '@packhouse/chain';
 import type { Database, NewBundle, StagedBlock } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
@@ -14,6 +14,8 @@ interface PublishParts {
   signers?: SignerSource | undefined;
 }
 
+/** Most reasons that an entry names; a network has one or two. */
+const MAX_REASONS = 32;
 /** The version of the file format, written to the index row and the object's metadata. */
 const FORMAT_VERSION = 1;
 
@@ -62,6 +64,7 @@ export async function publish(
     firstParentHash: first.parentHash,
     lastHash: last.hash,
     proofs: relevantProofs(kind, proofs),
+    ...notProvedIn(kind, blocks),
     fragments,
     formatVersion: FORMAT_VERSION,
   };
@@ -126,6 +129,17 @@ export async function putVerified(
 /** The proofs that hold for the file of one kind: those of traces only if traces are in it. */
 export function relevantProofs(kind: Kind, proofs: readonly Proof[]): Proof[] {
   return proofs.filter((proof) => proof !== 'traces' || kind === 'traces');
+}
+
+/** What of some block of a kind's file is not proved, each reason once. */
+export function notProvedIn(kind: Kind, blocks: readonly StagedBlock[]): { notProved?: NotProved[] } {
+  const reasons = new Map<string, NotProved>();
+  for (const { notProved = [] } of blocks) {
+    for (const one of notProved) {
+      if (relevantProofs(kind, [one.proof]).length > 0) reasons.set(`${one.proof} ${one.because}`, one);
+    }
+  }
+  return reasons.size === 0 ? {} : { notProved: [...reasons.values()].slice(0, MAX_REASONS) };
 }
 
 /** The proofs that every block passed. Throws STAGE_CONFLICT if blocks are missing or do not follow one another. */
