@@ -5,5 +5,8 @@ ALTER TABLE packhouse.bundle ADD COLUMN not_proved text NOT NULL DEFAULT '';
 ALTER TABLE packhouse.superseded_bundle ADD COLUMN not_proved text NOT NULL DEFAULT '';
 ALTER TABLE packhouse.manifest ADD COLUMN not_proved text NOT NULL DEFAULT '';
 
--- For the list of reasons of a network, one step each.
-CREATE INDEX bundle_not_proved ON packhouse.bundle (network_id, not_proved) WHERE not_proved <> '';
+-- Empty where everything is proved: the list of reasons of a network, and the bundles of a range, without a look at
+-- the others.
+CREATE INDEX bundle_reasons ON packhouse.bundle (network_id, not_proved) WHERE not_proved <> '';
+CREATE INDEX bundle_not_proved ON packhouse.bundle (network_id, kind, start_block) INCLUDE (end_block, not_proved)
+  WHERE not_proved <> '';

@@ -88,6 +88,7 @@ CREATE TABLE packhouse.bundle (
   object_key text NOT NULL,
   fragments bytea NOT NULL,
   version smallint NOT NULL DEFAULT 1,
+  not_proved text NOT NULL DEFAULT ''::text,
   CONSTRAINT bundle_pkey PRIMARY KEY (network_id, kind, start_block) INCLUDE (end_block),
   CONSTRAINT bundle_overlap EXCLUDE USING gist (int8range((((((network_id)::bigint * 8) + kind) << 48) + start_block), (((((network_id)::bigint * 8) + kind) << 48) + end_block), '[]'::text) WITH &&),
   CONSTRAINT bundle_check CHECK (((end_block >= start_block) AND (end_block < '281474976710656'::bigint))),
@@ -152,6 +153,7 @@ CREATE TABLE packhouse.manifest (
   hash bytea NOT NULL,
   signature bytea NOT NULL,
   supersedes bytea NOT NULL DEFAULT '\x'::bytea,
+  not_proved text NOT NULL DEFAULT ''::text,
   CONSTRAINT manifest_pkey PRIMARY KEY (network_id, kind, sequence)
 );
 
@@ -337,6 +339,7 @@ CREATE TABLE packhouse.staged_block (
   transaction_count integer NOT NULL,
   proofs integer NOT NULL,
   client smallint,
+  not_proved text NOT NULL DEFAULT ''::text,
   CONSTRAINT staged_block_pkey PRIMARY KEY (network_id, block)
 ) PARTITION BY RANGE (network_id, block);
 
@@ -359,6 +362,7 @@ CREATE TABLE packhouse.superseded_bundle (
   fragments bytea NOT NULL,
   superseded_at timestamp with time zone NOT NULL DEFAULT now(),
   reason text NOT NULL,
+  not_proved text NOT NULL DEFAULT ''::text,
   CONSTRAINT superseded_bundle_pkey PRIMARY KEY (network_id, kind, start_block, version)
 );
 
@@ -387,6 +391,10 @@ CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (aband
 CREATE INDEX alarm_network ON packhouse.alarm USING btree (network_id, name, raised_at);
 
 CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name) WHERE (cleared_at IS NULL);
+
+CREATE INDEX bundle_not_proved ON packhouse.bundle USING btree (network_id, kind, start_block) INCLUDE (end_block, not_proved) WHERE (not_proved <> ''::text);
+
+CREATE INDEX bundle_reasons ON packhouse.bundle USING btree (network_id, not_proved) WHERE (not_proved <> ''::text);
 
 CREATE INDEX nft_job_due ON packhouse.nft_job USING btree (due_at) WHERE (status <> 'done'::text);
 

@@ -7,7 +7,7 @@ import { createBodyCache } from './cache/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
 import type { FilterStore } from './filters/filter-state.js';
 import type { GatewayOptions } from './gateway-options.js';
-import { createPointerFinder } from './pointers/find-pointer.js';
+import { createPointerFinder, loadRanges } from './pointers/find-pointer.js';
 import { createRangeCache } from './pointers/range-cache.js';
 import { createSparingCoverage } from './pointers/sparing-coverage.js';
 import type { GatewayParts } from './routes/gateway-parts.js';
@@ -26,7 +26,7 @@ export function createParts(options: GatewayOptions): {
   const rateLimiter =
     options.rateLimiter ?? createLocalRateLimiter(clock, { keys: database.keys, logger: context.logger });
   const ranges = createRangeCache({
-    load: (network, kind, range) => database.network(network).bundles.ranges(kind, range),
+    load: (network, kind, range) => loadRanges(database, network, kind, range),
     clock,
     ...(options.rangeCacheBytes === undefined ? {} : { maxBytes: options.rangeCacheBytes }),
   });

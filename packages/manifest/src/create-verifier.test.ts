@@ -66,6 +66,7 @@ describe('a manifest', () => {
     firstParentHash: `0x${'ab'.repeat(32)}`,
     lastHash: `0x${'ab'.repeat(32)}`,
     proofs: ['headerHash'],
+    notProved: [{ proof: 'receiptsRoot', because: 'x' }],
     clients: [],
     producer: 'packhouse/9.9.9',
     version: 2,

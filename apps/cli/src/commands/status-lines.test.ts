@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeAudit } from './status-lines.js';
+import { describeAudit, describeNotProved } from './status-lines.js';
 
 const last = { network: 'main', finishedAt: new Date(0), bundles: 1_200, bytesRead: 2_000_000, findings: 0 };
 
@@ -15,4 +15,16 @@ test('says when a network was last audited, and what is superseded', () => {
     describeAudit({ network: 'main', last: { ...last, findings: 3 }, superseded: [...superseded] }),
   ).toMatch(/: 3 findings; replaced by repaired versions and kept: 1 blocks, 2 logs\.$/);
   expect(describeAudit({ network: 'main', last: null, superseded: [] })).toBeNull();
+});
+
+test('says what published files do not prove, a line for each reason', () => {
+  const notProved = [
+    { proof: 'receiptsRoot', because: 'the receipts of this chain are trusted' },
+    { proof: 'headerHash', because: 'the headers of this chain are trusted' },
+  ] as const;
+  expect(describeNotProved({ network: 'main', notProved: [...notProved] })).toBe(
+    'main: not proved: receiptsRoot: the receipts of this chain are trusted\n' +
+      'main: not proved: headerHash: the headers of this chain are trusted',
+  );
+  expect(describeNotProved({ network: 'main', notProved: [] })).toBeNull();
 });

@@ -1,6 +1,6 @@
 import type { Kind } from '@packhouse/chain';
 import { type AuditRun, type Database, HOLE_REASONS } from '@packhouse/database';
-import type { CoverageSummary } from '@packhouse/pipeline';
+import type { CoverageSummary, NetworkStatus } from '@packhouse/pipeline';
 import { counted, formatBytes, formatCount, formatRange } from '../terminal/format.js';
 import { table } from '../terminal/io.js';
 
@@ -27,6 +27,15 @@ export function describeOldest({ network, oldestQuarantine }: CoverageSummary): 
   const { start, end, cause, attempts, firstSeen, nextTry } = oldestQuarantine;
   const blocks = `${start === end ? 'block' : 'blocks'} ${formatRange(start, end)}`;
   return `${network}: longest in quarantine ${blocks}, since ${firstSeen.toISOString()}, ${cause}, ${counted(attempts, 'try', 'tries')}, the next at ${nextTry.toISOString()}.`;
+}
+
+/** What published files of a network do not prove, a line for each reason; null if there is none. */
+export function describeNotProved({
+  network,
+  notProved,
+}: Pick<NetworkStatus, 'network' | 'notProved'>): string | null {
+  if (notProved.length === 0) return null;
+  return notProved.map(({ proof, because }) => `${network}: not proved: ${proof}: ${because}`).join('\n');
 }
 
 /** A table of the wanted blocks that are not published, by reason and kind; null if there are none. */

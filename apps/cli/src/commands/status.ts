@@ -17,6 +17,7 @@ import {
   type AuditStanding,
   auditStanding,
   describeAudit,
+  describeNotProved,
   describeOldest,
   describeReasons,
   describeStanding,
@@ -94,6 +95,8 @@ export function addStatusCommand(program: Command, io: CliIo): void {
         if (reasons !== null) print(io, `\n${reasons}`);
         const oldest = summaries.map(describeOldest).filter((line) => line !== null);
         if (oldest.length > 0) print(io, `\n${oldest.join('\n')}`);
+        const notProved = statuses.map(describeNotProved).filter((lines) => lines !== null);
+        if (notProved.length > 0) print(io, `\n${notProved.join('\n')}`);
         for (const { network, backPressure } of statuses) {
           if (backPressure !== null) print(io, `\n${pressureLine(network, backPressure)}`);
         }

@@ -149,6 +149,22 @@ describe('packhouse verify', () => {
     ]);
   });
 
+  it('says what of sound files is not proved, and why', async () => {
+    const notProved = [{ proof: 'receiptsRoot', because: 'the receipts of this chain are trusted' }] as const;
+    await here.publish('logs', 30, 39, { notProved });
+    await here.publish('logs', 40, 49, { notProved });
+    const { code, out } = await verify();
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^In 2 files of logs of ethereum: not proved: receiptsRoot: the receipts of this chain are trusted\n8 files are/,
+    );
+    const events = jsonLines(await verify('--json')).filter((event) => 'notProved' in event);
+    expect(events).toMatchObject([
+      { event: 'ok', notProved },
+      { event: 'ok', notProved },
+    ]);
+  });
+
   it('looks inside: records, JSON and hashes must be those that a signed entry says', async () => {
     await here.publish('logs', 30, 31, { records: ['[]', '[]', '[]'] });
     await here.publish('logs', 40, 41, { records: ['[1}', '[]'] });

@@ -7,7 +7,7 @@ import { counted, formatBytes, formatCount } from '../terminal/format.js';
 import { type CliIo, print } from '../terminal/io.js';
 import { checkFile, type Verdict } from './verify-file.js';
 import { type BundleFile, entriesOfFile, findInputs, type Inputs, kindOfFolders } from './verify-inputs.js';
-import { type Known, noteAbsent, rangeName, readManifests } from './verify-manifests.js';
+import { type Known, logOf, noteAbsent, rangeName, readManifests } from './verify-manifests.js';
 import { manifestUrls, nameOf, readSource, type Source, sourceOf } from './verify-source.js';
 
 interface VerifyOptions {
@@ -73,6 +73,8 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
   /** Entries that have a file, damaged or not. */
   const present = new Set<string>();
   const tally = { files: 0, bytes: 0, damaged: 0 };
+  /** Sound files by what of them is not proved. */
+  const notProved = new Map<string, number>();
   const fault = (message: string, file?: string): void => {
     tally.damaged += 1;
     print(io, options.json ? { event: 'damage', ...(file === undefined ? {} : { file }), message } : message);
@@ -95,11 +97,21 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
       tally.files += 1;
       tally.bytes += verdict.entry.bytes;
       const { network, kind, sequence, version } = verdict.entry;
-      if (options.json) print(io, { event: 'ok', file: file.path, network, kind, sequence, version });
+      for (const { proof, because } of verdict.entry.notProved ?? []) {
+        const what = `${logOf(verdict.entry)}: not proved: ${proof}: ${because}`;
+        notProved.set(what, (notProved.get(what) ?? 0) + 1);
+      }
+      if (options.json) {
+        const gaps = verdict.entry.notProved === undefined ? {} : { notProved: verdict.entry.notProved };
+        print(io, { event: 'ok', file: file.path, network, kind, sequence, version, ...gaps });
+      }
     }
   }
   for (const entries of known.byRange.values()) {
     for (const entry of entries) if (!present.has(fileOf(entry))) noteAbsent(known, entry);
+  }
+  if (!options.json) {
+    for (const [what, files] of notProved) print(io, `In ${counted(files, 'file')} of ${what}`);
   }
   return summarise(io, options, known, tally);
 }

@@ -26,6 +26,7 @@ describe('the sum of a status', () => {
     finalized: 100,
     alarms: [],
     backPressure: null,
+    notProved: [],
     kinds: [
       kindStatus({ staged: 10, published: 60, bundles: 3, bytes: 300 }),
       kindStatus({ kind: 'logs', staged: 50, published: 40, quarantined: 2, bundles: 1, bytes: 50 }),

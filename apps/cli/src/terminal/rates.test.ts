@@ -22,6 +22,7 @@ const status = (...kinds: KindStatus[]): NetworkStatus => ({
   finalized: 0,
   alarms: [],
   backPressure: null,
+  notProved: [],
   kinds,
 });
 

@@ -1,15 +1,16 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
+import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import { type CoverageParts, holeAt, holeNeeds } from '@packhouse/pipeline';
 import { removedBlock } from '../files/find-file.js';
 import { Problem } from '../http/problem.js';
 import type { Soon } from '../http/soon.js';
 import type { RangeCache } from './range-cache.js';
+import type { PublishedRange } from './range-page.js';
 
 /** Finds the range of the file that holds a block. */
 export interface PointerFinder {
   /** Throws the problems `beyond-head` and `not-covered`, and what the database throws. */
-  find(network: string, kind: Kind, block: number): Soon<BlockRange>;
+  find(network: string, kind: Kind, block: number): Soon<PublishedRange>;
 }
 
 /** Creates the finder: published ranges from memory, everything else from the database. */
@@ -20,7 +21,12 @@ export function createPointerFinder(parts: {
 }): PointerFinder {
   const { database, ranges } = parts;
 
-  const look = async (network: string, kind: Kind, block: number, again: boolean): Promise<BlockRange> => {
+  const look = async (
+    network: string,
+    kind: Kind,
+    block: number,
+    again: boolean,
+  ): Promise<PublishedRange> => {
     const location = await database.network(network).locate(kind, block);
     if (location.state === 'absent') {
       const problem = await whyAbsent(parts, network, kind, block);
@@ -32,15 +38,43 @@ export function createPointerFinder(parts: {
         members: { kind, requested: block },
       });
     }
-    if (location.state === 'staged') return { start: block, end: block };
-    const { start, end } = location.bundle;
-    ranges.add(network, kind, block, { start, end });
-    return { start, end };
+    if (location.state === 'staged') return { start: block, end: block, ...gapsOf(location.notProved) };
+    const { start, end, notProved } = location.bundle;
+    const range = { start, end, ...gapsOf(notProved) };
+    ranges.add(network, kind, block, range);
+    return range;
   };
 
   return {
     find: (network, kind, block) => ranges.find(network, kind, block) ?? look(network, kind, block, false),
   };
+}
+
+/** Published ranges that touch `range`, for the cache. */
+export async function loadRanges(
+  database: Database,
+  network: string,
+  kind: Kind,
+  range: BlockRange,
+): Promise<PublishedRange[]> {
+  const { bundles } = database.network(network);
+  const [ranges, gaps] = await Promise.all([bundles.ranges(kind, range), bundles.notProved(kind, range)]);
+  if (gaps.length === 0) return ranges;
+  const known = new Map(gaps.map(({ start, notProved }) => [start, gapsOf(notProved)]));
+  return ranges.map((each) => ({ ...each, ...known.get(each.start) }));
+}
+
+/** Most characters of the header. */
+const LONGEST = 1_000;
+
+/** The header's value: `proof; because="…"`, with commas between; printable ASCII, since names of fields come from nodes. */
+function gapsOf(notProved: readonly NotProved[] | undefined): { notProved?: string } {
+  if (notProved === undefined || notProved.length === 0) return {};
+  const parts = notProved.map(({ proof, because }) => {
+    const plain = because.replace(/[^ !#-[\]-~]/g, '?');
+    return `${proof}; because="${plain}"`;
+  });
+  return { notProved: parts.join(', ').slice(0, LONGEST) };
 }
 
 /**

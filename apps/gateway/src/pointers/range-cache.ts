@@ -1,6 +1,6 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Clock } from '@packhouse/runtime';
-import { findRange, packRanges, type RangePage, withRange } from './range-page.js';
+import { findRange, type PublishedRange, packRanges, type RangePage, withRange } from './range-page.js';
 
 /** Blocks of a page, aligned at multiples of this number. */
 const PAGE_BLOCKS = 16_384;
@@ -17,9 +17,9 @@ const MAX_WAITING = 10_000;
  */
 export interface RangeCache {
   /** The published range that holds the block, if known here. A page not in memory is loaded soon after. */
-  find(network: string, kind: Kind, number: number): BlockRange | undefined;
+  find(network: string, kind: Kind, number: number): PublishedRange | undefined;
   /** Adds a range from the database to the page of `number`, a block in the range. */
-  add(network: string, kind: Kind, number: number, range: BlockRange): void;
+  add(network: string, kind: Kind, number: number, range: PublishedRange): void;
   /** Bytes in use. */
   readonly bytes: number;
   /** Resolves when no page is waiting to be loaded. */
@@ -30,7 +30,7 @@ export interface RangeCache {
 
 interface RangeCacheOptions {
   /** Ranges of published bundles that touch `range`, ascending. */
-  load(network: string, kind: Kind, range: BlockRange): Promise<BlockRange[]>;
+  load(network: string, kind: Kind, range: BlockRange): Promise<PublishedRange[]>;
   clock: Clock;
   /** Default 128 MiB, which holds about 16 million bundles. */
   maxBytes?: number;
@@ -159,5 +159,5 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
 }
 
 function sizeOf(page: RangePage): number {
-  return page.offsets.byteLength + PAGE_OVERHEAD_BYTES;
+  return page.offsets.byteLength + (page.gaps?.byteLength ?? 0) + PAGE_OVERHEAD_BYTES;
 }

@@ -4,15 +4,20 @@ import { findRange, packRanges, withRange } from './range-page.js';
 
 /** Ascending, disjoint ranges from gaps and lengths. */
 const ranges = fc
-  .array(fc.record({ gap: fc.integer({ min: 0, max: 5 }), length: fc.integer({ min: 1, max: 9 }) }), {
-    maxLength: 60,
-  })
+  .array(
+    fc.record({
+      gap: fc.integer({ min: 0, max: 5 }),
+      length: fc.integer({ min: 1, max: 9 }),
+      notProved: fc.constantFrom(undefined, undefined, 'receiptsRoot', 'headerHash'),
+    }),
+    { maxLength: 60 },
+  )
   .map((parts) => {
     let next = 16_000;
-    return parts.map(({ gap, length }) => {
+    return parts.map(({ gap, length, notProved }) => {
       const start = next + gap;
       next = start + length;
-      return { start, end: next - 1 };
+      return { start, end: next - 1, ...(notProved === undefined ? {} : { notProved }) };
     });
   });
 
@@ -36,7 +41,10 @@ describe('a page of the range index', () => {
       fc.property(ranges, fc.integer(), (list, seed) => {
         const shuffled = [...list].sort((a, b) => ((a.start * 31 + seed) % 7) - ((b.start * 31 + seed) % 7));
         const added = shuffled.reduce(withRange, packRanges(16_384, []));
-        expect(added).toEqual(packRanges(16_384, list));
+        for (const { start } of list) {
+          expect(findRange(added, start)).toEqual(findRange(packRanges(16_384, list), start));
+        }
+        expect(added.offsets).toEqual(packRanges(16_384, list).offsets);
         expect(shuffled.reduce(withRange, added)).toBe(added);
       }),
       { numRuns: 50 },

@@ -18,10 +18,19 @@ export interface RangePage {
   readonly density: number;
   /** start, end, start, end, … ascending. 64-bit floats if a range reaches further than 2^31 blocks. */
   readonly offsets: Int32Array | Float64Array;
+  /** By range: its place in `reasons`, 0 for none; absent if all of the page is proved. */
+  readonly gaps?: Uint8Array;
+  /** Values of the header. */
+  readonly reasons?: readonly string[];
+}
+
+/** A published range; `notProved` is the header's value if not all of it is proved. */
+export interface PublishedRange extends BlockRange {
+  notProved?: string;
 }
 
 /** Packs ascending, disjoint ranges. */
-export function packRanges(base: number, ranges: readonly BlockRange[]): RangePage {
+export function packRanges(base: number, ranges: readonly PublishedRange[]): RangePage {
   const wide = ranges.some((range) => base - range.start > 2 ** 31 || range.end - base >= 2 ** 31);
   const count = ranges.length;
   const offsets = wide ? new Float64Array(count * 2) : new Int32Array(count * 2);
@@ -32,14 +41,24 @@ export function packRanges(base: number, ranges: readonly BlockRange[]): RangePa
   }
   const first = offsets[0] ?? 0;
   const blocks = (offsets[at - 1] ?? 0) - first + 1;
-  return { usedAt: 0, base, count, first, density: count / blocks, offsets };
+  const page = { usedAt: 0, base, count, first, density: count / blocks, offsets };
+  if (ranges.every(({ notProved }) => notProved === undefined)) return page;
+  const reasons = ['', ...new Set(ranges.flatMap(({ notProved }) => notProved ?? []))].slice(0, 256);
+  return {
+    ...page,
+    reasons,
+    // A page has a few reasons; beyond 255 the last one stands for the others.
+    gaps: Uint8Array.from(ranges, ({ notProved }) =>
+      notProved === undefined ? 0 : Math.max(reasons.indexOf(notProved), 1),
+    ),
+  };
 }
 
 /**
  * The range that holds the block. The first guess assumes ranges of equal length and is mostly right or next to it;
  * a binary search alone would wait for memory at each of its dozen steps.
  */
-export function findRange(page: RangePage, number: number): BlockRange | undefined {
+export function findRange(page: RangePage, number: number): PublishedRange | undefined {
   const { base, count, first, offsets } = page;
   const wanted = number - base;
   let low = 0;
@@ -48,7 +67,7 @@ export function findRange(page: RangePage, number: number): BlockRange | undefin
   for (let step = 2; low <= high; step *= 2) {
     const start = offsets[middle * 2] as number;
     const end = offsets[middle * 2 + 1] as number;
-    if (wanted >= start && wanted <= end) return { start: base + start, end: base + end };
+    if (wanted >= start && wanted <= end) return rangeAt(page, middle);
     // Away from the guess in growing steps, until halving the rest is shorter.
     if (wanted < start) {
       high = middle - 1;
@@ -61,16 +80,16 @@ export function findRange(page: RangePage, number: number): BlockRange | undefin
   return undefined;
 }
 
+function rangeAt({ base, offsets, gaps, reasons }: RangePage, at: number): PublishedRange {
+  const range = { start: base + (offsets[at * 2] as number), end: base + (offsets[at * 2 + 1] as number) };
+  const notProved = reasons?.[gaps?.[at] ?? 0] ?? '';
+  return notProved === '' ? range : { ...range, notProved };
+}
+
 /** Returns the page with one more range; the same page if the range is already there. */
-export function withRange(page: RangePage, range: BlockRange): RangePage {
+export function withRange(page: RangePage, range: PublishedRange): RangePage {
   if (findRange(page, range.start) !== undefined) return page;
-  const ranges: BlockRange[] = [];
-  for (let at = 0; at < page.offsets.length; at += 2) {
-    ranges.push({
-      start: page.base + (page.offsets[at] as number),
-      end: page.base + (page.offsets[at + 1] as number),
-    });
-  }
+  const ranges = Array.from({ length: page.count }, (_, at) => rangeAt(page, at));
   ranges.push(range);
   return packRanges(
     page.base,

@@ -144,6 +144,18 @@ describe('GET {base_url}<KEY>/bundle-api/<kind>/<block_number>', () => {
     expect(answer.json().detail).toContain('(quarantined: it failed once with PROOF_FAILED');
   });
 
+  it('says in a header what of the file is not proved, staged, published and from memory', async () => {
+    const because = 'field "x" is new\n to this version';
+    await at.stage(6_000, 6_003, { notProved: [{ proof: 'receiptsRoot', because }] });
+    const expected = 'receiptsRoot; because="field ?x? is new? to this version"';
+    expect((await pointer(6_000)).headers['packhouse-not-proved']).toBe(expected);
+    await at.publish(6_000, 6_003);
+    for (let times = 0; times < 3; times += 1) {
+      expect((await pointer(6_002)).headers['packhouse-not-proved']).toBe(expected);
+    }
+    expect((await pointer(1_004)).headers['packhouse-not-proved']).toBeUndefined();
+  });
+
   it('answers 404 for a kind that does not exist or that the network does not have', async () => {
     expect((await pointer(1_000, 'uncles')).json()).toMatchObject({
       status: 404,

@@ -24,7 +24,8 @@ const schema = {
   },
   response: {
     200: {
-      description: 'The pointer.',
+      description:
+        'The pointer. The header packhouse-not-proved names proofs that were not made for blocks of the file, and why.',
       type: 'object',
       required: ['type', 'range', 'download_link'],
       additionalProperties: false,
@@ -67,6 +68,7 @@ export function bundlePointerRoute(parts: GatewayParts, served: ServedNetwork): 
               ? `${block}-${block}`
               : `${found.start}-${found.end}`;
           const link = `${quotedStart(served.downloadUrl)}/${kind}/${range}.json.gz"`;
+          if (found.notProved !== undefined) exchange.header('packhouse-not-proved', found.notProved);
           exchange
             .header('cache-control', 'no-store')
             .sendText(`{"type":"${kind}","range":"${range}","download_link":${link}}`, JSON_TYPE);

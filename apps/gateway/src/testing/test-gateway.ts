@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { deflatePiece, fragmentOf, memberFrame, objectKey, spliceMember } from '@packhouse/bundle';
-import { KINDS, type Kind } from '@packhouse/chain';
+import { KINDS, type Kind, type NotProved } from '@packhouse/chain';
 import { createDatabase, type Database, type KeyRow } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
@@ -57,6 +57,8 @@ interface StageOptions {
   network?: string;
   branch?: string;
   kinds?: readonly Kind[];
+  /** What of these blocks is not proved. */
+  notProved?: readonly NotProved[];
 }
 
 /** The record of a block as these tests write it. */
@@ -102,7 +104,11 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
     makeKey: (plan = 'unlimited', network = null, expiresAt = null) =>
       database.keys.create({ application: 'test', network, plan, expiresAt }),
 
-    async stage(start, end, { group = 1, network = 'ethereum', branch = 'a', kinds = KINDS } = {}) {
+    async stage(
+      start,
+      end,
+      { group = 1, network = 'ethereum', branch = 'a', kinds = KINDS, notProved = [] } = {},
+    ) {
       const numbers = Array.from({ length: end - start + 1 }, (_, at) => start + at);
       await database.network(network).staging.stage({
         blocks: numbers.map((number) => ({
@@ -113,6 +119,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
           timestamp: 1_600_000_000 + number,
           transactionCount: 1,
           proofs: ['headerHash'],
+          notProved,
         })),
         kinds: await Promise.all(
           kinds.map(async (kind) => {
@@ -141,6 +148,8 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
         const sha256 = createHash('sha256').update(file).digest('hex');
         const key = objectKey({ network, kind, start, end });
         await objectStore.put(key, file, { sha256, contentType: 'application/gzip', metadata: {} });
+        const staged = await database.network(network).staging.blocks({ start, end: start });
+        const notProved = staged[0]?.notProved;
         await database.network(network).bundles.publish({
           kind,
           start,
@@ -153,6 +162,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
           firstParentHash: hashAt(start - 1, 'a'),
           lastHash: hashAt(end, 'a'),
           proofs: ['headerHash'],
+          ...(notProved === undefined ? {} : { notProved }),
           fragments,
           formatVersion: 1,
         });

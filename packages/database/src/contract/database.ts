@@ -1,5 +1,5 @@
 import type { FragmentInfo } from '@packhouse/bundle';
-import type { BlockRange, Kind } from '@packhouse/chain';
+import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
 import type { SealedEntry, Signer } from '@packhouse/manifest';
 import type { Holes } from './holes.js';
 import type { Nft } from './nft.js';
@@ -236,6 +236,10 @@ export interface NetworkDatabase {
     covering(kind: Kind, number: number): Promise<BundleRow | null>;
     /** Ranges of the bundles that touch start..end, ascending: less data than `list`, for caches. */
     ranges(kind: Kind, range: BlockRange): Promise<BlockRange[]>;
+    /** Of these, the ones with blocks that are not wholly proved. */
+    notProved(kind: Kind, range: BlockRange): Promise<(BlockRange & { notProved: NotProved[] })[]>;
+    /** What is not proved in some published bundle of any kind, each reason once; 32 at most. */
+    reasonsNotProved(): Promise<NotProved[]>;
     /** Whole rows in ascending order, `limit` at most, beginning at or after `from`. */
     list(kind: Kind, from: number, limit: number): Promise<BundleRow[]>;
     /** Totals for status. */

@@ -204,7 +204,8 @@ export interface AuditRun {
 /** The place of a block's data of one kind. */
 export type BlockLocation =
   | { state: 'published'; bundle: BundleRow }
-  | { state: 'staged'; fragment: FragmentInfo }
+  /** `notProved` as in StagedBlock. */
+  | { state: 'staged'; fragment: FragmentInfo; notProved?: readonly NotProved[] }
   | { state: 'absent' };
 
 /**

@@ -1,4 +1,4 @@
-import { kindCode } from '../connection/codes.js';
+import { kindCode, notProvedOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { NetworkDatabase } from '../contract/database.js';
 import { type FragmentRow, fragmentInfo } from '../staging/rows.js';
@@ -8,7 +8,9 @@ import type { NetworkRef } from '../tables/networks.js';
 /** $1 network id, $2 kind, $3 block, $4 first block of its segment: the staged fragment that holds the block. */
 const selectFragmentAt = statement(
   'coverage/select-fragment-at',
-  `SELECT * FROM (
+  `SELECT last.*, (
+     SELECT not_proved FROM packhouse.staged_block WHERE network_id = $1 AND staged_block.block = $3
+   ) AS not_proved FROM (
      SELECT block, end_block, octet_length(body) AS byte_length, raw_length, crc32
      FROM packhouse.fragment
      WHERE network_id = $1 AND kind = $2 AND block BETWEEN $4 AND $3
@@ -33,8 +35,15 @@ export function createLocate(
     const bundle = await covering(kind, number);
     if (bundle !== null) return { state: 'published', bundle };
     const values = [await network.find(), kindCode(kind), number, segmentStart(number)];
-    const [fragment] = await connections.query<FragmentRow>(selectFragmentAt, values);
-    if (fragment !== undefined) return { state: 'staged', fragment: fragmentInfo(fragment) };
+    const [fragment] = await connections.query<FragmentRow & { not_proved: string | null }>(
+      selectFragmentAt,
+      values,
+    );
+    if (fragment !== undefined) {
+      const notProved = notProvedOf(fragment.not_proved ?? '');
+      const found = { state: 'staged', fragment: fragmentInfo(fragment) } as const;
+      return notProved.length === 0 ? found : { ...found, notProved };
+    }
     const late = await covering(kind, number);
     return late === null ? { state: 'absent' } : { state: 'published', bundle: late };
   };

@@ -72,6 +72,30 @@ const selectRanges = statement(
    ORDER BY start_block`,
 );
 
+/** $1 network id, $2 kind, $3 start, $4 end: from a partial index, which is empty if everything is proved. */
+const selectNotProved = statement(
+  'bundles/select-not-proved',
+  `SELECT start_block AS start, end_block AS "end", not_proved
+   FROM packhouse.bundle
+   WHERE network_id = $1 AND kind = $2 AND not_proved <> '' AND start_block <= $4 AND end_block >= $3
+   ORDER BY start_block`,
+);
+
+/** $1 network id: each different text once, by one step in the index for each. */
+const selectReasons = statement(
+  'bundles/select-reasons',
+  `WITH RECURSIVE reason AS (
+     (SELECT not_proved FROM packhouse.bundle
+      WHERE network_id = $1 AND not_proved <> '' ORDER BY not_proved LIMIT 1)
+     UNION ALL
+     SELECT (SELECT b.not_proved FROM packhouse.bundle AS b
+             WHERE b.network_id = $1 AND b.not_proved <> '' AND b.not_proved > reason.not_proved
+             ORDER BY b.not_proved LIMIT 1)
+     FROM reason WHERE reason.not_proved IS NOT NULL
+   )
+   SELECT not_proved FROM reason WHERE not_proved IS NOT NULL LIMIT 32`,
+);
+
 /** $1 network id, $2 kind, $3 from, $4 limit. */
 const listBundles = statement(
   'bundles/list-bundles',
@@ -108,6 +132,16 @@ export function createBundles(
       return row === undefined ? null : bundleOf(network.name, row);
     },
     ranges: async (kind, range) => publishedRanges(connections, await network.find(), kind, range),
+    notProved: async (kind, { start, end }) => {
+      const values = [await network.find(), kindCode(kind), start, end];
+      const rows = await connections.query<BlockRange & { not_proved: string }>(selectNotProved, values);
+      return rows.map((row) => ({ start: row.start, end: row.end, notProved: notProvedOf(row.not_proved) }));
+    },
+    reasonsNotProved: async () => {
+      const rows = await connections.query<{ not_proved: string }>(selectReasons, [await network.find()]);
+      const reasons = rows.flatMap((row) => notProvedOf(row.not_proved));
+      return [...new Map(reasons.map((one) => [`${one.proof} ${one.because}`, one])).values()];
+    },
     list: async (kind, from, limit) => {
       const values = [await network.find(), kindCode(kind), from, limit];
       const rows = await connections.query<StoredBundle>(listBundles, values);

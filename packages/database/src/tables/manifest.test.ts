@@ -58,6 +58,29 @@ it('appends an entry with each bundle that is published, and gives the very line
   expect(await open.main.manifest.tip('blocks')).toEqual({ sequence: entry.sequence, hash: entry.hash });
 });
 
+it('says in row, entry, range and list what is not proved, and nothing of other bundles', async () => {
+  const notProved = [{ proof: 'receiptsRoot', because: 'the receipts of this chain are trusted' }] as const;
+  const [whole, partly, late] = [fresh(), fresh(), fresh()];
+  const publish = (at: { start: number; end: number }, gaps: object, seal?: Sealing): Promise<void> =>
+    open.main.bundles.publish({ ...makeBundle('traces', at.start, at.end), ...gaps }, seal);
+  await publish(whole, {}, sealing);
+  await publish(partly, { notProved }, sealing);
+  await publish(late, { notProved });
+  await open.main.manifest.sealPending('traces', sealing.signer, 10);
+  expect((await open.main.bundles.covering('traces', whole.start))?.notProved).toBeUndefined();
+  expect((await open.main.bundles.covering('traces', partly.start))?.notProved).toEqual(notProved);
+  const entries = await open.main.manifest.entries('traces', -1, 10);
+  expect(entries.map((entry) => entry.notProved)).toEqual([undefined, notProved, notProved]);
+  for (const entry of entries) expect(entryLine(sealing.signer.seal(entry))).toBe(entryLine(entry));
+  const all = { start: whole.start, end: late.end };
+  expect(await open.main.bundles.notProved('traces', all)).toEqual([
+    { ...partly, notProved },
+    { ...late, notProved },
+  ]);
+  expect(await open.main.bundles.notProved('traces', whole)).toEqual([]);
+  expect(await open.main.bundles.reasonsNotProved()).toEqual(notProved);
+});
+
 it('counts without a gap and chains without a fork though ten publish at once', async () => {
   const processes = Array.from({ length: 10 }, () => open.another());
   await Promise.all(

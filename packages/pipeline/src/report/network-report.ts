@@ -1,4 +1,4 @@
-import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import { type BlockRange, KINDS, type Kind, type NotProved } from '@packhouse/chain';
 import type {
   AlarmRow,
   Database,
@@ -38,6 +38,8 @@ export interface NetworkReport {
   newestStaged: Awaited<ReturnType<NetworkDatabase['staging']['newest']>>;
   /** Quarantined blocks by cause. */
   quarantined: Awaited<ReturnType<NetworkDatabase['quarantine']['causes']>>;
+  /** What is not proved in some published bundle, each reason once. */
+  notProved: NotProved[];
   /** Alarms that an operator must check, newest first. */
   alarms: AlarmRow[];
   /** Set while staging is full and nothing new is fetched. */
@@ -91,6 +93,7 @@ export async function networkReport<P extends keyof NetworkReport>(
     },
     newestStaged: () => database.staging.newest(),
     quarantined: () => database.quarantine.causes(),
+    notProved: () => database.bundles.reasonsNotProved(),
     alarms: () => database.alarms.list(),
     backPressure: () => database.pressure.get(),
   };
@@ -137,7 +140,7 @@ export interface KindStatus extends KindBlocks {
   newestAt: Date | null;
 }
 
-export interface NetworkStatus extends Pick<NetworkReport, 'alarms' | 'backPressure'> {
+export interface NetworkStatus extends Pick<NetworkReport, 'alarms' | 'backPressure' | 'notProved'> {
   network: string;
   head: number | null;
   finalized: number | null;
@@ -146,10 +149,11 @@ export interface NetworkStatus extends Pick<NetworkReport, 'alarms' | 'backPress
 
 /** The report as `packhouse status` shows it, from Postgres alone. */
 export async function networkStatus(database: Database, network: string): Promise<NetworkStatus> {
-  const { standing, alarms, backPressure, blocks } = await networkReport({ database }, network, [
+  const { standing, alarms, backPressure, notProved, blocks } = await networkReport({ database }, network, [
     'standing',
     'alarms',
     'backPressure',
+    'notProved',
     'blocks',
   ]);
   return {
@@ -158,6 +162,7 @@ export async function networkStatus(database: Database, network: string): Promis
     finalized: standing.finalized,
     alarms,
     backPressure,
+    notProved,
     kinds: blocks.map((kind) => {
       const published = standing.kinds.find((each) => each.kind === kind.kind);
       return {
