@@ -1,5 +1,6 @@
 import { BloomMaker } from './encode/bloom.js';
 import { createKeccak256 } from './encode/keccak.js';
+import { createRecoverKey } from './encode/recover-key.js';
 import { RlpBuffer } from './encode/rlp-buffer.js';
 import { type BlockAnswer, proveBlock } from './prove/prove-block.js';
 import type { ProofPolicy, ProvedBlock } from './prove/proved-block.js';
@@ -33,7 +34,14 @@ export async function createProver(policy: ProofPolicy): Promise<Prover> {
   const keccak = await createKeccak256();
   const bloom = new BloomMaker(keccak);
   const scratch = new Scratch();
-  const tools: Tools = { policy, keccak, rlp: new RlpBuffer(), bloom, scratch };
+  const tools: Tools = {
+    policy,
+    keccak,
+    rlp: new RlpBuffer(),
+    bloom,
+    scratch,
+    recoverKey: createRecoverKey(),
+  };
   const keepExtras = policy.extraFields === 'keep';
   const traceProver = (block: TracedBlock) => createTraceProver(block, keepExtras, scratch);
   return {

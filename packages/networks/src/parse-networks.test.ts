@@ -50,7 +50,7 @@ describe('a good file', () => {
           header: 'recompute',
           transactions: 'recompute',
           receipts: 'recompute',
-          senders: 'off',
+          senders: 'sample',
           extraFields: 'keep',
         },
         bundles: {

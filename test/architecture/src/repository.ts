@@ -78,6 +78,7 @@ function readWorkspace(folder: string): Workspace {
   const manifest = JSON.parse(read(`${folder}/package.json`)) as {
     name: string;
     dependencies?: Record<string, string>;
+    optionalDependencies?: Record<string, string>;
     peerDependencies?: Record<string, string>;
     devDependencies?: Record<string, string>;
   };
@@ -86,6 +87,7 @@ function readWorkspace(folder: string): Workspace {
     folder,
     dependencies: Object.keys({
       ...manifest.dependencies,
+      ...manifest.optionalDependencies,
       // What may be there, and is used where it is, is declared as a peer.
       ...manifest.peerDependencies,
       // A workspace of tests runs nowhere else.

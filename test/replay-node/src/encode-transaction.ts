@@ -27,9 +27,17 @@ function authorizations(tx: RpcObject): RlpItem {
  * hash and the transactions' trie are made of; undefined for a type that has no signature of its own (deposits).
  */
 export function encodeTransaction(tx: RpcObject): Buffer | undefined {
+  return encode(tx, [q(tx.v ?? tx.yParity), q(tx.r), q(tx.s)]);
+}
+
+/** What the sender of a transaction signs: a legacy one with its chain (EIP-155). */
+export function encodeUnsigned(tx: RpcObject): Buffer | undefined {
+  return encode(tx, tx.type === '0x0' ? [q(tx.chainId), q('0x0'), q('0x0')] : []);
+}
+
+function encode(tx: RpcObject, signature: RlpItem[]): Buffer | undefined {
   const type = Number(tx.type ?? '0x0');
   const call: RlpItem[] = [q(tx.gas), address(tx.to), q(tx.value), dataBytes(tx.input)];
-  const signature: RlpItem[] = [q(tx.v ?? tx.yParity), q(tx.r), q(tx.s)];
   const fees: RlpItem[] = [q(tx.chainId), q(tx.nonce), q(tx.maxPriorityFeePerGas), q(tx.maxFeePerGas)];
   if (type === 0) return encodeRlp([q(tx.nonce), q(tx.gasPrice), ...call, ...signature]);
   let fields: RlpItem[];

@@ -9,7 +9,7 @@ import { dataBytes, keccak, quantityBytes, toData, toQuantity } from './hex.js';
 import { type BloomBits, createLogsBloom } from './logs-bloom.js';
 import { orderedTrieRoot } from './ordered-trie-root.js';
 import { createRandom, type Random } from './random.js';
-import type { RecordedBlock, RpcBlock, RpcReceipt } from './recorded-block.js';
+import type { RecordedBlock, RpcBlock, RpcReceipt, RpcTrace } from './recorded-block.js';
 import { encodeRlp } from './rlp.js';
 import { createWorld, randomAddress, type SyntheticWorld } from './synthetic-world.js';
 
@@ -42,7 +42,7 @@ const START_OF_TIME = 1_688_000_000;
 /** Transactions that call contracts; only they have logs and subcalls. */
 const CALL_SHARE = 0.66;
 
-/** Generates linked blocks with transactions, receipts and traces of which every proof holds but the senders'. */
+/** Generates linked blocks with transactions, receipts and traces of which every proof holds. */
 export function generateChain(options: GenerateChainOptions): RecordedBlock[] {
   const random = createRandom(options.seed ?? 1);
   const maker: Maker = { random, world: createWorld(random), known: new Map(), options };
@@ -67,13 +67,14 @@ function generateBlock(maker: Maker, number: number, parentHash: string, timesta
   const generated = Array.from({ length: count }, (_, index) =>
     generateTransaction(random, world, place, index),
   );
+  const meanSubcalls = Math.max(0, tracesPerTx - 1) / CALL_SHARE;
+  const trees = generated.map((one) => generateTraces(random, world, one, number, meanSubcalls));
   const totals = { cumulativeGas: 0, logs: 0 };
   const meanLogs = logsPerTx / CALL_SHARE;
-  const receipts = generated.map((one) => generateReceipt(random, world, one, totals, known, meanLogs));
-  const meanSubcalls = Math.max(0, tracesPerTx - 1) / CALL_SHARE;
-  const traces = generated.flatMap((one, at) =>
-    generateTraces(random, world, one, receipts[at] as RpcReceipt, number, meanSubcalls),
+  const receipts = generated.map((one, at) =>
+    generateReceipt(random, world, one, trees[at] as RpcTrace[], totals, known, meanLogs),
   );
+  const traces = trees.flat();
   const block = assemble(random, {
     generated,
     receipts,

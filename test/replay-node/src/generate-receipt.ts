@@ -1,9 +1,8 @@
 import { type GeneratedTransaction, HASH_TO_COME } from './generate-transaction.js';
-import { dataBytes, keccak, quantityBytes, toData, toQuantity } from './hex.js';
+import { toData, toQuantity } from './hex.js';
 import { type BloomBits, createLogsBloom } from './logs-bloom.js';
 import type { Random } from './random.js';
-import type { RpcLog, RpcReceipt } from './recorded-block.js';
-import { encodeRlp } from './rlp.js';
+import type { RpcLog, RpcReceipt, RpcTrace } from './recorded-block.js';
 import { addressWord, randomWord, type SyntheticWorld } from './synthetic-world.js';
 
 /** What the receipts of a block so far add up to. */
@@ -12,11 +11,12 @@ interface ReceiptTotals {
   logs: number;
 }
 
-/** Generates the receipt of a transaction, counting it into `totals`. */
+/** Generates the receipt of a transaction with logs of the contracts that it called, counting it into `totals`. */
 export function generateReceipt(
   random: Random,
   world: SyntheticWorld,
   generated: GeneratedTransaction,
+  traces: readonly RpcTrace[],
   totals: ReceiptTotals,
   known: BloomBits,
   meanLogs: number,
@@ -24,10 +24,11 @@ export function generateReceipt(
   const { transaction, kind, fails, gasUsed } = generated;
   const { blockNumber, from, to, hash, transactionIndex, type } = transaction;
   const bloom = createLogsBloom(known);
+  const called = traces.filter(({ action }) => action.callType === 'call').map(({ action }) => action.to);
   const count = kind === 'call' && !fails ? random.geometric(meanLogs) : 0;
   const logs = Array.from({ length: count }, () => {
     const log: RpcLog = {
-      ...generateLog(random, world, [from, to]),
+      ...generateLog(random, world, String(random.pick(called)), [from, to]),
       blockNumber,
       transactionHash: hash,
       transactionIndex,
@@ -42,7 +43,7 @@ export function generateReceipt(
   return {
     blockHash: HASH_TO_COME,
     blockNumber,
-    contractAddress: kind === 'creation' ? createdAddress(from, transaction.nonce) : null,
+    contractAddress: generated.contractAddress,
     cumulativeGasUsed: toQuantity(totals.cumulativeGas),
     effectiveGasPrice: transaction.gasPrice,
     from,
@@ -61,10 +62,10 @@ export function generateReceipt(
 function generateLog(
   random: Random,
   world: SyntheticWorld,
+  address: string,
   parties: readonly unknown[],
 ): Pick<RpcLog, 'address' | 'topics' | 'data'> {
-  const contract = random.zipf(world.contracts);
-  const topics = [random.pick(contract.events)];
+  const topics = [random.pick(world.events.get(address) as string[])];
   const indexed = random.int(4);
   while (topics.length <= indexed) {
     const party = random.chance(0.75) ? random.pick(parties) : random.zipf(world.contracts).address;
@@ -73,10 +74,5 @@ function generateLog(
   const words = Array.from({ length: random.chance(0.7) ? 1 : 1 + random.geometric(3) }, () =>
     random.chance(0.7) ? random.zipf(world.words) : randomWord(random),
   );
-  return { address: contract.address, topics, data: `0x${words.join('')}` };
-}
-
-/** Address of a contract that a transaction creates (Yellow Paper 7): the end of keccak(RLP([sender, nonce])). */
-function createdAddress(from: unknown, nonce: unknown): string {
-  return toData(keccak(encodeRlp([dataBytes(from), quantityBytes(nonce)])).subarray(12));
+  return { address, topics, data: `0x${words.join('')}` };
 }

@@ -1,7 +1,7 @@
 import { type GeneratedTransaction, HASH_TO_COME } from './generate-transaction.js';
 import { toQuantity } from './hex.js';
 import type { Random } from './random.js';
-import type { RpcReceipt, RpcTrace } from './recorded-block.js';
+import type { RpcTrace } from './recorded-block.js';
 import { randomArguments, type SyntheticWorld } from './synthetic-world.js';
 
 /** Generates the call tree of one transaction, in trace_block's order (a caller before those that it calls). */
@@ -9,11 +9,10 @@ export function generateTraces(
   random: Random,
   world: SyntheticWorld,
   generated: GeneratedTransaction,
-  receipt: RpcReceipt,
   number: number,
   meanTraces: number,
 ): RpcTrace[] {
-  const { transaction, kind, fails } = generated;
+  const { transaction, kind, fails, gasUsed, contractAddress } = generated;
   const common = {
     blockHash: HASH_TO_COME,
     blockNumber: number,
@@ -23,7 +22,7 @@ export function generateTraces(
   if (kind === 'creation') {
     const { from, gas, input, value } = transaction;
     const code = `0x60806040${String(input).slice(12, 2000)}`;
-    const result = { address: receipt.contractAddress, code, gasUsed: receipt.gasUsed };
+    const result = { address: contractAddress, code, gasUsed: toQuantity(gasUsed) };
     return [
       {
         action: { from, gas, init: input, value },
@@ -55,7 +54,7 @@ export function generateTraces(
     }
   };
   const { from, gas, input, to, value } = transaction;
-  visit({ from, callType: 'call', gas, input, to, value }, [], generated.gasUsed);
+  visit({ from, callType: 'call', gas, input, to, value }, [], gasUsed);
   return traces;
 }
 

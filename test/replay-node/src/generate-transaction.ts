@@ -1,7 +1,9 @@
-import { encodeTransaction } from './encode-transaction.js';
-import { keccak, toData, toQuantity } from './hex.js';
+import { encodeTransaction, encodeUnsigned } from './encode-transaction.js';
+import { dataBytes, keccak, quantityBytes, toData, toQuantity } from './hex.js';
+import { type Key, NONCES, signingKeys, signMessage } from './keys.js';
 import type { Random } from './random.js';
-import type { RpcTransaction } from './recorded-block.js';
+import type { RpcObject, RpcTransaction } from './recorded-block.js';
+import { encodeRlp } from './rlp.js';
 import { randomArguments, type SyntheticContract, type SyntheticWorld } from './synthetic-world.js';
 
 /** The block that a transaction is made for. */
@@ -16,6 +18,8 @@ export interface GeneratedTransaction {
   kind: 'transfer' | 'call' | 'creation';
   fails: boolean;
   gasUsed: number;
+  /** null if it creates none. */
+  contractAddress: string | null;
 }
 
 /** A block's hash before it is known; it is filled in once the roots are. */
@@ -39,10 +43,11 @@ export function generateTransaction(
       : kind === 'creation'
         ? `0x6080604052${random.hex(1500 + random.int(3000))}`
         : callData(random, world, contract);
+  const sender = random.zipf(signingKeys());
   const unsigned = {
     blockHash: HASH_TO_COME,
     blockNumber: place.number,
-    from: random.zipf(world.accounts),
+    from: sender.address,
     gas: toQuantity(kind === 'transfer' ? 21_000 : gasUsed + random.int(100_000)),
     ...fees(random, place.baseFee),
     hash: '',
@@ -52,9 +57,10 @@ export function generateTransaction(
     transactionIndex: toQuantity(index),
     value: kind === 'transfer' || random.chance(0.15) ? toQuantity(BigInt(`0x1${random.hex(7)}`)) : '0x0',
   };
-  const transaction = sign(random, unsigned);
-  transaction.hash = toData(keccak(encodeTransaction(transaction) as Buffer));
-  return { transaction, kind, fails, gasUsed };
+  const transaction = sign(random, sender, unsigned);
+  const { from, nonce } = transaction;
+  const contractAddress = kind === 'creation' ? createdAddress(from, nonce) : null;
+  return { transaction, kind, fails, gasUsed, contractAddress };
 }
 
 /** Most calls carry two words, some a page, very few a whole document: as on mainnet. */
@@ -79,22 +85,30 @@ function fees(random: Random, baseFee: bigint): Record<string, unknown> {
   };
 }
 
-/** Signatures are of the right size and belong to no key: senders of generated blocks cannot be recovered. */
-function sign(random: Random, unsigned: Record<string, unknown>): RpcTransaction {
-  const parity = random.int(2);
-  const typed = unsigned.type !== '0x0';
-  return {
-    ...unsigned,
-    hash: '',
-    ...(typed ? { accessList: unsigned.type === '0x1' ? [accessEntry(random)] : [] } : {}),
+function sign(random: Random, key: Key, fields: RpcObject): RpcTransaction {
+  const typed = fields.type !== '0x0';
+  const unsigned = {
+    ...fields,
+    ...(typed ? { accessList: fields.type === '0x1' ? [accessEntry(random)] : [] } : {}),
     chainId: '0x1',
+  };
+  const message = keccak(encodeUnsigned(unsigned) as Buffer);
+  const { r, s, parity } = signMessage(message, key, random.int(NONCES));
+  const transaction = {
+    ...unsigned,
     v: toQuantity(typed ? parity : 37 + parity),
     ...(typed ? { yParity: toQuantity(parity) } : {}),
-    r: `0x${1 + random.int(9)}${random.hex(32).slice(1)}`,
-    s: `0x${1 + random.int(7)}${random.hex(32).slice(1)}`,
+    r: toQuantity(r),
+    s: toQuantity(s),
   };
+  return { ...transaction, hash: toData(keccak(encodeTransaction(transaction) as Buffer)) };
 }
 
 function accessEntry(random: Random): { address: string; storageKeys: string[] } {
   return { address: `0x${random.hex(20)}`, storageKeys: [`0x${random.hex(32)}`, `0x${'0'.repeat(63)}1`] };
+}
+
+/** Address of a contract that a transaction creates (Yellow Paper 7): the end of keccak(RLP([sender, nonce])). */
+function createdAddress(from: unknown, nonce: unknown): string {
+  return toData(keccak(encodeRlp([dataBytes(from), quantityBytes(nonce)])).subarray(12));
 }

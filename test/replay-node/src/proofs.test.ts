@@ -17,28 +17,34 @@ const EVERY: Proof[] = [
   'logsBloom',
   'withdrawalsRoot',
   'consistency',
+  'senders',
+  'sampledSenders',
 ];
+/** A transaction whose signature was varied has another sender than it says. */
+const OF_VARIED = EVERY.filter((proof) => !/senders/i.test(proof));
 let prover: Prover;
+let ofVaried: Prover;
 beforeAll(async () => {
-  prover = await createProver({
+  const policy = {
     header: 'recompute',
     transactions: 'recompute',
     receipts: 'recompute',
-    senders: 'off',
     extraFields: 'keep',
-  });
+  } as const;
+  prover = await createProver({ ...policy, senders: 'all' });
+  ofVaried = await createProver({ ...policy, senders: 'off' });
 });
 
 /** Proves blocks and what links them, as the pipeline does; returns the proofs that every block passed. */
-function prove(chain: ServedChain, from: number, to: number): Proof[] {
+function prove(chain: ServedChain, from: number, to: number, by = prover): Proof[] {
   let passed = EVERY;
   let parent: ReturnType<Prover['proveBlock']> | undefined;
   for (let number = from; number <= to; number++) {
     const served = chain.block(number);
     if (served === undefined) throw new Error(`no block ${number}`);
     const { block, receipts, traces } = servedValues(served);
-    const proved = prover.proveBlock({ block, receipts });
-    prover.proveTraces(proved, traces);
+    const proved = by.proveBlock({ block, receipts });
+    by.proveTraces(proved, traces);
     if (parent !== undefined) {
       expect(proved).toMatchObject({ number: parent.number + 1, parentHash: parent.hash });
     }
@@ -57,10 +63,11 @@ describe("the pipeline's prover passes", () => {
 
   test('extended chains across a change of width, with transactions repeated and varied', () => {
     const blocks = generateChain({ length: 5, txsPerBlock: 20 });
-    for (const varyTransactions of [false, true]) {
-      const chain = extendChain(blocks, { length: 30, startNumber: 65_530, varyTransactions });
-      expect(prove(chain, 65_530, 65_559)).toEqual(EVERY);
-    }
+    const [same, varied] = [false, true].map((varyTransactions) =>
+      extendChain(blocks, { length: 30, startNumber: 65_530, varyTransactions }),
+    ) as [ServedChain, ServedChain];
+    expect(prove(same, 65_530, 65_559)).toEqual(EVERY);
+    expect(prove(varied, 65_530, 65_559, ofVaried)).toEqual(OF_VARIED);
   });
 
   test('giant blocks', () => {
@@ -74,8 +81,10 @@ describe("the pipeline's prover passes", () => {
       const blocks = await loadRecording(`${directory}/mainnet-17686110-17686121.jsonl.gz`);
       const last = 17_686_121;
       for (const varyTransactions of [false, true]) {
-        const passed = prove(extendChain(blocks, { length: 18, varyTransactions }), last - 11, last + 6);
-        expect(passed).toEqual(EVERY.filter((proof) => proof !== 'withdrawalsRoot'));
+        const chain = extendChain(blocks, { length: 18, varyTransactions });
+        const passed = prove(chain, last - 11, last + 6, varyTransactions ? ofVaried : prover);
+        const expected = varyTransactions ? OF_VARIED : EVERY;
+        expect(passed).toEqual(expected.filter((proof) => proof !== 'withdrawalsRoot'));
       }
       const tiny = extendChain(await loadRecording(`${directory}/mainnet-0-8191.jsonl.gz`), {
         length: 9_000,

@@ -5,14 +5,14 @@ export interface SyntheticContract {
   address: string;
   /** Four-byte selectors that it is called with. */
   selectors: string[];
-  /** topic0 of the events that it emits. */
-  events: string[];
 }
 
 /** The accounts, contracts and words that a generated chain is about. */
 export interface SyntheticWorld {
   accounts: string[];
   contracts: SyntheticContract[];
+  /** topic0 of the events by the contract that emits them. */
+  events: ReadonlyMap<string, string[]>;
   /** ABI words (64 digits) that come again and again: amounts, identifiers, deadlines. */
   words: string[];
 }
@@ -27,13 +27,16 @@ export function createWorld(random: Random): SyntheticWorld {
   const many = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
   const selectors = many(250, () => random.hex(4));
   const events = many(200, () => `0x${random.hex(32)}`);
+  const contracts = many(1200, () => ({
+    address: randomAddress(random),
+    selectors: many(1 + random.int(4), () => random.zipf(selectors)),
+  }));
   return {
     accounts: many(2500, () => randomAddress(random)),
-    contracts: many(1200, () => ({
-      address: randomAddress(random),
-      selectors: many(1 + random.int(4), () => random.zipf(selectors)),
-      events: many(1 + random.int(4), () => random.zipf(events)),
-    })),
+    contracts,
+    events: new Map(
+      contracts.map(({ address }) => [address, many(1 + random.int(4), () => random.zipf(events))]),
+    ),
     words: many(400, () => randomWord(random)),
   };
 }

@@ -66,7 +66,9 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     checkNoReceipts(block);
     proofs.add('receiptsRoot').add('logsBloom');
   }
-  if (tools.policy.senders !== 'off' && proveSenders(tools, block, body.records)) proofs.add('senders');
+  if (tools.policy.senders !== 'off') {
+    for (const proof of proveSenders(tools, block, body.records)) proofs.add(proof);
+  }
   const withdrawals = proveWithdrawals(tools, block);
   if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
   checkSize(block, { header, transactions: body.bodyLength, withdrawals });

@@ -1,14 +1,19 @@
-import { secp256k1 } from '@noble/curves/secp256k1';
+import { randomInt } from 'node:crypto';
 import type { PackhouseError } from '@packhouse/runtime';
 import { encodeSigned } from '../encode/encode-transaction.js';
 import { toHex } from '../encode/keccak.js';
 import { OF_BLOCK } from '../record/reader.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
 import { legacyChainId } from './prove-transactions.js';
+import type { Proof } from './proved-block.js';
 import { type BlockInHand, disagree, type FailedProof, proofFailed, type Tools } from './tools.js';
 
+/** Senders of a block that are recovered with the policy `sample`. */
+const SAMPLE = 3;
+
 /**
- * Proves that each transaction was signed by the sender it names. Returns whether that was possible for all.
+ * Proves that transactions were signed by the senders they name: all, or a few that no node can foresee. Returns
+ * `senders` if all of the block's were recovered, and `sampledSenders` if those that were drawn were.
  *
  * A deposit has no signature, and its sender is in its encoding, which is proved. The first generation of the OP
  * stack has transactions from L1 with an empty signature, whose sender nothing proves.
@@ -17,17 +22,31 @@ export function proveSenders(
   tools: Tools,
   block: BlockInHand,
   transactions: readonly TransactionRecord[],
-): boolean {
-  let all = true;
+): Proof[] {
+  const unproved = transactions.filter((tx) => tx.kind !== DEPOSIT);
+  const signed = unproved.filter(isSigned);
+  const drawn = tools.policy.senders === 'all' ? signed : draw(signed, SAMPLE);
   tools.rlp.clear();
-  for (let index = 0; index < transactions.length; index++) {
-    const tx = transactions[index]!;
-    const signer = signerOf(tools, tx);
-    if (signer === undefined) all = false;
-    else if (signer !== tx.from)
-      disagree(block, `transactions[${index}].from`, tx.from, signer ?? NO_SIGNER, SIGNED, 'senders');
+  for (const tx of drawn) {
+    const signer = recoverSender(tools, tx);
+    if (signer === tx.from) continue;
+    const field = `transactions[${transactions.indexOf(tx)}].from`;
+    disagree(block, field, tx.from, signer ?? NO_SIGNER, SIGNED, 'senders');
   }
-  return all;
+  if (drawn.length === unproved.length) return ['senders', 'sampledSenders'];
+  return drawn.length > 0 ? ['sampledSenders'] : [];
+}
+
+/** So many of the items at random, or all if they are fewer. */
+function draw<T>(items: readonly T[], count: number): readonly T[] {
+  if (items.length <= count) return items;
+  const drawn = new Set<T>();
+  while (drawn.size < count) drawn.add(items[randomInt(items.length)]!);
+  return [...drawn];
+}
+
+function isSigned({ r, s }: TransactionRecord): boolean {
+  return !/^0x0+$/.test(r!) || !/^0x0+$/.test(s!);
 }
 
 const NO_SIGNER = 'a valid signature';
@@ -39,7 +58,7 @@ const SIGNED = 'it is who signed the transaction';
  */
 export function signerOf(tools: Tools, tx: TransactionRecord): string | null | undefined {
   if (tx.kind === DEPOSIT) return tx.from;
-  if (/^0x0+$/.test(tx.r!) && /^0x0+$/.test(tx.s!)) return undefined;
+  if (!isSigned(tx)) return undefined;
   return recoverSender(tools, tx) ?? null;
 }
 
@@ -83,19 +102,14 @@ export function disputedSender(
  *
  * Adds an item to `rlp`. Source: Yellow Paper, appendix F; EIP-155 for `v` of legacy transactions.
  */
-function recoverSender({ rlp, keccak }: Tools, tx: TransactionRecord): string | undefined {
+function recoverSender({ rlp, keccak, recoverKey }: Tools, tx: TransactionRecord): string | undefined {
   const chainId = tx.kind === 0 ? legacyChainId(tx) : undefined;
   encodeSigned(rlp, tx, chainId);
   const message = keccak.hash(rlp.item(rlp.count - 1));
   const v = BigInt(tx.v!);
   const parity = tx.kind !== 0 ? v : chainId === undefined ? v - 27n : (v - 35n) & 1n;
   if (parity !== 0n && parity !== 1n) return undefined;
-  try {
-    const signature = new secp256k1.Signature(BigInt(tx.r!), BigInt(tx.s!)).addRecoveryBit(Number(parity));
-    const publicKey = signature.recoverPublicKey(message).toBytes(false);
-    return toHex(keccak.hash(publicKey.subarray(1)).subarray(12));
-  } catch {
-    // r or s out of range, or no point of the curve
-    return undefined;
-  }
+  const signature = Buffer.from(tx.r!.slice(2) + tx.s!.slice(2), 'hex');
+  const key = recoverKey(message, signature, parity === 0n ? 0 : 1);
+  return key && toHex(keccak.hash(key).subarray(12));
 }

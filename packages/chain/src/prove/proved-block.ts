@@ -9,6 +9,8 @@ export const PROOFS = [
   'consistency',
   'traces',
   'senders',
+  'sampledSenders',
+  'logAddresses',
 ] as const;
 
 /** A proof that a block can pass. */

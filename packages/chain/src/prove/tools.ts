@@ -1,6 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
 import type { BloomMaker } from '../encode/bloom.js';
 import type { Keccak } from '../encode/keccak.js';
+import type { RecoverKey } from '../encode/recover-key.js';
 import type { RlpBuffer } from '../encode/rlp-buffer.js';
 import type { BlockRecord } from '../record/block.js';
 import type { Scratch } from '../record/hex.js';
@@ -15,6 +16,7 @@ export interface Tools {
   rlp: RlpBuffer;
   bloom: BloomMaker;
   scratch: Scratch;
+  recoverKey: RecoverKey;
 }
 
 /** The block that is being proved. */

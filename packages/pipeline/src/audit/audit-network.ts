@@ -169,6 +169,12 @@ async function publishedSide(
   };
 }
 
+/** The setting that gives what a row says of its senders. */
+function sendersOf(proofs: readonly Proof[]): ProofPolicy['senders'] {
+  if (proofs.includes('senders')) return 'all';
+  return proofs.includes('sampledSenders') ? 'sample' : 'off';
+}
+
 /** Creates a network's provers when they are needed; `policy` is undefined without a networks file. */
 function createProvers(policy: ProofPolicy | undefined): ProverFor {
   const provers = new Map<string, Promise<Prover>>();
@@ -180,7 +186,7 @@ function createProvers(policy: ProofPolicy | undefined): ProverFor {
       header: claimed('headerHash', 'header'),
       transactions: claimed('transactionsRoot', 'transactions'),
       receipts: claimed('receiptsRoot', 'receipts'),
-      senders: row.proofs.includes('senders') && policy?.senders !== 'off' ? 'all' : 'off',
+      senders: policy?.senders === 'off' ? 'off' : sendersOf(row.proofs),
       // The canonical form of a text that was published without extra fields has none either.
       extraFields: 'keep',
     };
