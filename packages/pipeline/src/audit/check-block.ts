@@ -1,9 +1,10 @@
 import { canonicalRecord, type Kind, type ProvedBlock, type Prover } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
+import { isPackhouseError } from '@packhouse/runtime';
 import type { AuditReport } from './audit-report.js';
 import { checkLinks, type Header, type Links } from './check-links.js';
 import { checkTraces, type StreamTraces } from './check-traces.js';
-import { type Fault, notCanonical, notJson, recordFault, wrongNumber } from './finding.js';
+import { type Fault, isDoubtful, notCanonical, notJson, recordFault, wrongNumber } from './finding.js';
 import type { BundleRecord } from './read-bundles.js';
 
 /** The prover of a bundle's blocks: makes the proofs that its row claims and the network's policy still requires. */
@@ -33,6 +34,8 @@ interface Measure {
   proved: ProvedBlock | null;
   /** Whether `proved` includes the receipts. */
   withReceipts: boolean;
+  /** Parsed, if `withReceipts`. */
+  receipts: unknown;
 }
 
 const NO_HEADERS = 'no blocks are published (or sound) to check them against';
@@ -42,7 +45,7 @@ const TOO_LARGE = 'a record is too large to be parsed';
 /**
  * Checks one block's records of all available kinds: form, numbers, hashes and proofs against the header in `blocks`,
  * and the kinds against each other. The header is proved by its hash: if two files disagree, the one that the header
- * does not commit to is reported.
+ * does not commit to is reported, and of two senders the one who did not sign.
  */
 export async function checkBlock(
   parts: BlockCheckParts,
@@ -52,11 +55,12 @@ export async function checkBlock(
   const { report } = parts;
   const blocks = parse(report, records.get('blocks'));
   const receipts = parse(report, records.get('receipts'));
-  const measure = blocks === null ? null : await measureOf(parts, blocks, receipts);
+  const transactions = records.get('transactions');
+  const measure = blocks === null ? null : await measureOf(parts, blocks, receipts, transactions);
   if (measure !== null) checkLinks(report, parts.links, measure.header, records);
   if (receipts !== null && !receipts.side && !measure?.withReceipts)
     checkReceiptsAlone(report, receipts, measure);
-  checkTransactions(report, records.get('transactions'), measure);
+  checkTransactions(report, transactions, measure);
   const soundReceipts = receipts !== null && !report.isDamaged(receipts.row) ? receipts : null;
   checkLogs(report, records.get('logs'), measure, soundReceipts);
   const traces = records.get('traces');
@@ -67,7 +71,10 @@ export async function checkBlock(
     return;
   }
   const { proved, prover } = measure;
-  await checkTraces({ report, prover, proved, streamTraces: parts.streamTraces }, number, traces);
+  const blameBlock = (error: unknown): void => {
+    if (blocks !== null) blockFault(report, blocks, transactions, error);
+  };
+  await checkTraces({ report, prover, proved, streamTraces: parts.streamTraces, blameBlock }, number, traces);
 }
 
 /** Parses a record; null if there is none. If it is no JSON, reports that and returns null. */
@@ -91,6 +98,7 @@ async function measureOf(
   parts: BlockCheckParts,
   blocks: Parsed,
   receipts: Parsed | null,
+  ofTransactions: BundleRecord | undefined,
 ): Promise<Measure | null> {
   const { report } = parts;
   const { number, row } = blocks;
@@ -103,7 +111,7 @@ async function measureOf(
   const prover = await parts.proverFor(row);
   if (!row.proofs.includes('transactionsRoot')) {
     checkForm(report, blocks);
-    return { header, value, prover, proved: null, withReceipts: false };
+    return { header, value, prover, proved: null, withReceipts: false, receipts: undefined };
   }
   let together = receipts?.row.proofs.includes('receiptsRoot') === true ? receipts : null;
   let proved: ProvedBlock;
@@ -115,6 +123,12 @@ async function measureOf(
   } catch (error) {
     if (together === null) {
       report.fault(row, recordFault(number, error));
+      return null;
+    }
+    const foreign = otherNumber(together.value, number) !== null;
+    if (isDoubtful(error, 'blocks') && !foreign) {
+      blockFault(report, blocks, ofTransactions, error);
+      if (isDoubtful(error, 'receipts')) report.fault(together.row, recordFault(number, error));
       return null;
     }
     try {
@@ -129,7 +143,21 @@ async function measureOf(
   const { blockHead, transactions, blockTail, receipts: receiptsText } = proved.texts;
   compareForm(report, blocks, blockHead + transactions + blockTail);
   if (together !== null) compareForm(report, together, receiptsText as string);
-  return { header, value, prover, proved, withReceipts: together !== null };
+  return { header, value, prover, proved, withReceipts: together !== null, receipts: together?.value };
+}
+
+/** Reports a false block, and the file of its transactions if one of them is false and that file holds the same. */
+function blockFault(
+  report: AuditReport,
+  { row, number, value }: Parsed,
+  transactions: BundleRecord | undefined,
+  error: unknown,
+): void {
+  report.fault(row, recordFault(number, error));
+  const field = isPackhouseError(error) ? String(error.data.field) : '';
+  if (transactions?.text == null || !field.startsWith('transactions[')) return;
+  const same = canonicalRecord('transactions', (value as { transactions?: unknown }).transactions);
+  if (isText(transactions.text, same)) report.fault(transactions.row, recordFault(number, error));
 }
 
 function receiptsFault({ value, number }: Parsed, error: unknown): Fault {
@@ -159,7 +187,9 @@ function checkTransactions(
   }
   try {
     // Their bytes may differ: nodes add different fields.
-    measure.prover.proveBlock({ block: { ...measure.value, transactions: parsed.value } });
+    const block = { ...measure.value, transactions: parsed.value };
+    const { receipts } = measure;
+    measure.prover.proveBlock(receipts === undefined ? { block } : { block, receipts });
   } catch (error) {
     report.fault(parsed.row, recordFault(parsed.number, error));
   }

@@ -1,14 +1,23 @@
 import type { ProvedBlock, Prover, TracedBlock } from '@packhouse/chain';
 import type { AuditReport } from './audit-report.js';
-import { type Fault, notCanonical, notJson, recordFault } from './finding.js';
+import { type Fault, isDoubtful, notCanonical, notJson, recordFault } from './finding.js';
 import type { BundleRecord } from './read-bundles.js';
 
 /** The texts of a block's traces, one by one as they are read from the store. */
 export type StreamTraces = (record: BundleRecord) => AsyncIterable<Buffer>;
 
+interface TraceCheckParts {
+  report: AuditReport;
+  prover: Prover;
+  proved: ProvedBlock;
+  streamTraces: StreamTraces;
+  /** Reports the block of which the traces show that it is false. */
+  blameBlock(error: unknown): void;
+}
+
 /** Checks a block's traces against its transactions, and their form. */
 export async function checkTraces(
-  parts: { report: AuditReport; prover: Prover; proved: ProvedBlock; streamTraces: StreamTraces },
+  parts: TraceCheckParts,
   number: number,
   record: BundleRecord,
 ): Promise<void> {
@@ -20,16 +29,19 @@ export async function checkTraces(
     const canonical = prover.proveTraces(block, JSON.parse(text) as unknown);
     if (canonical !== text) report.fault(record.row, notCanonical(number, canonical, text));
   } catch (error) {
-    report.fault(record.row, faultOf(number, error));
+    blame(parts, record, error);
   }
 }
 
+/** Reports the record that an error of the prover is about. */
+function blame({ report, blameBlock }: TraceCheckParts, { number, row }: BundleRecord, error: unknown): void {
+  if (isDoubtful(error, 'blocks')) blameBlock(error);
+  if (!isDoubtful(error, 'blocks') || isDoubtful(error, 'traces')) report.fault(row, faultOf(number, error));
+}
+
 /** Traces that are too large for memory, one at a time. */
-async function streamed(
-  { report, prover, streamTraces }: { report: AuditReport; prover: Prover; streamTraces: StreamTraces },
-  block: TracedBlock,
-  record: BundleRecord,
-): Promise<void> {
+async function streamed(parts: TraceCheckParts, block: TracedBlock, record: BundleRecord): Promise<void> {
+  const { report, prover, streamTraces } = parts;
   const { number, row } = record;
   const proof = prover.traceProver(block);
   for await (const bytes of streamTraces(record)) {
@@ -38,14 +50,14 @@ async function streamed(
     try {
       canonical = proof.push(JSON.parse(text) as unknown);
     } catch (error) {
-      return report.fault(row, faultOf(number, error));
+      return blame(parts, record, error);
     }
     if (canonical !== text) return report.fault(row, notCanonical(number, canonical, text));
   }
   try {
     proof.finish();
   } catch (error) {
-    report.fault(row, faultOf(number, error));
+    blame(parts, record, error);
   }
 }
 
@@ -53,7 +65,8 @@ async function streamed(
 function factsFor(proved: ProvedBlock, { row }: BundleRecord): TracedBlock {
   if (row.proofs.includes('receiptsRoot')) return proved;
   const transactions = proved.transactions.map(({ success: _, contractAddress: __, ...facts }) => facts);
-  return { number: proved.number, hash: proved.hash, transactions };
+  const { number, hash, signerOf } = proved;
+  return { number, hash, transactions, signerOf };
 }
 
 function faultOf(number: number, error: unknown): Fault {

@@ -120,6 +120,13 @@ export function recordFault(block: number, error: unknown): Fault {
   };
 }
 
+/** Whether a record of this kind may be the false one, by an error of the prover. */
+export function isDoubtful(error: unknown, kind: Kind): boolean {
+  return (
+    isPackhouseError(error) && (error.data.kinds as readonly Kind[] | undefined)?.includes(kind) === true
+  );
+}
+
 /** The record differs from its canonical form. */
 export function notCanonical(block: number, expected: string, got: string): Fault {
   let at = 0;

@@ -37,7 +37,7 @@ export type OpenRepair = (
 ) => Promise<Pick<RepairParts, 'source' | 'prover' | 'signers'> & { close(): Promise<void> }>;
 
 /**
- * Repairs the damaged bundles of one network, one after the other. A bundle that cannot be repaired is reported and
+ * Rebuilds the damaged bundles of one network, one after the other. A bundle that cannot be repaired is reported and
  * stays unchanged; the others continue. Throws only if store or database are unavailable, or when aborted.
  */
 export async function repairNetwork(
@@ -46,33 +46,27 @@ export async function repairNetwork(
     network,
     damaged,
     openRepair,
-    onRepair,
   }: {
     network: string;
     damaged: readonly DamagedBundle[];
     openRepair: OpenRepair;
-    onRepair?: ((repair: Repair) => void) | undefined;
   },
   signal: AbortSignal,
 ): Promise<Repair[]> {
   const repairs: Repair[] = [];
-  const add = (repair: Repair): void => {
-    repairs.push(repair);
-    onRepair?.(repair);
-  };
   const opened = await openRepair(network).catch((error: unknown) => error as Error);
   if (opened instanceof Error) {
-    for (const bundle of damaged) add(failed(parts.context, bundle, opened));
+    for (const bundle of damaged) repairs.push(failed(parts.context, bundle, opened));
     return repairs;
   }
   try {
     for (const bundle of damaged) {
       signal.throwIfAborted();
       try {
-        add(await repairOne({ ...parts, ...opened }, bundle, signal));
+        repairs.push(await repairOne({ ...parts, ...opened }, bundle, signal));
       } catch (error) {
         if (signal.aborted || isUnavailable(error)) throw error;
-        add(failed(parts.context, bundle, error as Error));
+        repairs.push(failed(parts.context, bundle, error as Error));
       }
     }
     return repairs;
@@ -85,10 +79,9 @@ async function repairOne(parts: RepairParts, bundle: DamagedBundle, signal: Abor
   const { network, kind, start, end, causes } = bundle;
   if (causes.every((cause) => cause === 'parentLink')) await blameLink(parts, bundle, signal);
   const row = await repairBundle(parts, bundle, signal);
-  count(parts.context, bundle, 'repaired');
   parts.context.logger.warn(
     { network, kind, start, end, version: row.version },
-    'a damaged bundle was repaired',
+    'a damaged bundle was rebuilt from the upstreams',
   );
   return {
     bundle,
@@ -123,23 +116,12 @@ async function blameLink(
 function failed(context: Context, bundle: DamagedBundle, error: Error): Repair {
   const { network, kind, start, end, version } = bundle;
   const state = isPackhouseError(error, 'REPAIR_REFUSED') ? 'refused' : 'failed';
-  count(context, bundle, state);
   context.logger.error({ network, kind, start, end, err: error }, 'a damaged bundle was not repaired');
   const named = isPackhouseError(error, 'REPAIR_REFUSED') || isPackhouseError(error, 'REPAIR_FAILED');
   const sentence = named
     ? error.message
     : `${network} ${kind} ${start}-${end} is not repaired: ${error.message} Nothing was changed.`;
   return { bundle, state, version, message: sentence };
-}
-
-function count(context: Context, { network, kind }: DamagedBundle, result: Repair['state']): void {
-  context.metrics
-    .counter('packhouse_repairs_total', 'Damaged bundles that were to be repaired, by what came of it', [
-      'network',
-      'kind',
-      'result',
-    ])
-    .inc({ network, kind, result });
 }
 
 /** Without store and database no other bundle can be repaired either. */

@@ -1,4 +1,6 @@
-import type { Kind } from '@packhouse/chain';
+import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import type { Context } from '@packhouse/runtime';
+import { intersectRanges, unionRanges } from '../ranges.js';
 import { type AuditEvents, type AuditParts, type AuditRequest, type AuditSummary, audit } from './audit.js';
 import { createDamage, type DamagedBundle, settleAlarm } from './damage.js';
 import { type OpenRepair, type Repair, repairNetwork } from './repair.js';
@@ -82,7 +84,10 @@ export async function runAudit(
   return outcome;
 }
 
-/** Repairs, then audits the repaired bundles. Returns the repairs, and the remaining damage. */
+/**
+ * Repairs, then audits the rebuilt bundles together with the other kinds of their blocks: a bundle that is still
+ * damaged is not repaired. Returns the repairs, and the remaining damage.
+ */
 async function repairAndLook(
   parts: AuditParts,
   {
@@ -93,38 +98,85 @@ async function repairAndLook(
   signal: AbortSignal,
 ): Promise<{ repairs: Repair[]; left: DamagedBundle[] }> {
   const { network } = found[0] as DamagedBundle;
-  const { onRepair } = options;
-  const repairs = await repairNetwork(parts, { network, damaged: found, openRepair, onRepair }, signal);
-  const repaired = repairs.filter(({ state }) => state === 'repaired').map(({ bundle }) => bundle);
-  if (repaired.length === 0) return { repairs, left: [...found] };
+  const rebuilt = await repairNetwork(parts, { network, damaged: found, openRepair }, signal);
+  const ranges = unionRanges(rebuilt.filter(({ state }) => state === 'repaired').map(({ bundle }) => bundle));
   const again = createDamage();
-  const names = new Set(repaired.map(({ kind, start }) => `${kind} ${start}`));
+  if (ranges.length > 0) await auditAgain(parts, { network, ranges, found, again, options }, signal);
+  const still = again.of(network);
+  const repairs = rebuilt.map((repair) => judge(repair, still));
+  for (const repair of repairs) {
+    count(parts.context, repair);
+    options.onRepair?.(repair);
+  }
+  const notRepaired = rebuilt.filter(({ state }) => state !== 'repaired').map(({ bundle }) => bundle);
+  return {
+    repairs,
+    left: [...notRepaired.filter((bundle) => !still.some((one) => isSame(one, bundle))), ...still],
+  };
+}
+
+async function auditAgain(
+  parts: AuditParts,
+  {
+    network,
+    ranges,
+    found,
+    again,
+    options,
+  }: {
+    network: string;
+    ranges: readonly BlockRange[];
+    found: readonly DamagedBundle[];
+    again: ReturnType<typeof createDamage>;
+    options: RunAuditOptions;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const [first, last] = [ranges[0] as BlockRange, ranges.at(-1) as BlockRange];
   await audit(
     parts,
     {
       networks: [network],
-      kinds: [...new Set(repaired.map(({ kind }) => kind))],
-      range: {
-        start: Math.min(...repaired.map(({ start }) => start)),
-        end: Math.max(...repaired.map(({ end }) => end)),
-      },
+      kinds: KINDS,
+      range: { start: first.start, end: last.end },
       sample: 0,
       seed: '',
       objects: false,
-      always: ({ kind, start }) => names.has(`${kind} ${start}`),
+      always: (bundle) => intersectRanges(ranges, [bundle]).length > 0,
     },
     {
       onFinding(finding) {
         again.add(finding);
-        options.onFinding?.(finding);
+        // What was found before in the same object is known.
+        if (!found.some(({ key }) => key === finding.key)) options.onFinding?.(finding);
       },
     },
     signal,
   );
-  const notRepaired = repairs.filter(({ state }) => state !== 'repaired').map(({ bundle }) => bundle);
-  const still = again.of(network);
-  const left = [...notRepaired.filter(({ key }) => !still.some((one) => one.key === key)), ...still];
-  return { repairs, left };
+}
+
+/** A rebuilt bundle with a finding in its new version is not repaired. */
+function judge(repair: Repair, still: readonly DamagedBundle[]): Repair {
+  const { bundle, state, version } = repair;
+  const damage = state === 'repaired' ? still.find((one) => isSame(one, bundle)) : undefined;
+  if (damage === undefined) return repair;
+  const { network, kind, start, end } = bundle;
+  const message = `${network} ${kind} ${start}-${end} is rebuilt as version ${version} and still damaged: ${damage.message}`;
+  return { ...repair, state: 'failed', message };
+}
+
+function isSame(a: DamagedBundle, b: DamagedBundle): boolean {
+  return a.kind === b.kind && a.start === b.start;
+}
+
+function count(context: Context, { bundle: { network, kind }, state }: Repair): void {
+  context.metrics
+    .counter('packhouse_repairs_total', 'Damaged bundles that were to be repaired, by what came of it', [
+      'network',
+      'kind',
+      'result',
+    ])
+    .inc({ network, kind, result: state });
 }
 
 function isEverything({ kinds, range, sample }: AuditRequest): boolean {

@@ -59,7 +59,7 @@ export async function extract(
   /** A run that cannot be written (a record too large for its buffer) is a failure of its blocks. */
   const fail = ({ blocks }: Run, error: Error): void => {
     for (const { number } of blocks) {
-      extracted.failures.push({ number, error, upstream: null, payloadDigest: null, tried: [] });
+      extracted.failures.push({ number, error, upstream: null, payloadDigest: null, tried: [], doubts: [] });
     }
   };
   const handOver = async (ended: Run): Promise<void> => {

@@ -1,10 +1,10 @@
-import type { BlockRange, Kind } from '@packhouse/chain';
+import type { BlockRange } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import type { IngestWindow } from '../job-names.js';
 import { isNotKept } from './blame.js';
-import { tryFetch } from './extract.js';
 import { findUnkeptEnd } from './find-unkept-end.js';
 import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
+import { salvage } from './salvage.js';
 
 /** This many blocks in a row that fail alike become one row: it is the range that fails, not each block. */
 const RANGE_BLOCKS = 8;
@@ -26,7 +26,9 @@ export async function holdFailed(
 ): Promise<number> {
   let staged = 0;
   for (const group of groups(failed, sameKinds)) {
-    const salvaged = await salvage(parts, group, quarantined, signal);
+    const salvaged = await salvage(parts, group, signal, (source, window) =>
+      ingestPiece({ ...parts, source }, window, quarantined, signal),
+    );
     staged += salvaged.staged;
     for (const left of groups(salvaged.left, sameCause)) {
       signal.throwIfAborted();
@@ -34,40 +36,6 @@ export async function holdFailed(
     }
   }
   return staged;
-}
-
-/** Stages the kinds that do not need the failed part. `left`: the blocks still to quarantine, with their kinds. */
-async function salvage(
-  parts: IngestParts,
-  group: Group,
-  quarantined: readonly BlockRange[],
-  signal: AbortSignal,
-): Promise<{ staged: number; left: Failed[] }> {
-  const { start, end } = group;
-  // A block that could not be staged failed because of its neighbours, in any kind.
-  if (group.failed.some((one) => one.unstaged)) return { staged: 0, left: group.failed };
-  for (const kinds of lesserKinds(group.kinds)) {
-    // One block first, so that a whole range is not asked for in vain.
-    if (start < end && (await tryFetch(parts, start, kinds, signal)) !== null) continue;
-    const again = await ingestPiece(parts, { start, end, kinds }, quarantined, signal);
-    if (again.staged === 0) continue;
-    const still = new Set(again.failed.map((one) => one.number));
-    const rest = group.kinds.filter((kind) => !kinds.includes(kind));
-    const left = group.failed.map((one) => (still.has(one.number) ? one : { ...one, kinds: rest }));
-    return { staged: again.staged, left };
-  }
-  return { staged: 0, left: group.failed };
-}
-
-/** The kinds that remain without traces, receipts, or both; the most first. */
-function lesserKinds(kinds: readonly Kind[]): Kind[][] {
-  const without = (...gone: Kind[]): Kind[] => kinds.filter((kind) => !gone.includes(kind));
-  const choices = [without('traces'), without('receipts', 'logs'), without('receipts', 'logs', 'traces')];
-  const seen = new Set([kinds.join(), '']);
-  return choices.filter((choice) => {
-    const key = choice.join();
-    return !seen.has(key) && seen.add(key);
-  });
 }
 
 /** Quarantines one group: as one row if it is long, else block by block. */
@@ -132,7 +100,11 @@ function groups(failed: readonly Failed[], alike: (a: Failed, b: Failed) => bool
 }
 
 function sameKinds(a: Failed, b: Failed): boolean {
-  return a.kinds.join() === b.kinds.join() && a.unstaged === b.unstaged;
+  return (
+    a.kinds.join() === b.kinds.join() &&
+    a.unstaged === b.unstaged &&
+    JSON.stringify(a.doubts) === JSON.stringify(b.doubts)
+  );
 }
 
 function sameCause(a: Failed, b: Failed): boolean {

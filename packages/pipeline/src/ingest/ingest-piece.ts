@@ -56,7 +56,7 @@ export async function ingestPiece(
     } catch (error) {
       signal.throwIfAborted();
       if (isDatabaseFault(error)) throw error;
-      const failure = { error: error as Error, upstream: null, payloadDigest: null, tried: [] };
+      const failure = { error: error as Error, upstream: null, payloadDigest: null, tried: [], doubts: [] };
       for (const { number } of run.blocks) unstaged.push({ ...failure, number, kinds, unstaged: true });
       return;
     }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createPieceWriter, type Piece } from '@packhouse/bundle';
-import type { ProvedBlock, Prover } from '@packhouse/chain';
+import type { Kind, ProvedBlock, Prover } from '@packhouse/chain';
 import type { QuarantineTry } from '@packhouse/database';
 import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
@@ -18,6 +18,12 @@ export interface NamedRecord extends ProvedRecord {
   client: string | null;
 }
 
+/** The kinds of an upstream's block of which a record contradicts the others, and may be false. */
+interface Doubt {
+  upstream: string;
+  kinds: readonly Kind[];
+}
+
 /** A block that no upstream sent, or whose data failed its proofs on every upstream that was asked. */
 export interface ExtractFailure {
   number: number;
@@ -28,11 +34,14 @@ export interface ExtractFailure {
   payloadDigest: string | null;
   /** The result of each upstream, in the order they were asked. */
   tried: readonly QuarantineTry[];
+  /** The upstreams whose data contradicts itself. */
+  doubts: readonly Doubt[];
 }
 
 /**
  * Proves a fetched block. If a proof fails, the block is fetched again from the upstreams that have not failed it, one
- * after the other. Throws only when aborted.
+ * after the other. Upstreams that failed it are reported once another one's block is proved: only then are they known
+ * to be wrong. Throws only when aborted.
  */
 export async function proveBlock(
   parts: ProveParts,
@@ -45,25 +54,28 @@ export async function proveBlock(
   const { number } = fetched;
   const avoid: string[] = [];
   const tried: QuarantineTry[] = [];
+  const doubts: Doubt[] = [];
   for (let candidate = fetched; ; ) {
     const { upstream } = candidate;
     let failure: Error;
     try {
-      return { ...(await proveRecord(prover, candidate)), client: candidate.client ?? null };
+      const record = await proveRecord(prover, candidate);
+      for (const doubt of doubts) source.reportLie(doubt.upstream);
+      return { ...record, client: candidate.client ?? null };
     } catch (error) {
       signal.throwIfAborted();
       failure = error as Error;
       avoid.push(upstream);
       tried.push(tryOf(upstream, failure, payloadDigest(candidate)));
       if (isPackhouseError(error, 'PROOF_FAILED') || isPackhouseError(error, 'RECORD_INVALID')) {
-        source.reportLie(upstream);
+        doubts.push({ upstream, kinds: error.data.kinds as readonly Kind[] });
         countFailedProof(parts, error);
       }
       context.logger.warn({ block: number, upstream, err: error }, 'block failed its proofs');
     }
     const failed = (): ExtractFailure => {
       const digest = tried.findLast((one) => one.upstream === upstream)?.payloadDigest ?? null;
-      return { number, error: failure, upstream, payloadDigest: digest, tried };
+      return { number, error: failure, upstream, payloadDigest: digest, tried, doubts };
     };
     try {
       candidate = await source.fetchBlock(number, wish, { avoid, signal });
@@ -143,7 +155,7 @@ function countFailedProof({ context, network }: ProveParts, error: PackhouseErro
 
 function notFetched({ number, error, upstreams, faults }: FailedBlock): ExtractFailure {
   const tried = (faults ?? []).map((fault) => tryOf(fault.upstream, fault.error, null));
-  return { number, error, upstream: upstreams.at(-1) ?? null, payloadDigest: null, tried };
+  return { number, error, upstream: upstreams.at(-1) ?? null, payloadDigest: null, tried, doubts: [] };
 }
 
 /** Messages of nodes may have any length; this much of them is kept. */

@@ -1,0 +1,102 @@
+import type { Kind } from '@packhouse/chain';
+import type { BlockSource, FailedBlock, FetchedBlock } from '@packhouse/node-rpc';
+import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import type { IngestWindow } from '../job-names.js';
+import { tryFetch } from './extract.js';
+import type { Failed } from './ingest-piece.js';
+import { dropTraces } from './prove-block.js';
+
+/** Blocks in a row that failed in all of these kinds. */
+interface FailedWindow extends IngestWindow {
+  failed: readonly Failed[];
+}
+
+/**
+ * Stages the kinds of failed blocks that do not need the part that failed. `stage` extracts and stages a window from
+ * the given source. Returns the number of blocks staged, and `left`: the failures that remain, with their kinds.
+ *
+ * Nothing is taken from an upstream whose own data makes it doubtful: without the record that contradicts it, a false
+ * one would pass its proofs.
+ */
+export async function salvage(
+  { source }: { source: BlockSource },
+  { start, end, kinds: all, failed }: FailedWindow,
+  signal: AbortSignal,
+  stage: (
+    source: BlockSource,
+    window: IngestWindow,
+  ) => Promise<{ staged: number; failed: readonly Failed[] }>,
+): Promise<{ staged: number; left: Failed[] }> {
+  const none = { staged: 0, left: [...failed] };
+  // A block that could not be staged failed because of its neighbours, in any kind.
+  if (failed.some((one) => one.unstaged)) return none;
+  const doubts = failed.flatMap((one) => one.doubts);
+  for (const kinds of lesserKinds(all)) {
+    const doubtful = doubts
+      .filter((doubt) => doubt.kinds.some((kind) => kind === 'blocks' || kinds.includes(kind)))
+      .map(({ upstream }) => upstream);
+    const sound = doubtful.length === 0 ? source : sourceWithout(source, doubtful);
+    // One block first, so that a whole range is not asked for in vain.
+    if (start < end && (await tryFetch({ source: sound }, start, kinds, signal)) !== null) continue;
+    const again = await stage(sound, { start, end, kinds });
+    doubts.push(...again.failed.flatMap((one) => one.doubts));
+    if (again.staged === 0) continue;
+    const still = new Set(again.failed.map((one) => one.number));
+    const rest = all.filter((kind) => !kinds.includes(kind));
+    const left = failed.map((one) => (still.has(one.number) ? one : { ...one, kinds: rest }));
+    return { staged: again.staged, left };
+  }
+  return none;
+}
+
+/** The kinds that remain without traces, receipts, or both; the most first. */
+function lesserKinds(kinds: readonly Kind[]): Kind[][] {
+  const without = (...gone: Kind[]): Kind[] => kinds.filter((kind) => !gone.includes(kind));
+  const choices = [without('traces'), without('receipts', 'logs'), without('receipts', 'logs', 'traces')];
+  const seen = new Set([kinds.join(), '']);
+  return choices.filter((choice) => {
+    const key = choice.join();
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+/** A source that takes no block from these upstreams. */
+function sourceWithout(source: BlockSource, upstreams: readonly string[]): BlockSource {
+  const fetchBlock: BlockSource['fetchBlock'] = async (number, wish, { avoid = [], signal } = {}) => {
+    if (!source.status().some(({ name }) => !upstreams.includes(name))) throw nobody(number);
+    const fetched = await source.fetchBlock(number, wish, {
+      avoid: [...avoid, ...upstreams],
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (!upstreams.includes(fetched.upstream)) return fetched;
+    dropTraces(fetched);
+    throw nobody(number);
+  };
+  return {
+    ...source,
+    fetchBlock,
+    async *fetchBlocks({ start, end }, wish, signal): AsyncGenerator<FetchedBlock | FailedBlock> {
+      for (let number = start; number <= end; number++) {
+        try {
+          yield await fetchBlock(number, wish, signal === undefined ? {} : { signal });
+        } catch (error) {
+          signal?.throwIfAborted();
+          yield { number, error: error as Error, upstreams: upstreamOf(error) };
+        }
+      }
+    },
+  };
+}
+
+function upstreamOf(error: unknown): string[] {
+  const name = isPackhouseError(error) ? error.data.upstream : undefined;
+  return typeof name === 'string' ? [name] : [];
+}
+
+function nobody(block: number): PackhouseError {
+  return new PackhouseError({
+    code: 'NODE_ANSWER_MISSING',
+    message: `Block ${block}: no other upstream gives it.`,
+    data: { block },
+  });
+}
