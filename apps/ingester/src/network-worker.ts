@@ -2,7 +2,7 @@ import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
-import { createBackPressure, fetchWish, ingest, plan } from '@packhouse/pipeline';
+import { createBackPressure, describeTrial, fetchWish, ingest, plan, tryProofs } from '@packhouse/pipeline';
 import type { JobPayloads, Queues } from '@packhouse/queue';
 import { type Context, isPackhouseError, openScope, type ProcessMessage } from '@packhouse/runtime';
 import { createHeadFollower } from './follow-head.js';
@@ -56,6 +56,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   const wake = createWake();
 
   let probed: Promise<void> | undefined;
+  let tried = false;
   /** Done by every ingester, leader or not: an upstream on another chain must be known before the first fetch. */
   const probeOnce = (): Promise<void> => {
     probed ??= source.probe(fetchWish(network.bundles.kinds), context.signal).catch((error: unknown) => {
@@ -73,6 +74,20 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       code: isPackhouseError(error) ? error.code : 'INTERNAL',
       message: error instanceof Error ? error.message : String(error),
     });
+  };
+
+  /** Says what the first wanted block and the newest final one prove, before hours of fetching. */
+  const tryFirstAndLast = async (signal: AbortSignal): Promise<void> => {
+    const kept = ingestParts.database;
+    const finalized = (await kept.head.get())?.finalized ?? -1;
+    const starts = (await kept.wanted.list())
+      .filter(({ state }) => state === 'active')
+      .map(({ start }) => start);
+    const first = Math.min(...starts);
+    if (finalized < 0 || first > finalized) return;
+    const trial = await tryProofs(ingestParts, [first, finalized], network.bundles.kinds, signal);
+    for (const line of describeTrial(network.id, trial)) context.logger.info({ network: network.id }, line);
+    for (const { number, error } of trial.failed) report(error, `proving block ${number}, to try the rules,`);
   };
 
   const repeat = async (doing: string, signal: AbortSignal, step: () => Promise<void>): Promise<void> => {
@@ -133,6 +148,8 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
               if (!registered) await database.networks.register({ id: network.id, chainId: network.chainId });
               registered = true;
               await follower.step(signal);
+              if (!tried) await tryFirstAndLast(signal);
+              tried = true;
             }),
             // Planning continues without the upstreams, so that staged blocks are packed.
             repeat('planning', signal, async () => {

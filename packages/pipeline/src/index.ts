@@ -10,6 +10,7 @@ export { fetchWish } from './ingest/extract.js';
 export { follow } from './ingest/follow.js';
 export { ingest } from './ingest/ingest.js';
 export { plan } from './ingest/plan.js';
+export { describeTrial, type ProofTrial, tryProofs } from './ingest/try-proofs.js';
 export { pack } from './publish/pack.js';
 export { publish } from './publish/publish.js';
 export { openSigners, rotateSigningKey, type SignerSource, sealPending } from './publish/sign.js';

@@ -181,6 +181,22 @@ describe('packhouse doctor', () => {
     for (const { findings } of all) for (const { hint } of findings) expect(hint).not.toBe('');
   });
 
+  it('says that a recent block proves and one from the middle of the chain does not', async () => {
+    const when = { method: 'eth_getBlockReceipts', block: 6 };
+    const node = await replay({
+      faults: [{ do: 'tamper', when, path: [0, 'cumulativeGasUsed'], value: '0x1' }],
+    });
+    const { code, all } = await told(evm(`{url: '${node.url}'}`));
+    expect(code).toBe(2);
+    expect(all[0]?.usable).toBe(true);
+    expect(all[0]?.findings).toMatchObject([
+      {
+        level: 'warn',
+        message: expect.stringMatching(/recent block is proved, and block 6 is not: Block 6: /),
+      },
+    ]);
+  });
+
   it('false and missing traces are found where the network keeps them', async () => {
     const path = [0, 'action', 'from'];
     const lying = await replay({

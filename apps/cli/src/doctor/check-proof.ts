@@ -1,5 +1,10 @@
-import { createProver } from '@packhouse/chain';
-import { createBlockSource, type FetchedBlock, type UpstreamClient } from '@packhouse/node-rpc';
+import { createProver, type ProvedBlock, type Prover } from '@packhouse/chain';
+import {
+  type BlockSource,
+  createBlockSource,
+  type FetchedBlock,
+  type UpstreamClient,
+} from '@packhouse/node-rpc';
 import { type Context, isPackhouseError } from '@packhouse/runtime';
 import type { Chart } from './chart.js';
 import { headerOf } from './read-values.js';
@@ -29,6 +34,8 @@ export async function checkProof(
     const proved = prover.proveBlock({ block, receipts: receipts ?? [] });
     const count = proved.transactions.length;
     chart.set('receipts', 'ok', `${number}${count === 0 ? ' (empty)' : ''}`);
+    noteGaps(chart, proved);
+    await checkOldBlock(chart, prover, source, { number: Math.floor(number / 2), signal });
     if (!traces) return;
     try {
       const withTraces = await fetched({ receipts: false, traces: true });
@@ -45,6 +52,44 @@ export async function checkProof(
     noteFailure(chart, 'receipts', number, error);
   } finally {
     await source.close();
+  }
+}
+
+/** Proves a block from the middle of the chain: older blocks may follow other rules. One that it lacks says nothing. */
+async function checkOldBlock(
+  chart: Chart,
+  prover: Prover,
+  source: BlockSource,
+  { number, signal }: { number: number; signal: AbortSignal },
+): Promise<void> {
+  try {
+    const { block, receipts } = await source.fetchBlock(
+      number,
+      { receipts: true, traces: false },
+      { signal },
+    );
+    noteGaps(chart, prover.proveBlock({ block, receipts: receipts ?? [] }));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isPackhouseError(error, 'PROOF_FAILED') && !isPackhouseError(error, 'RECORD_INVALID')) return;
+    chart.find(
+      ...(['receipts', 'warn', 'not old'] as const),
+      `A recent block is proved, and block ${number} is not: ${chart.label.quote(error.message)}`,
+      'Ask another node for it; if both agree, this version does not know the rules of that time.',
+    );
+  }
+}
+
+/** Adds what the rules of this network leave unproved. */
+function noteGaps(chart: Chart, { number, notProved }: ProvedBlock): void {
+  for (const { proof, because } of notProved) {
+    const message = `${proof} of block ${number} is not proved: ${because}`;
+    if (chart.findings.some((finding) => finding.message.endsWith(because))) continue;
+    chart.find(
+      ...(['receipts', 'warn', 'partly'] as const),
+      message,
+      'Manifest entries and pointers will say so; nothing else has to be done.',
+    );
   }
 }
 

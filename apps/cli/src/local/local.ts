@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
-import { openSigners } from '@packhouse/pipeline';
+import { describeTrial, openSigners } from '@packhouse/pipeline';
 import { describeError } from '@packhouse/runtime';
 import { commandContext } from '../installation/connect.js';
 import { DATA_DIRECTORY, openDataDirectory } from '../installation/data-directory.js';
@@ -65,6 +65,7 @@ async function run(
   const port = await gatewayPort(options.port, reporter);
 
   const node = await openNode({ io, context, options, directory, reporter, onClose });
+  if (node !== null) reportTrial(reporter, node);
   const postgres = await openPostgres({ io, context, directory, reporter, onClose });
   await postgres.steadily(() => migrate({ connectionString: postgres.url, logger: context.logger }));
   const database = createDatabase({
@@ -151,6 +152,13 @@ async function run(
  * Orders the range of the command line unless it is ordered already, and has its quarantined blocks tried again now:
  * the operator may have fixed the reason before this start.
  */
+/** Says what of the network can be proved, before hours of fetching. */
+function reportTrial(reporter: Reporter, { network, trial }: ReadyNetwork): void {
+  const failed = trial.failed.map(({ number, error }) => ({ number, message: error.message }));
+  const event = { event: 'trial', network: network.id, ...trial, failed };
+  reporter.event(event, describeTrial(network.id, trial).join('\n'));
+}
+
 async function want(database: Database, node: ReadyNetwork): Promise<void> {
   const handle = database.network(node.network.id);
   const same = (await handle.wanted.list()).find(

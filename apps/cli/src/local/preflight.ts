@@ -1,7 +1,7 @@
-import { KINDS, type Kind } from '@packhouse/chain';
+import { createProver, KINDS, type Kind } from '@packhouse/chain';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
-import { fetchWish } from '@packhouse/pipeline';
+import { fetchWish, type ProofTrial, tryProofs } from '@packhouse/pipeline';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import { askChainId } from './ask-chain-id.js';
 import { type LocalOptions, pairAddresses } from './options.js';
@@ -15,6 +15,8 @@ export interface ReadyNetwork {
   from: number;
   /** null: follow the head. */
   to: number | null;
+  /** What the first wanted block and the newest final one prove. */
+  trial: ProofTrial;
 }
 
 /** Names for well-known chain ids; others are `chain-<id>`. */
@@ -72,7 +74,8 @@ export async function preflight(
 }
 
 /**
- * Asks the nodes of a network whether they have the wanted blocks and kinds.
+ * Asks the nodes of a network whether they have the wanted blocks and kinds, and proves the first wanted block and the
+ * newest final one of the range.
  *
  * Throws the errors of `preflight`, and KIND_UNKNOWN if the network does not keep a kind.
  */
@@ -106,7 +109,12 @@ export async function checkNetwork(context: Context, network: Network, wish: Wis
         hint: 'Leave --to out to follow the head, or give an earlier block.',
       });
     }
-    return { file: null, network, kinds, from: wish.from, to };
+    const { finalized } = head;
+    const last = Math.max(wish.from, Math.min(to ?? finalized, finalized));
+    const prover = await createProver(network.proofs);
+    const parts = { context, source, prover, network: network.id };
+    const trial = await tryProofs(parts, [wish.from, last], kinds, context.signal);
+    return { file: null, network, kinds, from: wish.from, to, trial };
   } finally {
     await source.close();
   }

@@ -1,0 +1,46 @@
+import { KINDS } from '@packhouse/chain';
+import { afterEach, expect, inject, test } from 'vitest';
+import { chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
+import { describeTrial, tryProofs } from './try-proofs.js';
+
+let world: World;
+afterEach(() => world.close());
+
+const signal = new AbortController().signal;
+
+test('an old and a recent block tell what can be proved; one that is asked for twice is tried once', async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(10, 12) }]);
+  const trial = await tryProofs(world.parts, [10, 21, 21], KINDS, signal);
+  expect(trial).toMatchObject({ proved: [10, 21], notProved: [], failed: [] });
+  expect(trial.proofs).toEqual(
+    expect.arrayContaining(['headerHash', 'transactionsRoot', 'receiptsRoot', 'traces']),
+  );
+  expect(describeTrial('main', trial)).toEqual([
+    expect.stringMatching(/^Tried blocks 10 and 21 of main: proved by headerHash, .*, traces\.$/),
+  ]);
+});
+
+test('a block that does not prove and one that nobody has are named with the reason', async () => {
+  const value = `0x${'12'.repeat(32)}`;
+  const when = { method: 'eth_getBlockByNumber', block: 10 };
+  world = await makeWorld(inject('postgresUrl'), [
+    { blocks: chainFrom(10, 12), faults: [{ do: 'tamper', when, path: ['stateRoot'], value }] },
+  ]);
+  const trial = await tryProofs(world.parts, [10, 15, 400], KINDS, signal);
+  expect(trial.proved).toEqual([15]);
+  expect(trial.failed.map(({ number }) => number)).toEqual([10, 400]);
+  expect(describeTrial('main', trial)).toEqual([
+    expect.stringMatching(/^Tried block 15 of main: proved by headerHash, /),
+    expect.stringMatching(/^Block 10 of main cannot be proved: Block 10: its header hashes to 0x/),
+    expect.stringMatching(/^Block 400 of main cannot be proved: /),
+  ]);
+});
+
+test('what the networks file trusts is said with its reason', async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(10, 12) }]);
+  const trial = await tryProofs(world.parts, [10, 21], ['blocks'], signal);
+  const because = 'the header of this chain is trusted';
+  const lines = describeTrial('main', { ...trial, notProved: [`headerHash: ${because}`] });
+  expect(lines[1]).toBe(`Not proved on main: headerHash: ${because}`);
+});
