@@ -11,5 +11,6 @@ it('the door has these names and no others', () => {
     'coreAddressHex',
     'createProver',
     'isKind',
+    'traceProofs',
   ]);
 });

@@ -8,5 +8,5 @@ export {
   type ProofPolicy,
   type ProvedBlock,
 } from './prove/proved-block.js';
-export type { TracedBlock } from './prove/trace-prover.js';
+export { type TracedBlock, traceProofs } from './prove/trace-prover.js';
 export { type BlockRange, isKind, KINDS, type Kind } from './record/kinds.js';

@@ -77,7 +77,7 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     hash: record.hash,
     parentHash: record.parentHash,
     timestamp,
-    transactions: body.records.map((tx, index) => factsOf(tx, receipts?.[index])),
+    transactions: body.records.map((tx, index) => factsOf(block, tx, receipts?.[index])),
     proofs: PROOFS.filter((proof) => proofs.has(proof)),
     notProved: [],
     unknownFields: [],
@@ -99,14 +99,27 @@ function checkNoReceipts(block: BlockInHand): void {
   if (logsBloom !== EMPTY_BLOOM) disagree(block, 'logsBloom', logsBloom, EMPTY_BLOOM, because, 'logsBloom');
 }
 
-function factsOf(tx: TransactionRecord, receipt: ReceiptRecord | undefined): TransactionFacts {
+function factsOf(
+  block: BlockInHand,
+  tx: TransactionRecord,
+  receipt: ReceiptRecord | undefined,
+): TransactionFacts {
   const { hash, from, to, value, input } = tx;
   const facts: TransactionFacts = { hash, from, to, value, input };
   if (tx.type != null) facts.type = tx.type;
   if (receipt === undefined) return facts;
   facts.contractAddress = receipt.contractAddress;
   if (!hasRoot(receipt)) facts.success = receipt.status === '0x1';
+  if (block.strict) facts.logAddresses = logAddresses(receipt);
   return facts;
+}
+
+const NO_ADDRESSES: readonly string[] = [];
+
+/** Addresses that logged, each once. */
+function logAddresses({ logs }: ReceiptRecord): readonly string[] {
+  if (logs.length === 0) return NO_ADDRESSES;
+  return [...new Set(logs.map(({ address }) => address))];
 }
 
 /** keccak(RLP([])): the hash of an empty list of uncles. */

@@ -71,6 +71,8 @@ export interface TransactionFacts {
   type?: string;
   /** From the receipt: true success, false failure, absent if the receipt has `root` or was not given. */
   success?: boolean;
+  /** Addresses that logged, each once, which must have been called; absent if that cannot be said. */
+  logAddresses?: readonly string[];
 }
 
 /** A proof that was not made for a block. */

@@ -11,7 +11,7 @@ import {
 import type { TraceHints } from '../record/trace-parts.js';
 import { type CallTree, createCallTree } from './call-tree.js';
 import { disputedSender } from './prove-senders.js';
-import type { ProvedBlock, TransactionFacts } from './proved-block.js';
+import type { Proof, ProvedBlock, TransactionFacts } from './proved-block.js';
 import { proofFailed } from './tools.js';
 
 /** Checks a block's traces one by one, for answers too large to hold. */
@@ -33,6 +33,15 @@ export type TracedBlock = Pick<ProvedBlock, 'number' | 'hash' | 'transactions'> 
 /** EIP-2718 type of an OP-stack deposit. */
 const DEPOSIT = '0x7e';
 
+/**
+ * Addresses whose logs need no call of them. EIP-7708: a transfer of ether logs as SYSTEM_ADDRESS. Polygon (bor,
+ * core/bor_fee_log.go): a transfer of its coin and a fee log as the contract of that coin.
+ */
+const LOG_UNCALLED: ReadonlySet<string> = new Set([
+  '0xfffffffffffffffffffffffffffffffffffffffe',
+  '0x0000000000000000000000000000000000001010',
+]);
+
 const OF_TRACES: readonly Kind[] = ['traces'];
 
 /**
@@ -49,6 +58,8 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
   let position = -1;
   let rewards = false;
   const tree: CallTree = createCallTree();
+  /** Addresses that logged in this transaction, and of which no call was seen yet. */
+  const uncalled = new Set<string>();
 
   const hints: TraceHints = {
     ...NO_TRACE_HINTS,
@@ -72,10 +83,16 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
     hints.output = parent?.result.output ?? '';
   };
 
-  const failed = (field: string, expected: string, got: string, message: string): never => {
+  const failed = (
+    field: string,
+    expected: string,
+    got: string,
+    message: string,
+    proof: Proof = 'traces',
+  ): never => {
     throw proofFailed({
       block: block.number,
-      proof: 'traces',
+      proof,
       field,
       expected,
       got,
@@ -97,8 +114,16 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
     );
   };
 
+  const endLogs = () => {
+    const [address] = uncalled;
+    if (address === undefined) return;
+    const message = `${address} logged in transaction ${position}, but nothing in its traces calls or creates it.`;
+    failed('action.to', address, 'nothing', message, 'logAddresses');
+  };
+
   const endTransactions = () => {
     endTree();
+    endLogs();
     if (position === transactions.length - 1) return;
     const { hash } = transactions[position + 1]!;
     failed('traces', hash, 'nothing', `transaction ${position + 1} (${hash}) has no traces.`);
@@ -125,6 +150,7 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
     const isRoot = trace.traceAddress.length === 0;
     if (isRoot) {
       endTree();
+      endLogs();
       const next = position + 1;
       if (which !== next || next === transactions.length) {
         const expected = next === transactions.length ? 'no more traces' : `transaction ${next}`;
@@ -138,6 +164,10 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
       position = next;
       checkHash(trace);
       checkRoot(trace, transactions[position]!);
+      for (const address of transactions[position]!.logAddresses ?? []) {
+        if (!LOG_UNCALLED.has(address)) uncalled.add(address);
+      }
+      noteContext(trace);
       tree.begin(trace);
       return;
     }
@@ -146,11 +176,17 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
       failed('transactionPosition', String(position), String(which), message);
     }
     checkHash(trace);
+    noteContext(trace);
     const expected = tree.push(trace);
     if (expected === undefined) return;
     const address = `[${trace.traceAddress.join(',')}]`;
     const message = `trace ${count}, of ${got}, stands at ${address}, expected ${expected}.`;
     failed('traceAddress', expected, address, message);
+  };
+
+  /** A frame that was undone counts too: it can only hide a lie, not accuse anybody. */
+  const noteContext = ({ action, result }: TraceRecord) => {
+    if (uncalled.size > 0) uncalled.delete(action.context ?? result.created ?? '');
   };
 
   const checkHash = (trace: TraceRecord) => {
@@ -226,6 +262,12 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
       if (!rewards) endTransactions();
     },
   };
+}
+
+/** What a block has passed once its traces are proved; the addresses of logs only if its receipts were given too. */
+export function traceProofs({ transactions }: TracedBlock): Proof[] {
+  const withLogs = transactions.every((tx) => tx.logAddresses !== undefined);
+  return withLogs ? ['traces', 'logAddresses'] : ['traces'];
 }
 
 /** Depth of a trace in its tree, read before the trace is checked. */

@@ -42,6 +42,8 @@ export interface TraceAction {
   value: string | undefined;
   /** The input of a call, or the code that a creation runs. */
   input: string | undefined;
+  /** Of a call: the address as which code runs, and so of its logs. With a borrowed code it is the caller's. */
+  context: string | undefined;
   text: string;
 }
 
@@ -49,6 +51,9 @@ export interface TraceAction {
 const CALL_HEADS: ReadonlyMap<unknown, string> = new Map(
   ['call', 'delegatecall', 'staticcall', 'callcode'].map((type) => [type, `{"callType":"${type}","from":"`]),
 );
+
+/** Calls that run the code of `to` as the caller. */
+const BORROWING: ReadonlySet<unknown> = new Set(['delegatecall', 'callcode']);
 
 /** Reads the action of a trace. */
 export function readAction(reader: Reader, type: TraceType, value: unknown, hints: TraceHints): TraceAction {
@@ -79,6 +84,7 @@ function readCall(reader: Reader, raw: Raw, hints: TraceHints): TraceAction {
     to,
     value,
     input,
+    context: BORROWING.has(callType) ? from : to,
     text: `${head}${from}","to":"${to}","gas":"${gas}","value":"${value}","input":"${input}"${more}}`,
   };
 }
@@ -90,8 +96,10 @@ function readCreation(reader: Reader, raw: Raw, hints: TraceHints): TraceAction 
   const input = reader.data(raw.init, 'action.init', hints.input);
   const more = moreFields(reader, raw, CREATE_FIELDS, 3, ['init', `"${input}"`]);
   const json = `{"from":"${from}","gas":"${gas}","value":"${value}"${more}}`;
-  return { from, to: undefined, value, input, text: json };
+  return { from, to: undefined, value, input, context: undefined, text: json };
 }
+
+const NO_CALL = { from: undefined, to: undefined, input: undefined, context: undefined };
 
 function readSuicide(reader: Reader, raw: Raw): TraceAction {
   const pairs: Pairs = [];
@@ -99,7 +107,7 @@ function readSuicide(reader: Reader, raw: Raw): TraceAction {
   addPair(pairs, 'balance', reader.quantity(raw.balance, 'action.balance'));
   addPair(pairs, 'refundAddress', reader.bytes(raw.refundAddress, 'action.refundAddress', 20));
   const json = `{${moreFields(reader, raw, UNLISTED_FIELDS, 0, pairs).slice(1)}}`;
-  return { from: undefined, to: undefined, value: undefined, input: undefined, text: json };
+  return { ...NO_CALL, value: undefined, text: json };
 }
 
 function readReward(reader: Reader, raw: Raw): TraceAction {
@@ -108,7 +116,7 @@ function readReward(reader: Reader, raw: Raw): TraceAction {
   addPair(pairs, 'author', reader.bytes(raw.author, 'action.author', 20));
   pairs.push('rewardType', text(reader, raw.rewardType, 'rewardType'));
   const json = `{"value":"${value}"${moreFields(reader, raw, REWARD_FIELDS, 1, pairs)}}`;
-  return { from: undefined, to: undefined, value, input: undefined, text: json };
+  return { ...NO_CALL, value, text: json };
 }
 
 function text(reader: Reader, value: unknown, field: string): string {

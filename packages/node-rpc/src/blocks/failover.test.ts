@@ -417,6 +417,21 @@ describe('a pool of upstreams', () => {
     expect(source.status()[0]?.capabilities.traces).toBe('debug_traceBlockByHash with callTracer');
   });
 
+  it('names the tracer of a node whose frames have no gas', async () => {
+    const chain = smallChain({ transactions: () => 1, without: new Set(['trace_block']) });
+    const { gas: _, ...frame } = { type: 'CALL', from: '0x1', to: '0x2', gas: '0x1', input: '0x' };
+    const node = await use.node((call) => {
+      if (call.method !== 'debug_traceBlockByHash') return serveChain(chain)(call);
+      return [{ result: (call.params[1] as { tracer: string }).tracer === 'callTracer' ? frame : {} }];
+    });
+    const { source } = use.source([testUpstream(node.url)]);
+    const blocks = await collect(source.fetchBlocks({ start: 0, end: 0 }, ALL));
+    expect(failure(blocks[0])).toMatchObject({
+      code: 'NODE_ANSWER_INVALID',
+      hint: expect.stringContaining('callTracer is too old'),
+    });
+  });
+
   it('says which methods are missing when nobody has them', async () => {
     const chain = smallChain({ transactions: () => 1, without: new Set(['trace_block']) });
     const node = await use.node(serveChain(chain));

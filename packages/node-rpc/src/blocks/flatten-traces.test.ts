@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { createProver, traceProofs } from '@packhouse/chain';
+import { chainDataDirectory } from '@packhouse/replay-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../test/anvil.js';
 import { makeLivelyChain } from '../../test/lively-chain.js';
@@ -159,3 +163,38 @@ describe('flattenCallFrame', () => {
     expect(fail('something new')).toMatchObject({ error: 'something new' });
   });
 });
+
+const directory = chainDataDirectory();
+
+it.skipIf(directory === null)(
+  'real frames of callTracer are traces whose calls cover every log (needs ../shared/chain-data)',
+  async () => {
+    const lines = gunzipSync(readFileSync(`${directory}/other-networks.jsonl.gz`))
+      .toString()
+      .split('\n');
+    const row = JSON.parse(lines.find((line) => line.includes('"callTraces"')) as string) as {
+      block: Block & { transactions: { hash: string }[] };
+      receipts: unknown;
+      callTraces: unknown[];
+    };
+    const traces = row.callTraces.flatMap((frame, transactionPosition) =>
+      flattenCallFrame(frame, {
+        blockHash: row.block.hash,
+        blockNumber: Number(row.block.number),
+        transactionHash: row.block.transactions[transactionPosition]?.hash ?? '',
+        transactionPosition,
+      }),
+    );
+    const prover = await createProver({
+      header: 'recompute',
+      transactions: 'recompute',
+      receipts: 'recompute',
+      senders: 'all',
+      extraFields: 'keep',
+    });
+    const proved = prover.proveBlock({ block: row.block, receipts: row.receipts });
+    expect(proved.transactions.flatMap(({ logAddresses = [] }) => logAddresses).length).toBeGreaterThan(5);
+    expect(traceProofs(proved)).toEqual(['traces', 'logAddresses']);
+    expect(() => prover.proveTraces(proved, traces)).not.toThrow();
+  },
+);

@@ -94,6 +94,11 @@ export function flattenCallFrame(root: unknown, owner: TraceOwner): Trace[] {
   return traces;
 }
 
+/** Whether a call or a creation is without its gas, as in frames of old tracers. */
+export function lacksGas({ type, action }: Trace): boolean {
+  return type !== 'suicide' && (action as Trace).gas === undefined;
+}
+
 function describeFrame(frame: Frame, value: unknown): Trace {
   const kind = typeof frame.type === 'string' ? frame.type.toLowerCase() : '';
   if (kind === 'selfdestruct' || kind === 'suicide') {

@@ -2,7 +2,7 @@ import type { Answer } from '../calls/call.js';
 import type { BlockFacts, TraceMode } from '../calls/capabilities.js';
 import type { UpstreamNode } from '../calls/node.js';
 import { type Fault, makeFault } from '../upstream/fault.js';
-import { flattenCallFrame } from './flatten-traces.js';
+import { flattenCallFrame, lacksGas } from './flatten-traces.js';
 import { checkBlockHash } from './read-block.js';
 
 /** The traces of a block, or their fault. */
@@ -82,14 +82,17 @@ function readTransaction(
   if (typeof result !== 'object' || result === null || Array.isArray(result) || !('type' in result)) {
     return { fault: 'refused' };
   }
-  return {
-    traces: flattenCallFrame(result, {
-      blockHash: block.hash,
-      blockNumber: block.number,
-      transactionHash,
-      transactionPosition: index,
-    }),
-  };
+  const traces = flattenCallFrame(result, {
+    blockHash: block.hash,
+    blockNumber: block.number,
+    transactionHash,
+    transactionPosition: index,
+  });
+  if (!traces.some(lacksGas)) return { traces };
+  const happened = `answered with calls of transaction ${index} that have no gas`;
+  const hint =
+    'Its callTracer is too old for that: update the node, or let one with trace_block give the traces.';
+  return { fault: makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'elsewhere', { hint }) };
 }
 
 /** A generator that was never started runs no `finally`: its source is closed here. */

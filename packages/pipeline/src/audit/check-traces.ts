@@ -61,10 +61,15 @@ async function streamed(parts: TraceCheckParts, block: TracedBlock, record: Bund
   }
 }
 
-/** The facts that traces are checked against; none of receipts if the traces were published without them. */
+/** The facts that traces are checked against: none of receipts, or none of logs, if the file does not say so. */
 function factsFor(proved: ProvedBlock, { row }: BundleRecord): TracedBlock {
-  if (row.proofs.includes('receiptsRoot')) return proved;
-  const transactions = proved.transactions.map(({ success: _, contractAddress: __, ...facts }) => facts);
+  if (row.proofs.includes('logAddresses')) return proved;
+  const withReceipts = row.proofs.includes('receiptsRoot');
+  const transactions = proved.transactions.map(({ logAddresses: _, success, contractAddress, ...facts }) => ({
+    ...facts,
+    ...(withReceipts && success !== undefined ? { success } : {}),
+    ...(withReceipts && contractAddress !== undefined ? { contractAddress } : {}),
+  }));
   const { number, hash, signerOf } = proved;
   return { number, hash, transactions, signerOf };
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Kind } from '@packhouse/chain';
+import { type Kind, traceProofs } from '@packhouse/chain';
 import type { StagedBlock, StageRequest } from '@packhouse/database';
 import type { FetchWish } from '@packhouse/node-rpc';
 import type { IngestWindow } from '../job-names.js';
@@ -159,7 +159,7 @@ function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly
         parentHash,
         timestamp,
         transactionCount: transactions.length,
-        proofs: [...proofs, ...linked, ...(record.traces === undefined ? [] : (['traces'] as const))],
+        proofs: [...proofs, ...linked, ...(record.traces === undefined ? [] : traceProofs(record.block))],
         ...(notProved.length === 0 ? {} : { notProved }),
         ...(record.client === null ? {} : { client: record.client }),
       });

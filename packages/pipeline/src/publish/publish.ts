@@ -128,7 +128,7 @@ export async function putVerified(
 
 /** The proofs that hold for the file of one kind: those of traces only if traces are in it. */
 export function relevantProofs(kind: Kind, proofs: readonly Proof[]): Proof[] {
-  return proofs.filter((proof) => proof !== 'traces' || kind === 'traces');
+  return proofs.filter((proof) => kind === 'traces' || (proof !== 'traces' && proof !== 'logAddresses'));
 }
 
 /** What of some block of a kind's file is not proved, each reason once. */
