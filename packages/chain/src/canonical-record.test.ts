@@ -142,7 +142,7 @@ describe('canonical JSON', () => {
     ['data has a quote in it', { input: `0x${'00'.repeat(40)}"}` }, 'input'],
     ['data has a letter of another script', { input: `0x${'00'.repeat(40)}аа` }, 'input'],
     ['data of fixed length is short', { to: '0x12' }, 'to'],
-    ['the type is unknown', { type: '0x64' }, 'type'],
+    ['the type is no quantity', { type: '0xzz' }, 'type'],
     ['a field is an object', { hash: {} }, 'hash'],
     ['an access list is no array', { accessList: {} }, 'accessList'],
     [

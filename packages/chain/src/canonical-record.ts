@@ -22,7 +22,9 @@ export function canonicalRecord(kind: Kind, value: unknown, options: CanonicalOp
   const reader = new Reader((options.extraFields ?? 'keep') === 'keep');
   reader.kinds = [kind];
   if (kind === 'blocks') {
-    const block = readBlock(reader, value, options.header === 'trust' ? 'optional' : 'required');
+    const block = readBlock(reader, value, {
+      seals: options.header === 'trust' ? 'optional' : 'required',
+    });
     const { head, tail } = blockText(block);
     return `${head}[${recordTexts(reader, 'transactions', block.transactions).join(',')}]${tail}`;
   }

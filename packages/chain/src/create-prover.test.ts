@@ -139,7 +139,7 @@ async function oracleRoot(items: readonly Uint8Array[]): Promise<string> {
 
 function encodings({ block, receipts }: Recorded) {
   const reader = new Reader(true);
-  const record = readBlock(reader, block, 'required');
+  const record = readBlock(reader, block, { seals: 'required' });
   const transactions = block.transactions.map((tx) => readTransaction(reader, tx, { hash: '', number: '' }));
   const encoded = <T>(items: readonly T[], encode: (rlp: RlpBuffer, item: T, index: number) => void) => {
     const rlp = new RlpBuffer();

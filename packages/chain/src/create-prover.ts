@@ -4,9 +4,10 @@ import { createRecoverKey } from './encode/recover-key.js';
 import { RlpBuffer } from './encode/rlp-buffer.js';
 import { type BlockAnswer, proveBlock } from './prove/prove-block.js';
 import type { ProofPolicy, ProvedBlock } from './prove/proved-block.js';
-import type { Tools } from './prove/tools.js';
+import type { SignedChain, Tools } from './prove/tools.js';
 import { createTraceProver, proveTraces, type TracedBlock, type TraceProver } from './prove/trace-prover.js';
 import { Scratch } from './record/hex.js';
+import { findRules } from './rules/find-rules.js';
 
 /** Proves blocks of one network and returns their canonical texts; synchronous, one block at a time. */
 export interface Prover {
@@ -29,13 +30,15 @@ export interface Prover {
   traceProver(block: TracedBlock): TraceProver;
 }
 
-/** Creates a prover once the WebAssembly of the hash is ready; everything after that is synchronous. */
+/** Creates a prover once the WebAssembly of the hash is ready; everything after that is synchronous. Throws SETTINGS_INVALID. */
 export async function createProver(policy: ProofPolicy): Promise<Prover> {
   const keccak = await createKeccak256();
   const bloom = new BloomMaker(keccak);
   const scratch = new Scratch();
   const tools: Tools = {
     policy,
+    rules: findRules(policy.chainId, policy.rules),
+    chain: signedChain(policy.chainId),
     keccak,
     rlp: new RlpBuffer(),
     bloom,
@@ -49,4 +52,10 @@ export async function createProver(policy: ProofPolicy): Promise<Prover> {
     proveTraces: (block, traces) => proveTraces(traceProver(block), block.number, traces),
     traceProver,
   };
+}
+
+function signedChain(chainId: number | undefined): SignedChain | undefined {
+  if (chainId === undefined) return undefined;
+  const hex = (value: number) => `0x${value.toString(16)}`;
+  return { id: hex(chainId), v: [hex(2 * chainId + 35), hex(2 * chainId + 36)] };
 }

@@ -38,11 +38,32 @@ export interface Recorded {
 
 /** Fresh copies of the blocks of a recording. */
 export function recorded(name: (typeof RECORDINGS)[number]): Recorded[] {
+  return lines<Recorded>(name);
+}
+
+function lines<T>(name: string): T[] {
   const text = gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, FOLDER))).toString('latin1');
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Recorded);
+    .map((line) => JSON.parse(line) as T);
+}
+
+/** A real block of another network; `receipts` are left out where the recording lacks their blooms. */
+export interface OtherBlock extends Recorded {
+  net: string;
+}
+
+/** Fresh copies of the blocks of other networks, by `<net> <number>`. */
+export function otherBlocks(): Map<string, OtherBlock> {
+  return new Map(
+    lines<OtherBlock>('other-networks').map(({ receipts, ...block }) => [
+      `${block.net} ${block.number}`,
+      receipts === undefined || receipts.some(({ logsBloom }) => logsBloom === undefined)
+        ? block
+        : { ...block, receipts },
+    ]),
+  );
 }
 
 /** A fresh copy of one block of a recording. */

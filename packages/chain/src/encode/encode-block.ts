@@ -1,40 +1,57 @@
 import type { BlockRecord, Withdrawal } from '../record/block.js';
 import type { LogRecord } from '../record/log.js';
+import type { Optional } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
-import { DEPOSIT, type TransactionType } from '../record/transaction.js';
-import { dataLength, headerLength, type RlpBuffer } from './rlp-buffer.js';
+import { DEPOSIT } from '../record/transaction.js';
+import type { HeaderField, HeaderPart } from '../rules/rule-set.js';
+import { dataLength, headerLength, quantityLength, type RlpBuffer } from './rlp-buffer.js';
 
-/**
- * Adds RLP(header) as an item; keccak of it is the block's hash.
- *
- * The 15 fields of Frontier, then those that forks appended, each if the node has it: EIP-1559 (London),
- * EIP-4895 (Shanghai), EIP-4844 and EIP-4788 (Cancun), EIP-7685 (Prague; Osaka adds none).
- */
-export function encodeHeader(rlp: RlpBuffer, block: BlockRecord): void {
+/** Adds RLP(header) as an item; keccak of it is the block's hash. Each field is written if the block has it. */
+export function encodeHeader(rlp: RlpBuffer, block: BlockRecord, header: readonly HeaderPart[]): void {
   const payload = rlp.beginItem();
-  rlp.data(block.parentHash);
-  rlp.data(block.sha3Uncles);
-  rlp.data(block.miner);
-  rlp.data(block.stateRoot);
-  rlp.data(block.transactionsRoot);
-  rlp.data(block.receiptsRoot);
-  rlp.data(block.logsBloom);
-  rlp.quantity(block.difficulty);
-  rlp.quantity(block.number);
-  rlp.quantity(block.gasLimit);
-  rlp.quantity(block.gasUsed);
-  rlp.quantity(block.timestamp);
-  rlp.data(block.extraData);
-  if (block.mixHash != null) rlp.data(block.mixHash);
-  if (block.nonce != null) rlp.data(block.nonce);
-  if (block.baseFeePerGas != null) rlp.quantity(block.baseFeePerGas);
-  if (block.withdrawalsRoot != null) rlp.data(block.withdrawalsRoot);
-  if (block.blobGasUsed != null) rlp.quantity(block.blobGasUsed);
-  if (block.excessBlobGas != null) rlp.quantity(block.excessBlobGas);
-  if (block.parentBeaconBlockRoot != null) rlp.data(block.parentBeaconBlockRoot);
-  if (block.requestsHash != null) rlp.data(block.requestsHash);
+  for (const part of header) writePart(rlp, block, part);
   rlp.endItem(payload);
 }
+
+function writePart(rlp: RlpBuffer, block: BlockRecord, part: HeaderPart): void {
+  if ('list' in part) {
+    const length = partLength(block, part);
+    if (length === 0) return;
+    rlp.list(payloadLength(block, part.list));
+    for (const inner of part.list) writePart(rlp, block, inner);
+    return;
+  }
+  const value = fieldOf(block, part);
+  if (value == null) return;
+  if (isNumber(part)) rlp.quantity(value);
+  else rlp.data(value);
+}
+
+function partLength(block: BlockRecord, part: HeaderPart): number {
+  if ('list' in part) {
+    const length = payloadLength(block, part.list);
+    return length === 0 ? 0 : headerLength(length) + length;
+  }
+  const value = fieldOf(block, part);
+  if (value == null) return 0;
+  return isNumber(part) ? quantityLength(value) : dataLength(value);
+}
+
+function payloadLength(block: BlockRecord, parts: readonly HeaderPart[]): number {
+  return parts.reduce((sum, part) => sum + partLength(block, part), 0);
+}
+
+function isNumber({ form }: HeaderField): boolean {
+  return form === 'quantity' || form === 'integer';
+}
+
+/** A field's canonical hex. Ethereum's fields are the record's own, under the same names. */
+function fieldOf(block: BlockRecord, { name, of }: HeaderField): Optional<string> {
+  if (of !== undefined) return block.others.get(`${of}.${name}`);
+  return block.others.get(name) ?? block[name as EthereumField];
+}
+
+type EthereumField = 'number' | 'baseFeePerGas' | 'slotNumber';
 
 /** Adds a withdrawal's encoding as an item: the leaf of the withdrawals' trie (EIP-4895). */
 export function encodeWithdrawal(rlp: RlpBuffer, withdrawal: Withdrawal): void {
@@ -50,9 +67,10 @@ export function encodeWithdrawal(rlp: RlpBuffer, withdrawal: Withdrawal): void {
  * Adds a receipt's encoding as an item: the leaf of the receipts' trie.
  *
  * Before Byzantium the state root takes the place of the status (EIP-658). A deposit's nonce and version are encoded
- * only if there is a version: between Regolith and Canyon nodes return the nonce, but no header commits to it.
+ * only if there is a version: between Regolith and Canyon nodes return the nonce, but no header commits to it. `baseFee` is that
+ * of a receipt of Celo in a currency that is not its own.
  */
-export function encodeReceipt(rlp: RlpBuffer, receipt: ReceiptRecord, kind: TransactionType): void {
+export function encodeReceipt(rlp: RlpBuffer, receipt: ReceiptRecord, kind: number, baseFee?: string): void {
   const payload = rlp.beginItem();
   if (hasRoot(receipt)) rlp.data(receipt.root!);
   else rlp.quantity(receipt.status!);
@@ -75,6 +93,7 @@ export function encodeReceipt(rlp: RlpBuffer, receipt: ReceiptRecord, kind: Tran
     rlp.quantity(receipt.depositNonce ?? '0x0');
     rlp.quantity(receipt.depositReceiptVersion);
   }
+  if (baseFee !== undefined) rlp.quantity(baseFee);
   rlp.endItem(payload, kind);
 }
 

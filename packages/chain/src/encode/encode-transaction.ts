@@ -1,4 +1,4 @@
-import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
+import { DEPOSIT, type OtherType, type TransactionRecord } from '../record/transaction.js';
 import type { AccessEntry, Authorization } from '../record/transaction-lists.js';
 import { dataLength, headerLength, quantityLength, type RlpBuffer } from './rlp-buffer.js';
 
@@ -6,11 +6,13 @@ import { dataLength, headerLength, quantityLength, type RlpBuffer } from './rlp-
  * Adds a transaction's encoding as an item; keccak of it is its hash, and it is the leaf of the transactions' trie.
  *
  * Source: Yellow Paper for type 0, EIP-2930, EIP-1559, EIP-4844, EIP-7702 for 1 to 4, the OP stack's deposit
- * specification for 0x7e.
+ * specification for 0x7e; for other types the rules of the chain.
  */
 export function encodeTransaction(rlp: RlpBuffer, tx: TransactionRecord): void {
   const payload = rlp.beginItem();
-  if (tx.kind === DEPOSIT) {
+  if (tx.other !== undefined) {
+    other(rlp, tx.other.values ?? []);
+  } else if (tx.kind === DEPOSIT) {
     deposit(rlp, tx);
   } else {
     if (tx.kind === 0) legacy(rlp, tx);
@@ -35,6 +37,16 @@ export function encodeSigned(rlp: RlpBuffer, tx: TransactionRecord, chainId?: st
     rlp.empty();
   }
   rlp.endItem(payload, tx.kind);
+}
+
+/** The fields of a type that only some chains have. */
+function other(rlp: RlpBuffer, values: NonNullable<OtherType['values']>): void {
+  for (const { form, value } of values) {
+    if (value === null) rlp.empty();
+    else if (typeof value === 'object') accessList(rlp, value.entries);
+    else if (form === 'quantity') rlp.quantity(value);
+    else rlp.data(value);
+  }
 }
 
 function legacy(rlp: RlpBuffer, tx: TransactionRecord): void {

@@ -63,7 +63,7 @@ export function checkReceipt(
   index: number,
   firstLog: number,
 ): void {
-  const { record, strict } = block;
+  const { record, checks } = block;
   const broken = firstBroken(OF_RECEIPT, receipt, record, tx);
   if (broken !== undefined) fail(`receipts[${index}]`, broken, receipt, block, tx);
   if (receipt.from != null && receipt.from !== tx.from) {
@@ -91,7 +91,7 @@ export function checkReceipt(
       disagree(block, `receipts[${index}].logs[${at}].removed`, 'true', 'false', because);
     }
   }
-  if (strict) checkPrices(block, tx, receipt, index);
+  if (checks.prices && tx.other === undefined) checkPrices(block, tx, receipt, index);
 }
 
 function firstBroken<R>(
@@ -137,19 +137,47 @@ function indexOf(quantity: string): number {
 }
 
 /** Gas used by the block up to and with this receipt, checked against `before`. */
-export function checkGas(block: BlockInHand, receipt: ReceiptRecord, index: number, before: number): number {
+export function checkGas(
+  block: BlockInHand,
+  tx: TransactionRecord,
+  receipt: ReceiptRecord,
+  index: number,
+  before: number,
+): number {
   const { reader } = block;
   reader.at('receipt', index);
   const used = reader.number(receipt.gasUsed, 'gasUsed');
   const total = reader.number(receipt.cumulativeGasUsed, 'cumulativeGasUsed');
   // before Regolith a deposit's gasUsed differs from what it adds to the block's, so only the direction is checked
-  const exact = block.strict && !block.hasDeposits;
+  const exact =
+    block.checks.sums && !(tx.kind === DEPOSIT && tx.other === undefined && receipt.depositNonce == null);
   if (exact ? total !== before + used : total < before) {
     const expected = exact ? `0x${(before + used).toString(16)}` : `at least 0x${before.toString(16)}`;
     const because = 'gas adds up through the block';
     disagree(block, `receipts[${index}].cumulativeGasUsed`, receipt.cumulativeGasUsed, expected, because);
   }
   return total;
+}
+
+/**
+ * Checks the block's gas against that of its receipts.
+ *
+ * Since Amsterdam the block counts gas before refunds (EIP-7778), and only the greater of what is spent on execution and
+ * on new state (EIP-8037): at least half of the receipts' sum, at most the limit.
+ */
+export function checkTotal(block: BlockInHand, sum: number): void {
+  const { record, reader, checks } = block;
+  const used = reader.number(record.gasUsed, 'gasUsed');
+  const total = checks.total === 'equal' && record.blockAccessListHash != null ? 'bounds' : checks.total;
+  const hex = (gas: number) => `0x${gas.toString(16)}`;
+  if (total === 'equal' && used !== sum) {
+    disagree(block, 'gasUsed', record.gasUsed, hex(sum), `the receipts use ${hex(sum)}`);
+  }
+  if (total !== 'bounds') return;
+  const least = Math.ceil(sum / 2);
+  if (used >= least && used <= reader.number(record.gasLimit, 'gasLimit')) return;
+  const expected = `from ${hex(least)} to ${record.gasLimit}`;
+  disagree(block, 'gasUsed', record.gasUsed, expected, `the receipts use ${hex(sum)} (EIP-7778, EIP-8037)`);
 }
 
 /**
@@ -165,7 +193,7 @@ export function checkContract(
   receipt: ReceiptRecord,
   index: number,
 ): void {
-  if (!block.strict) return;
+  if (!block.checks.addresses || tx.other !== undefined) return;
   const field = `receipts[${index}].contractAddress`;
   const got = receipt.contractAddress;
   if (tx.to !== null) {

@@ -3,16 +3,20 @@ import { encodeHeader, encodeWithdrawal } from '../encode/encode-block.js';
 import { equalsHex, toHex } from '../encode/keccak.js';
 import { headerLength } from '../encode/rlp-buffer.js';
 import { EMPTY_ROOT, trieRoot } from '../encode/trie-root.js';
-import { blockText, readBlock } from '../record/block.js';
+import { type BlockRecord, blockText, readBlock, unknownHeaderFields } from '../record/block.js';
 import { Reader } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
 import type { TransactionRecord } from '../record/transaction.js';
+import { NO_CHECKS } from '../rules/ethereum.js';
+import { rulesAt } from '../rules/find-rules.js';
+import type { HeaderField, HeaderPart, Rules, Unproved } from '../rules/rule-set.js';
 import { proveReceipts } from './prove-receipts.js';
 import { proveSenders, signerOf } from './prove-senders.js';
 import { proveTransactions } from './prove-transactions.js';
 import {
   PROOFS,
   type Proof,
+  type ProofPolicy,
   type ProvedBlock,
   type RecordTexts,
   type TransactionFacts,
@@ -34,15 +38,29 @@ export interface BlockAnswer {
  * @throws RECORD_INVALID, PROOF_FAILED
  */
 export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
-  const recompute = tools.policy.header === 'recompute';
   const reader = new Reader(tools.policy.extraFields === 'keep', tools.scratch);
-  const record = readBlock(reader, answer.block, recompute ? 'required' : 'optional');
-  const number = reader.number(record.number, 'number');
-  const timestamp = reader.number(record.timestamp, 'timestamp');
-  const block: BlockInHand = { number, record, reader, strict: recompute, hasDeposits: false };
+  const rules = rulesAt(tools.rules, answer.block);
+  const unproved = unprovedOf(rules, tools.policy);
+  const recompute = unproved.header === undefined;
+  const form = { seals: recompute ? 'required' : 'optional', header: rules.header } as const;
+  const first = readBlock(reader, answer.block, form);
+  const number = reader.number(first.number, 'number');
+  const timestamp = reader.number(first.timestamp, 'timestamp');
+  const block: BlockInHand = {
+    number,
+    record: first,
+    reader,
+    rules,
+    unproved,
+    checks: recompute ? rules.checks : { ...NO_CHECKS, total: rules.checks.total },
+    notProved: namedReasons(unproved),
+    outside: new Set(),
+    hasDeposits: false,
+  };
   const proofs = new Set<Proof>(['transactionsRoot', 'consistency']);
 
-  const header = recompute ? proveHeader(tools, block) : 0;
+  const header = recompute ? proveHeader(tools, block, answer.block) : { length: 0, unknownFields: [] };
+  const { record } = block;
   if (recompute) {
     proofs.add('headerHash');
     checkUncles(block);
@@ -62,25 +80,25 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     texts.receipts = proved.receipts;
     texts.logs = proved.logs;
     proofs.add('receiptsRoot').add('logsBloom');
-  } else if (body.records.length === 0) {
+  } else if (body.records.length === 0 && !block.notProved.has('transactionsRoot')) {
     checkNoReceipts(block);
     proofs.add('receiptsRoot').add('logsBloom');
   }
-  if (tools.policy.senders !== 'off') {
+  if (tools.policy.senders !== 'off' && unproved.hashes === undefined) {
     for (const proof of proveSenders(tools, block, body.records)) proofs.add(proof);
   }
   const withdrawals = proveWithdrawals(tools, block);
   if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
-  checkSize(block, { header, transactions: body.bodyLength, withdrawals });
+  checkSize(block, { header: header.length, transactions: body.bodyLength, withdrawals });
   return {
     number,
     hash: record.hash,
     parentHash: record.parentHash,
     timestamp,
     transactions: body.records.map((tx, index) => factsOf(block, tx, receipts?.[index])),
-    proofs: PROOFS.filter((proof) => proofs.has(proof)),
-    notProved: [],
-    unknownFields: [],
+    proofs: PROOFS.filter((proof) => proofs.has(proof) && !block.notProved.has(proof)),
+    notProved: reasonsOf(block),
+    unknownFields: header.unknownFields,
     signerOf(index) {
       tools.rlp.clear();
       return signerOf(tools, body.records[index]!);
@@ -110,42 +128,144 @@ function factsOf(
   if (receipt === undefined) return facts;
   facts.contractAddress = receipt.contractAddress;
   if (!hasRoot(receipt)) facts.success = receipt.status === '0x1';
-  if (block.strict) facts.logAddresses = logAddresses(receipt);
+  if (block.checks.logs) facts.logAddresses = logAddresses(receipt, block.record.blockAccessListHash != null);
   return facts;
 }
 
 const NO_ADDRESSES: readonly string[] = [];
 
+/** Logs of transfers are in this name since Amsterdam, and no call makes them (EIP-7708). */
+const SYSTEM_ADDRESS = '0xfffffffffffffffffffffffffffffffffffffffe';
+
 /** Addresses that logged, each once. */
-function logAddresses({ logs }: ReceiptRecord): readonly string[] {
+function logAddresses({ logs }: ReceiptRecord, isAmsterdam: boolean): readonly string[] {
   if (logs.length === 0) return NO_ADDRESSES;
-  return [...new Set(logs.map(({ address }) => address))];
+  const addresses = new Set(logs.map(({ address }) => address));
+  if (isAmsterdam) addresses.delete(SYSTEM_ADDRESS);
+  return [...addresses];
 }
 
 /** keccak(RLP([])): the hash of an empty list of uncles. */
 const NO_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347';
 
-/** Proves the block's hash from its header. Returns the header's length in RLP. */
-function proveHeader(tools: Tools, block: BlockInHand): number {
-  const { rlp, keccak } = tools;
-  rlp.clear();
-  encodeHeader(rlp, block.record);
-  const header = rlp.item(0);
-  const hash = keccak.hash(header);
-  const expected = block.record.hash;
-  if (!equalsHex(hash, expected)) {
-    const got = toHex(hash);
-    throw proofFailed({
-      block: block.number,
-      proof: 'headerHash',
-      field: 'hash',
-      expected,
-      got,
-      kinds: suspects(block),
-      message: `its header hashes to ${got}, but the block is given as ${expected}.`,
-    });
+/** What is not recomputed: by the rules, and by the policy. */
+function unprovedOf(rules: Rules, policy: ProofPolicy): Unproved {
+  const trusted = (part: string) => `the network's policy trusts the ${part} that the node says`;
+  const unproved = { ...rules.unproved };
+  if (policy.header === 'trust') unproved.header ??= trusted('hash');
+  if (policy.transactions === 'trust') {
+    unproved.hashes ??= trusted('hashes of transactions');
+    unproved.transactions ??= trusted('root of the transactions');
   }
-  return header.length;
+  if (policy.receipts === 'trust') {
+    unproved.receipts ??= trusted('root of the receipts');
+    unproved.blooms ??= trusted('blooms');
+  }
+  return unproved;
+}
+
+const PROOF_OF = {
+  header: 'headerHash',
+  hashes: 'consistency',
+  transactions: 'transactionsRoot',
+  receipts: 'receiptsRoot',
+  blooms: 'logsBloom',
+} as const satisfies Record<keyof Unproved, Proof>;
+
+function namedReasons(unproved: Unproved): Map<Proof, string> {
+  const named = new Map<Proof, string>();
+  for (const [part, because] of Object.entries(unproved)) {
+    named.set(PROOF_OF[part as keyof Unproved], because);
+  }
+  return named;
+}
+
+function reasonsOf({ notProved }: BlockInHand): ProvedBlock['notProved'] {
+  return PROOFS.flatMap((proof) => {
+    const because = notProved.get(proof);
+    return because === undefined ? [] : [{ proof, because }];
+  });
+}
+
+/** A header that hashes to the block's hash. */
+interface ProvedHeader {
+  /** In RLP. */
+  length: number;
+  /** Fields that no table names and that the hash needed. */
+  unknownFields: readonly string[];
+}
+
+/**
+ * Proves the block's hash from its header.
+ *
+ * If it fails, the fields that a header could have and no table names are appended: a fork appends its fields. If the
+ * hash is right then, the block is of a fork that is not known here, and what a fork may change is not checked.
+ */
+function proveHeader(tools: Tools, block: BlockInHand, answer: unknown): ProvedHeader {
+  const { header } = block.rules;
+  const expected = block.record.hash;
+  const { hash, length } = hashHeader(tools, block.record, header);
+  if (equalsHex(hash, expected)) return { length, unknownFields: [] };
+  const got = toHex(hash);
+  const unknown = unknownHeaderFields(answer, header);
+  for (const fields of arrangements(unknown)) {
+    const longer = [...header, ...fields];
+    const record = readBlock(block.reader, answer, { seals: 'required', header: longer });
+    const tried = hashHeader(tools, record, longer);
+    if (!equalsHex(tried.hash, expected)) continue;
+    const unknownFields = fields.map(({ name }) => name);
+    const names = unknownFields.join(', ');
+    block.record = record;
+    block.checks = NO_CHECKS;
+    block.notProved.set(
+      'consistency',
+      `the header has fields of a fork that is not known (${names}), so gas sums, size, prices and addresses of new contracts are not checked`,
+    );
+    return { length: tried.length, unknownFields };
+  }
+  throw proofFailed({
+    block: block.number,
+    proof: 'headerHash',
+    field: 'hash',
+    expected,
+    got,
+    kinds: suspects(block),
+    message: `its header hashes to ${got}, but the block is given as ${expected}.`,
+    ...(unknown.length === 0 ? {} : { unknownFields: unknown.map(({ name }) => name) }),
+  });
+}
+
+function hashHeader(
+  { rlp, keccak }: Tools,
+  record: BlockRecord,
+  header: readonly HeaderPart[],
+): { hash: Uint8Array; length: number } {
+  rlp.clear();
+  encodeHeader(rlp, record, header);
+  const item = rlp.item(0);
+  return { hash: keccak.hash(item), length: item.length };
+}
+
+/** Most unknown fields of which every choice and order is tried; of more only all, as they come. */
+const MOST_ARRANGED = 4;
+
+/** The fields in the order of the node, then every choice of them in every order: some nodes sort by name. */
+function* arrangements(fields: readonly HeaderField[]): Generator<readonly HeaderField[]> {
+  if (fields.length === 0) return;
+  yield fields;
+  if (fields.length <= MOST_ARRANGED) yield* choices(fields, []);
+}
+
+function* choices(
+  fields: readonly HeaderField[],
+  chosen: readonly HeaderField[],
+): Generator<readonly HeaderField[]> {
+  for (const field of fields) {
+    if (chosen.includes(field)) continue;
+    const next = [...chosen, field];
+    yield next;
+    yield* choices(fields, next);
+  }
 }
 
 /** Checks the list of uncles as far as their hashes allow: it is empty exactly if the header says so. */
@@ -156,16 +276,22 @@ function checkUncles(block: BlockInHand): void {
   disagree(block, 'uncles', `${uncles.length} uncles`, expected, `the header's sha3Uncles is ${sha3Uncles}`);
 }
 
+const MESSAGES_TO_L1 =
+  'the header has the storage root of the contract that passes messages to L1 in the place of the root of withdrawals';
+
 /**
  * Proves the withdrawals against their root. Returns the bytes of all in RLP, or undefined if they cannot be checked:
- * the array is absent, or the block is of an OP stack, where the array is always empty and the root is the storage root
- * of the contract that passes messages to L1 (Isthmus).
+ * the array is absent, or the block is of an OP stack, where the array is always empty and the root is, since Isthmus, the
+ * storage root of the contract that passes messages to L1.
  */
 function proveWithdrawals(tools: Tools, block: BlockInHand): number | undefined {
   const { rlp, keccak } = tools;
   const { withdrawals, withdrawalsRoot } = block.record;
   if (withdrawals === undefined || withdrawalsRoot == null) return undefined;
-  if (block.hasDeposits && withdrawals.length === 0) return undefined;
+  if (block.hasDeposits && withdrawals.length === 0 && withdrawalsRoot !== EMPTY_ROOT) {
+    block.notProved.set('withdrawalsRoot', MESSAGES_TO_L1);
+    return undefined;
+  }
   rlp.clear();
   let length = 0;
   for (let index = 0; index < withdrawals.length; index++) {
@@ -193,7 +319,8 @@ function proveWithdrawals(tools: Tools, block: BlockInHand): number | undefined 
 interface PartLengths {
   /** With its own list header. */
   header: number;
-  transactions: number;
+  /** undefined if the transactions are not proved. */
+  transactions: number | undefined;
   /** undefined if the withdrawals are not known. */
   withdrawals: number | undefined;
 }
@@ -202,11 +329,14 @@ interface PartLengths {
  * Checks `size`, the bytes of the block's RLP, if every part is known: not with uncles, of which there are only hashes,
  * and not if the withdrawals are missing.
  *
+ * Nor since Amsterdam, of which no client's count of the block's access list is known.
+ *
  * Anvil does not count the list of withdrawals; both counts are accepted, as no header commits to either.
  */
 function checkSize(block: BlockInHand, parts: PartLengths): void {
   const { record } = block;
-  if (!block.strict || record.uncles.length > 0) return;
+  if (!block.checks.size || record.uncles.length > 0 || parts.transactions === undefined) return;
+  if (record.blockAccessListHash != null) return;
   const bare = parts.header + headerLength(parts.transactions) + parts.transactions + 1;
   let payload = bare;
   if (record.withdrawalsRoot != null) {

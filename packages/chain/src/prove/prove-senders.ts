@@ -4,7 +4,7 @@ import { encodeSigned } from '../encode/encode-transaction.js';
 import { toHex } from '../encode/keccak.js';
 import { OF_BLOCK } from '../record/reader.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
-import { legacyChainId } from './prove-transactions.js';
+import { isUnsigned, legacyChainId } from './prove-transactions.js';
 import type { Proof } from './proved-block.js';
 import { type BlockInHand, disagree, type FailedProof, proofFailed, type Tools } from './tools.js';
 
@@ -23,8 +23,8 @@ export function proveSenders(
   block: BlockInHand,
   transactions: readonly TransactionRecord[],
 ): Proof[] {
-  const unproved = transactions.filter((tx) => tx.kind !== DEPOSIT);
-  const signed = unproved.filter(isSigned);
+  const unproved = transactions.filter((tx) => tx.kind !== DEPOSIT || tx.other !== undefined);
+  const signed = transactions.filter((tx, index) => isSigned(tx) && !block.outside.has(index));
   const drawn = tools.policy.senders === 'all' ? signed : draw(signed, SAMPLE);
   tools.rlp.clear();
   for (const tx of drawn) {
@@ -45,8 +45,9 @@ function draw<T>(items: readonly T[], count: number): readonly T[] {
   return [...drawn];
 }
 
-function isSigned({ r, s }: TransactionRecord): boolean {
-  return !/^0x0+$/.test(r!) || !/^0x0+$/.test(s!);
+/** Whether a signature decides the sender: not of types that only some chains have, nor of a deposit. */
+function isSigned(tx: TransactionRecord): boolean {
+  return tx.other === undefined && tx.kind !== DEPOSIT && !isUnsigned(tx);
 }
 
 const NO_SIGNER = 'a valid signature';
@@ -57,6 +58,7 @@ const SIGNED = 'it is who signed the transaction';
  * signature is invalid, undefined if it has none. Adds an item to the buffer of `tools`.
  */
 export function signerOf(tools: Tools, tx: TransactionRecord): string | null | undefined {
+  if (tx.other !== undefined) return undefined;
   if (tx.kind === DEPOSIT) return tx.from;
   if (!isSigned(tx)) return undefined;
   return recoverSender(tools, tx) ?? null;

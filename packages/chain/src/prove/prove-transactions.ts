@@ -9,45 +9,58 @@ import {
   type TransactionRecord,
   transactionHead,
   transactionText,
+  UNNAMED_TYPE,
 } from '../record/transaction.js';
-import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
+import type { Proof } from './proved-block.js';
+import { type BlockInHand, disagree, proofFailed, type SignedChain, suspects, type Tools } from './tools.js';
 
 /** The proved transactions of a block. */
 interface ProvedTransactions {
   records: TransactionRecord[];
   /** Canonical JSON of all. */
   text: string;
-  /** Bytes of all transactions in the block's RLP. */
-  bodyLength: number;
+  /** Bytes of all transactions in the block's RLP; undefined if they are not proved. */
+  bodyLength: number | undefined;
 }
 
 /** Proves that the transactions are those that the header commits to, each with the hash it says. */
 export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTransactions {
-  const { rlp, keccak } = tools;
+  const { rlp, keccak, policy, chain } = tools;
   const { reader, record } = block;
+  const hashed = block.unproved.hashes === undefined;
   const records: TransactionRecord[] = [];
   let bodyLength = 0;
   rlp.clear();
   let text = '[';
   const head = transactionHead(record.hash, record.number);
+  const types = policy.transactions === 'trust' ? undefined : block.rules.types;
   for (let index = 0; index < record.transactions.length; index++) {
     reader.at('transaction', index);
-    const tx = readTransaction(reader, record.transactions[index], record);
-    if (tx.kind === DEPOSIT) block.hasDeposits = true;
+    const tx = readTransaction(reader, record.transactions[index], record, types);
+    if (tx.kind === DEPOSIT && tx.other === undefined) block.hasDeposits = true;
     checkTransaction(block, tx, index);
-    encodeTransaction(rlp, tx);
-    const hash = keccak.hash(rlp.item(index));
-    if (!equalsHex(hash, tx.hash)) {
-      const because = 'it is the hash of the transaction that was given';
-      wrong(block, index, 'hash', tx.hash, toHex(hash), because);
-    }
-    const length = rlp.ends[index]! - rlp.starts[index]!;
-    // an EIP-2718 envelope is a byte string in the block
-    bodyLength += tx.kind === 0 ? length : headerLength(length) + length;
     records.push(tx);
+    if (tx.other?.unknown !== undefined) {
+      notRecomputed(block, tx.other.unknown);
+    } else if (isOutside(tools, block, tx, index)) {
+      block.outside.add(index);
+    } else if (hashed) {
+      if (chain !== undefined) checkChain(block, chain, tx, index);
+      encodeTransaction(rlp, tx);
+      const item = rlp.count - 1;
+      const hash = keccak.hash(rlp.item(item));
+      if (!equalsHex(hash, tx.hash)) {
+        const because = 'it is the hash of the transaction that was given';
+        wrong(block, index, 'hash', tx.hash, toHex(hash), because);
+      }
+      const length = rlp.ends[item]! - rlp.starts[item]!;
+      // an EIP-2718 envelope is a byte string in the block
+      bodyLength += tx.kind === 0 ? length : headerLength(length) + length;
+    }
     text += `${index > 0 ? ',' : ''}${transactionText(tx, head)}`;
   }
   reader.at('block', 0);
+  if (block.notProved.has('transactionsRoot')) return { records, text: `${text}]`, bodyLength: undefined };
   const root = trieRoot(rlp, keccak);
   if (!equalsHex(root, record.transactionsRoot)) {
     const got = toHex(root);
@@ -61,6 +74,9 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
       kinds: suspects(block),
       message: `transactionsRoot recomputed from ${records.length} transactions is ${got}, the header says ${expected}.`,
     });
+  }
+  if (block.outside.size > 0 && block.rules.outside === 'zeroPrice') {
+    notMade(block, 'transactionsRoot', 'transactions of price 0, which the system makes, are in no root');
   }
   return { records, text: `${text}]`, bodyLength };
 }
@@ -84,13 +100,85 @@ function checkTransaction(block: BlockInHand, tx: TransactionRecord, index: numb
   if (tx.yParity != null && tx.kind !== 0 && tx.yParity !== tx.v && tx.v != null) {
     wrong(block, index, 'yParity', tx.yParity, tx.v, 'it is v under another name');
   }
-  if (!block.strict) return;
-  if (tx.kind === 0 && tx.chainId != null) checkLegacyChain(block, tx, index);
+  if (tx.kind === 0 && tx.chainId != null && block.unproved.hashes === undefined && !isUnsigned(tx)) {
+    checkLegacyChain(block, tx, index);
+  }
+  if (!block.checks.prices || tx.other !== undefined) return;
   const price = effectivePrice(tx, record.baseFeePerGas);
   if (price !== undefined && tx.gasPrice !== price) {
     const because = 'it follows from maxFeePerGas, maxPriorityFeePerGas and the base fee';
     wrong(block, index, 'gasPrice', tx.gasPrice, price, because);
   }
+}
+
+/** Whether a system made the transaction, with zeros for a signature. */
+export function isUnsigned({ r, s }: TransactionRecord): boolean {
+  return ZEROS.test(r ?? '') && ZEROS.test(s ?? '');
+}
+
+const ZEROS = /^0x0+$/;
+
+/** Notes that roots of a block cannot be recomputed, as nobody knows how one of its transactions is encoded. */
+function notRecomputed(block: BlockInHand, because: string): void {
+  notMade(block, 'transactionsRoot', because);
+  notMade(block, 'consistency', because);
+  // receipts of a type that nobody named may have the usual encoding, which the root then shows
+  if (because !== UNNAMED_TYPE) notMade(block, 'receiptsRoot', because);
+}
+
+function notMade({ notProved }: BlockInHand, proof: Proof, because: string): void {
+  if (!notProved.has(proof)) notProved.set(proof, because);
+}
+
+/**
+ * Whether a transaction is in no root. The state sync of Polygon is the last of its block, and its hash follows from
+ * the block's number and hash.
+ */
+function isOutside({ keccak }: Tools, block: BlockInHand, tx: TransactionRecord, index: number): boolean {
+  const { outside } = block.rules;
+  const { record } = block;
+  if (outside === 'none') return false;
+  if (outside === 'zeroPrice') return tx.kind === 0 && tx.gasPrice === '0x0';
+  if (index !== record.transactions.length - 1 || !isUnsigned(tx) || tx.kind !== 0) return false;
+  const number = block.number.toString(16).padStart(16, '0');
+  const key = Buffer.from(`${STATE_SYNC}${number}${record.hash.slice(2)}`, 'hex');
+  const hash = keccak.hash(key);
+  if (block.unproved.hashes === undefined && !equalsHex(hash, tx.hash)) {
+    wrong(block, index, 'hash', tx.hash, toHex(hash), "the hash of a state sync follows from its block's");
+  }
+  const empty = {
+    to: NO_ADDRESS,
+    from: NO_ADDRESS,
+    value: '0x0',
+    input: '0x',
+    gas: '0x0',
+    nonce: '0x0',
+  } as const;
+  for (const [name, expected] of Object.entries(empty)) {
+    const got = tx[name as keyof typeof empty];
+    if (got !== expected) wrong(block, index, name, got, expected, 'a state sync is an empty transaction');
+  }
+  return true;
+}
+
+const NO_ADDRESS = `0x${'0'.repeat(40)}`;
+const STATE_SYNC = Buffer.from('matic-bor-receipt-').toString('hex');
+
+/** Checks that a transaction was signed for this chain, if it says for which. */
+function checkChain(block: BlockInHand, chain: SignedChain, tx: TransactionRecord, index: number): void {
+  if (tx.chainId != null && tx.chainId !== chain.id) {
+    wrong(block, index, 'chainId', tx.chainId, chain.id, 'it is the chain that the network names');
+  }
+  if (tx.kind !== 0 || chain.v.includes(tx.v!) || isUnsigned(tx)) return;
+  if (legacyChainId(tx) === undefined) return;
+  wrong(
+    block,
+    index,
+    'v',
+    tx.v,
+    chain.v.join(' or '),
+    'the transaction was signed for another chain (EIP-155)',
+  );
 }
 
 function wrong(

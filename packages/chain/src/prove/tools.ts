@@ -7,11 +7,21 @@ import type { BlockRecord } from '../record/block.js';
 import type { Scratch } from '../record/hex.js';
 import type { Kind } from '../record/kinds.js';
 import { OF_BLOCK, type Reader } from '../record/reader.js';
+import type { Checks, RuleSet, Rules, Unproved } from '../rules/rule-set.js';
 import type { Proof, ProofPolicy } from './proved-block.js';
+
+/** How transactions name the chain that they were signed for, each as QUANTITY. */
+export interface SignedChain {
+  id: string;
+  /** The two values of `v` that a legacy transaction of the chain has (EIP-155). */
+  v: readonly [string, string];
+}
 
 /** Tools that a prover keeps between blocks; it proves one block at a time. */
 export interface Tools {
   policy: ProofPolicy;
+  rules: RuleSet;
+  chain: SignedChain | undefined;
   keccak: Keccak;
   rlp: RlpBuffer;
   bloom: BloomMaker;
@@ -24,11 +34,15 @@ export interface BlockInHand {
   number: number;
   record: BlockRecord;
   reader: Reader;
-  /**
-   * Whether Ethereum's rules hold beyond those that the roots need: sizes, prices, addresses of new contracts. Not if
-   * the headers are only trusted, since such a chain has other rules.
-   */
-  strict: boolean;
+  /** The rules of its chain in its era. */
+  rules: Rules;
+  /** What is not recomputed, by the rules or by the policy. */
+  unproved: Unproved;
+  checks: Checks;
+  /** Reasons of the proofs that were not made. */
+  notProved: Map<Proof, string>;
+  /** Places of the transactions that are in no root. */
+  outside: Set<number>;
   /** Whether the block has OP-stack deposits, which bend some rules. */
   hasDeposits: boolean;
 }
@@ -37,8 +51,10 @@ export interface BlockInHand {
  * The kinds that may be false if the record in hand disagrees with its block. A header that hashes to the block's hash
  * is true; one that is only trusted may be the false part itself.
  */
-export function suspects({ reader, strict }: BlockInHand): readonly Kind[] {
-  return strict || reader.kinds === OF_BLOCK ? reader.kinds : [...OF_BLOCK, ...reader.kinds];
+export function suspects({ reader, unproved }: BlockInHand): readonly Kind[] {
+  return unproved.header === undefined || reader.kinds === OF_BLOCK
+    ? reader.kinds
+    : [...OF_BLOCK, ...reader.kinds];
 }
 
 /** Throws PROOF_FAILED: `field` of a record disagrees with another part of the block. */

@@ -1,14 +1,19 @@
+import { ETHEREUM_HEADER } from '../rules/ethereum.js';
+import { headerFields } from '../rules/find-rules.js';
+import type { HeaderField, HeaderPart } from '../rules/rule-set.js';
 import {
   addJsonPair,
   addPair,
   BLOCK_FIELDS,
   countPresent,
+  type FieldTable,
   moreFields,
   type Pairs,
+  readForm,
   UNLISTED_FIELDS,
 } from './fields.js';
 import { member, stringArray } from './json-text.js';
-import type { Optional, Reader } from './reader.js';
+import type { Optional, Raw, Reader } from './reader.js';
 
 /** A block's own fields in canonical form, without its transactions. */
 export interface BlockRecord {
@@ -37,6 +42,10 @@ export interface BlockRecord {
   excessBlobGas: Optional<string>;
   parentBeaconBlockRoot: Optional<string>;
   requestsHash: Optional<string>;
+  blockAccessListHash: Optional<string>;
+  slotNumber: Optional<string>;
+  /** Values of the header fields that Ethereum's header lacks, by name; those in an object as `object.name`. */
+  others: ReadonlyMap<string, string>;
   /** Absent if the node omitted the array. */
   withdrawals: Withdrawal[] | undefined;
   /** As the node sent them. */
@@ -45,16 +54,27 @@ export interface BlockRecord {
   more: string;
 }
 
-/** Seals of proof of work and the like: the header hash needs them, so they may be absent only with `trust`. */
-type Seals = 'required' | 'optional';
+/** How a block is read. */
+interface BlockForm {
+  /**
+   * Seals of proof of work and the like: the header hash needs them, so they may be absent only with `trust`, or where
+   * Authority Round has others in their place.
+   */
+  seals: 'required' | 'optional';
+  header?: readonly HeaderPart[];
+}
 
 /** Reads a block's own fields; sets the reader's block number first, so that every error names the block. */
-export function readBlock(reader: Reader, value: unknown, seals: Seals): BlockRecord {
+export function readBlock(
+  reader: Reader,
+  value: unknown,
+  { seals, header = ETHEREUM_HEADER }: BlockForm,
+): BlockRecord {
   const raw = reader.object(value, 'the block');
   const number = reader.quantity(raw.number, 'number');
   reader.block = reader.number(number, 'number');
   const seal = (name: 'nonce' | 'mixHash', length: number) =>
-    seals === 'required'
+    seals === 'required' && (raw.auraSeal ?? raw.signature) === undefined
       ? reader.bytes(raw[name], name, length)
       : reader.optionalBytes(raw[name], name, length);
   const record: BlockRecord = {
@@ -83,6 +103,9 @@ export function readBlock(reader: Reader, value: unknown, seals: Seals): BlockRe
     excessBlobGas: reader.optionalQuantity(raw.excessBlobGas, 'excessBlobGas'),
     parentBeaconBlockRoot: reader.optionalBytes(raw.parentBeaconBlockRoot, 'parentBeaconBlockRoot', 32),
     requestsHash: reader.optionalBytes(raw.requestsHash, 'requestsHash', 32),
+    blockAccessListHash: reader.optionalBytes(raw.blockAccessListHash, 'blockAccessListHash', 32),
+    slotNumber: reader.optionalQuantity(raw.slotNumber, 'slotNumber'),
+    others: header === ETHEREUM_HEADER ? NONE : readOthers(reader, raw, header),
     withdrawals: undefined,
     transactions: reader.array(raw.transactions, 'transactions'),
     more: '',
@@ -100,14 +123,58 @@ export function readBlock(reader: Reader, value: unknown, seals: Seals): BlockRe
   }
   const pairs: Pairs = [];
   addPair(pairs, 'blobGasUsed', record.blobGasUsed);
+  addPair(pairs, 'blockAccessListHash', record.blockAccessListHash);
   addPair(pairs, 'excessBlobGas', record.excessBlobGas);
   addPair(pairs, 'parentBeaconBlockRoot', record.parentBeaconBlockRoot);
   addPair(pairs, 'requestsHash', record.requestsHash);
+  addPair(pairs, 'slotNumber', record.slotNumber);
   addJsonPair(pairs, 'withdrawals', withdrawals);
   addPair(pairs, 'withdrawalsRoot', record.withdrawalsRoot);
   const optional = countPresent(raw.nonce, raw.mixHash, raw.totalDifficulty, raw.baseFeePerGas);
-  record.more = moreFields(reader, raw, BLOCK_FIELDS, 17 + optional, pairs);
+  record.more = moreFields(reader, raw, tableFor(header), 17 + optional, pairs);
   return record;
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+const ETHEREUM_NAMES: ReadonlySet<string> = new Set(ETHEREUM_HEADER.map(({ name }) => name));
+
+/** The header fields beyond Ethereum's; each is absent if the node lacks it, which then shows in the hash. */
+function readOthers(reader: Reader, raw: Raw, header: readonly HeaderPart[]): Map<string, string> {
+  const others = new Map<string, string>();
+  for (const { name, form, or, of } of headerFields(header)) {
+    if (of === undefined && ETHEREUM_NAMES.has(name)) continue;
+    const holder = of === undefined ? raw : raw[of] == null ? {} : reader.object(raw[of], of);
+    const value = holder[name] ?? (or === undefined ? undefined : holder[or]);
+    if (value == null) continue;
+    others.set(of === undefined ? name : `${of}.${name}`, readForm(reader, value, name, form));
+  }
+  return others;
+}
+
+/** A table that keeps the header's fields, so that the hash follows from the text too. */
+function tableFor(header: readonly HeaderPart[]): FieldTable {
+  if (header === ETHEREUM_HEADER) return BLOCK_FIELDS;
+  const names = headerFields(header).flatMap(({ name, or, of }) => [of ?? name, or ?? name]);
+  return { spec: BLOCK_FIELDS.spec, kept: new Set([...BLOCK_FIELDS.kept, ...names]) };
+}
+
+/** Header fields that no table names: DATA of 32 bytes and QUANTITY beside the known ones, in the order of the node. */
+export function unknownHeaderFields(value: unknown, header: readonly HeaderPart[]): HeaderField[] {
+  const named = new Set(headerFields(header).flatMap(({ name, or, of }) => [of ?? name, or ?? name]));
+  const unknown: HeaderField[] = [];
+  for (const [name, text] of Object.entries(value as Raw)) {
+    if (
+      typeof text !== 'string' ||
+      BLOCK_FIELDS.spec.has(name) ||
+      ETHEREUM_NAMES.has(name) ||
+      named.has(name)
+    ) {
+      continue;
+    }
+    if (/^0x[0-9a-fA-F]{64}$/.test(text)) unknown.push({ name, form: 32 });
+    else if (/^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,31})$/.test(text)) unknown.push({ name, form: 'quantity' });
+  }
+  return unknown;
 }
 
 /** A withdrawal from the beacon chain (EIP-4895), in canonical form. */

@@ -1,3 +1,5 @@
+import { OTHER_HEADER_NAMES, OTHER_TRANSACTION_NAMES } from '../rules/find-rules.js';
+import type { Form } from '../rules/rule-set.js';
 import { jsonText, quote } from './json-text.js';
 import type { Optional, Raw, Reader } from './reader.js';
 
@@ -51,6 +53,13 @@ export function moreFields(
   return text;
 }
 
+/** A value in this form, as canonical hex. */
+export function readForm(reader: Reader, value: unknown, name: string, form: Form): string {
+  if (form === 'integer') return `0x${reader.integer(value, name).toString(16)}`;
+  if (form === 'quantity') return reader.quantity(value, name);
+  return form === 'data' ? reader.data(value, name) : reader.bytes(value, name, form);
+}
+
 /** Number of `values` that are not undefined, for `specSeen`. */
 export function countPresent(...values: readonly unknown[]): number {
   let count = 0;
@@ -68,7 +77,7 @@ export function blockTimestampOf(reader: Reader, raw: Raw): string | undefined {
 }
 
 /** The fields of a record that its reader writes, and unknown ones that it keeps. */
-interface FieldTable {
+export interface FieldTable {
   /** The fields that the format of bundles names, in the order of the text, which the record's file writes. */
   readonly spec: ReadonlySet<string>;
   /**
@@ -86,24 +95,26 @@ function table(spec: string, kept = ''): FieldTable {
 /** Objects whose fields the format does not name. */
 export const UNLISTED_FIELDS = table('');
 
-/** A block. */
+/** A block. Kept: what the headers of other chains have. */
 export const BLOCK_FIELDS = table(
   `number hash parentHash nonce sha3Uncles logsBloom transactionsRoot stateRoot receiptsRoot miner mixHash
    difficulty totalDifficulty extraData size gasLimit gasUsed timestamp transactions uncles baseFeePerGas`,
+  OTHER_HEADER_NAMES.join(' '),
 );
 
 /**
- * A transaction. Kept: the fields of the first generation of the OP stack for transactions from L1, and
- * `depositReceiptVersion`, which op-geth repeats in the transaction.
+ * A transaction. Kept: the fields of the first generation of the OP stack for transactions from L1,
+ * `depositReceiptVersion`, which op-geth repeats in the transaction, and what the encodings of other chains need.
  */
 export const TRANSACTION_FIELDS = table(
   `blockHash blockNumber from gas gasPrice hash input nonce to transactionIndex value v r s type chainId accessList
    sourceHash mint isSystemTx`,
-  'depositReceiptVersion index l1BlockNumber l1Timestamp l1TxOrigin queueIndex queueOrigin',
+  `depositReceiptVersion index l1BlockNumber l1Timestamp l1TxOrigin queueIndex queueOrigin
+   ${OTHER_TRANSACTION_NAMES.join(' ')}`,
 );
 
-/** EIP-7702; `v` is the older name of `yParity`. */
-export const AUTHORIZATION_FIELDS = table('', 'v');
+/** EIP-7702; `v` is the older name of `yParity`, the others are those of Substrate's EVM. */
+export const AUTHORIZATION_FIELDS = table('', 'v chain_id address nonce signature');
 
 /** A receipt. Kept: the fees of the OP stack. */
 export const RECEIPT_FIELDS = table(

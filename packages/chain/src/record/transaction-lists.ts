@@ -1,6 +1,6 @@
 import { AUTHORIZATION_FIELDS, addPair, moreFields, type Pairs, UNLISTED_FIELDS } from './fields.js';
 import { stringArray } from './json-text.js';
-import type { Optional, Reader } from './reader.js';
+import type { Optional, Raw, Reader } from './reader.js';
 
 /** One address of an access list (EIP-2930), in canonical form. */
 export interface AccessEntry {
@@ -64,6 +64,11 @@ export function readAuthorizationList(reader: Reader, value: unknown): Authoriza
   const texts: string[] = [];
   for (const item of reader.array(value, 'authorizationList')) {
     const raw = reader.object(item, 'authorizationList');
+    if (raw.chain_id !== undefined) {
+      entries.push(readFrontierEntry(reader, raw));
+      texts.push(`{${moreFields(reader, raw, AUTHORIZATION_FIELDS, 0, []).slice(1)}}`);
+      continue;
+    }
     const yParity: Optional<string> = reader.optionalQuantity(raw.yParity, 'authorizationList.yParity');
     const entry: Authorization = {
       chainId: reader.quantity(raw.chainId, 'authorizationList.chainId'),
@@ -85,4 +90,18 @@ export function readAuthorizationList(reader: Reader, value: unknown): Authoriza
     texts.push(`{${moreFields(reader, raw, AUTHORIZATION_FIELDS, 0, pairs).slice(1)}}`);
   }
   return { entries, text: `[${texts.join(',')}]` };
+}
+
+/** An entry as Substrate's EVM writes it; its text stays as it came. */
+function readFrontierEntry(reader: Reader, raw: Raw): Authorization {
+  const signature = reader.object(raw.signature, 'authorizationList.signature');
+  const odd = reader.boolean(signature.odd_y_parity, 'authorizationList.signature.odd_y_parity');
+  return {
+    chainId: `0x${reader.integer(raw.chain_id, 'authorizationList.chain_id').toString(16)}`,
+    address: reader.bytes(raw.address, 'authorizationList.address', 20),
+    nonce: reader.quantity(raw.nonce, 'authorizationList.nonce'),
+    yParity: odd ? '0x1' : '0x0',
+    r: reader.quantity(signature.r, 'authorizationList.signature.r'),
+    s: reader.quantity(signature.s, 'authorizationList.signature.s'),
+  };
 }

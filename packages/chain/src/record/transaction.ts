@@ -1,3 +1,4 @@
+import type { Rules, TransactionField, TypeRule } from '../rules/rule-set.js';
 import {
   addJsonPair,
   addPair,
@@ -5,10 +6,11 @@ import {
   countPresent,
   moreFields,
   type Pairs,
+  readForm,
   TRANSACTION_FIELDS,
 } from './fields.js';
-import { jsonMember, member, nullable, stringArray } from './json-text.js';
-import type { Optional, Reader } from './reader.js';
+import { jsonMember, member, stringArray } from './json-text.js';
+import type { Optional, Raw, Reader } from './reader.js';
 import {
   type AccessList,
   type AuthorizationList,
@@ -19,22 +21,32 @@ import {
 /** EIP-2718 type of an OP-stack deposit. */
 export const DEPOSIT = 0x7e;
 
-/** The types that can be encoded, and so proved. */
-export type TransactionType = 0 | 1 | 2 | 3 | 4 | typeof DEPOSIT;
-
-const TYPES: ReadonlyMap<string, TransactionType> = new Map([
+/** Ethereum's types; others are in the rules of their chain. */
+const TYPES: ReadonlyMap<string, number> = new Map([
   ['0x0', 0],
   ['0x1', 1],
   ['0x2', 2],
   ['0x3', 3],
   ['0x4', 4],
-  ['0x7e', DEPOSIT],
 ]);
+
+/** What a transaction of a type that only some chains have is made of. */
+export interface OtherType {
+  /** In the order of RLP; null is an absent recipient. */
+  values?: readonly { form: TransactionField['form']; value: string | AccessList | null }[];
+  /** Why there are no values. */
+  unknown?: string;
+  /** If there are none: the fields that such a transaction may lack, as the node has them. */
+  own?: Record<'gas' | 'input' | 'to' | 'value', Optional<string>>;
+  baseFeeInReceipt?: boolean;
+}
 
 /** A transaction in canonical form; absent fields are undefined. */
 export interface TransactionRecord {
   /** From `type`; a record without one is a legacy transaction, from a node older than EIP-2718. */
-  kind: TransactionType;
+  kind: number;
+  /** Absent for Ethereum's types and for deposits of the OP stack. */
+  other: OtherType | undefined;
   blockHash: string;
   blockNumber: string;
   from: string;
@@ -72,27 +84,39 @@ interface BlockHints {
   number: string;
 }
 
-/** Reads one full transaction object of a block. */
-export function readTransaction(reader: Reader, value: unknown, block: BlockHints): TransactionRecord {
+/**
+ * Reads one full transaction object of a block.
+ *
+ * `types` are those of the chain beyond Ethereum's. A type that neither names is refused, unless `types` is absent:
+ * then it is kept as it comes.
+ */
+export function readTransaction(
+  reader: Reader,
+  value: unknown,
+  block: BlockHints,
+  types?: Rules['types'],
+): TransactionRecord {
   const raw = reader.object(value, 'the transaction');
   const type = reader.optionalQuantity(raw.type, 'type');
-  const kind = type == null ? 0 : TYPES.get(type);
-  if (kind === undefined) reader.fail('type', 'a transaction type from 0x0 to 0x4, or 0x7e', type);
-  // a deposit has no signature and pays no fee, so some nodes omit these fields
-  const signed = kind !== DEPOSIT;
+  const ethereum = type == null ? 0 : TYPES.get(type);
+  const rule = ethereum === undefined ? ruleOf(reader, raw, type!, types) : undefined;
+  // Only Ethereum's types must have a signature and a price; of the others an encoding says what it needs.
+  const signed = rule === undefined;
+  const loose = typeof rule === 'object' && 'unknown' in rule;
   const record: TransactionRecord = {
-    kind,
+    kind: ethereum ?? Number(type),
+    other: rule === undefined || rule === 'deposit' ? undefined : readOther(reader, raw, rule),
     blockHash: reader.bytes(raw.blockHash, 'blockHash', 32, block.hash),
     blockNumber: reader.quantity(raw.blockNumber, 'blockNumber', block.number),
     from: reader.bytes(raw.from, 'from', 20),
-    gas: reader.quantity(raw.gas, 'gas'),
+    gas: reader.quantity(raw.gas ?? (loose ? '0x0' : raw.gas), 'gas'),
     gasPrice: quantityOf(reader, signed, raw.gasPrice, 'gasPrice'),
     hash: reader.bytes(raw.hash, 'hash', 32),
-    input: reader.data(raw.input, 'input'),
+    input: reader.data(raw.input ?? (loose ? '0x' : raw.input), 'input'),
     nonce: quantityOf(reader, signed, raw.nonce, 'nonce'),
-    to: raw.to === null ? null : reader.bytes(raw.to, 'to', 20),
+    to: raw.to === null || (loose && raw.to === undefined) ? null : reader.bytes(raw.to, 'to', 20),
     transactionIndex: reader.quantity(raw.transactionIndex, 'transactionIndex'),
-    value: reader.quantity(raw.value, 'value'),
+    value: reader.quantity(raw.value ?? (loose ? '0x0' : raw.value), 'value'),
     v: quantityOf(reader, signed, raw.v, 'v'),
     r: wordOf(reader, signed, raw.r, 'r'),
     s: wordOf(reader, signed, raw.s, 's'),
@@ -112,7 +136,7 @@ export function readTransaction(reader: Reader, value: unknown, block: BlockHint
     yParity: reader.optionalQuantity(raw.yParity, 'yParity'),
     more: '',
   };
-  requireFieldsOfType(reader, record);
+  if (record.other === undefined) requireFieldsOfType(reader, record);
   const pairs: Pairs = [];
   if (raw.authorizationList != null) {
     record.authorizationList = readAuthorizationList(reader, raw.authorizationList);
@@ -134,11 +158,50 @@ export function readTransaction(reader: Reader, value: unknown, block: BlockHint
   addPair(pairs, 'maxPriorityFeePerGas', record.maxPriorityFeePerGas);
   addPair(pairs, 'yParity', record.yParity);
   const { gasPrice, nonce, v, r, s, chainId, accessList, sourceHash, mint, isSystemTx } = raw;
+  const required = 5 + countPresent(raw.gas, raw.input, raw.to, raw.value);
   const optional =
     countPresent(gasPrice, nonce, v, r, s) +
     countPresent(raw.type, chainId, accessList, sourceHash, mint, isSystemTx);
-  record.more = moreFields(reader, raw, TRANSACTION_FIELDS, 9 + optional, pairs);
+  record.more = moreFields(reader, raw, TRANSACTION_FIELDS, required + optional, pairs);
   return record;
+}
+
+/** The rule of a type that is not Ethereum's. */
+function ruleOf(
+  reader: Reader,
+  raw: Raw,
+  type: string,
+  types: Rules['types'] | undefined,
+): TypeRule | 'deposit' {
+  const rule = types?.get(type);
+  if (rule !== undefined) return rule;
+  if (types === undefined) return type === '0x7e' && raw.sourceHash != null ? 'deposit' : UNNAMED;
+  const known = ['0x0 to 0x4', ...types.keys()].join(', ');
+  return reader.fail('type', `a transaction type of this chain (${known})`, type);
+}
+
+/** Why a type that neither Ethereum nor the chain has is not proved. */
+export const UNNAMED_TYPE = 'the block has a transaction of a type that no table names';
+
+const UNNAMED: TypeRule = { unknown: UNNAMED_TYPE };
+
+function readOther(reader: Reader, raw: Raw, rule: TypeRule): OtherType {
+  if ('unknown' in rule) {
+    const own = {
+      gas: reader.optionalQuantity(raw.gas, 'gas'),
+      input: raw.input == null ? reader.missing(raw.input) : reader.data(raw.input, 'input'),
+      to: raw.to === null ? null : reader.optionalBytes(raw.to, 'to', 20),
+      value: reader.optionalQuantity(raw.value, 'value'),
+    };
+    return { unknown: rule.unknown, own };
+  }
+  const values = rule.fields.map(({ name, or, form }) => {
+    const value = raw[name] ?? (or === undefined ? undefined : raw[or]);
+    if (form === 'accessList') return { form, value: readAccessList(reader, value ?? []) };
+    if (form !== 'recipient') return { form, value: readForm(reader, value, name, form) };
+    return { form, value: value == null ? null : reader.bytes(value, name, 20) };
+  });
+  return { values, baseFeeInReceipt: rule.baseFeeInReceipt === true };
 }
 
 function quantityOf(reader: Reader, required: boolean, value: unknown, field: string): Optional<string> {
@@ -177,14 +240,15 @@ export function transactionText(
   tx: TransactionRecord,
   head = transactionHead(tx.blockHash, tx.blockNumber),
 ): string {
+  const own = tx.other?.own ?? tx;
   const accessList = tx.accessList === null ? 'null' : tx.accessList?.text;
   const isSystemTx = tx.isSystemTx === undefined ? undefined : String(tx.isSystemTx);
   return (
-    `${head}${tx.from}","gas":"${tx.gas}"` +
+    `${head}${tx.from}"${member('gas', own.gas)}` +
     member('gasPrice', tx.gasPrice) +
-    `,"hash":"${tx.hash}","input":"${tx.input}"` +
+    `,"hash":"${tx.hash}"${member('input', own.input)}` +
     member('nonce', tx.nonce) +
-    `,"to":${nullable(tx.to)},"transactionIndex":"${tx.transactionIndex}","value":"${tx.value}"` +
+    `${member('to', own.to)},"transactionIndex":"${tx.transactionIndex}"${member('value', own.value)}` +
     member('v', tx.v) +
     member('r', tx.r) +
     member('s', tx.s) +

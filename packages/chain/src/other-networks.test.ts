@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { HAS_RECORDINGS, type OtherBlock, otherBlocks, POLICY } from '../test/recorded.js';
+import { flipped, thrown } from '../test/tamper.js';
+import { canonicalRecord } from './canonical-record.js';
+import { createProver } from './create-prover.js';
+import type { ProofPolicy } from './prove/proved-block.js';
+import { RULE_SETS } from './rules/find-rules.js';
+import type { Rules } from './rules/rule-set.js';
+
+/** The policy of each recorded network; what is trusted is what the recording lacks. */
+const POLICIES: Readonly<Record<string, Partial<ProofPolicy>>> = {
+  ethereum_mainnet: { chainId: 1 },
+  'constructed-amsterdam': { chainId: 1 },
+  'amsterdam-devnet': {},
+  sepolia: { chainId: 11_155_111, transactions: 'trust', receipts: 'trust' },
+  'arb-sepolia': { chainId: 421_614 },
+  gnosis: { chainId: 100 },
+  scroll: { chainId: 534_352 },
+  'scroll-5343513301': { rules: 'scroll' },
+  'zksync-shape': { chainId: 324 },
+  polygon: { chainId: 137, transactions: 'trust', receipts: 'trust' },
+  'bittensor-testnet': { chainId: 945 },
+  cronos: { chainId: 25 },
+  hyperliquid: { chainId: 999 },
+  'stable-testnet': { chainId: 2_201 },
+  'tempo-mainnet': { chainId: 4_217 },
+};
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+
+/** The lines of a table of the README, below its head. */
+function tableBelow(head: string): string[] {
+  const lines = readme.split('\n');
+  const start = lines.indexOf(head) + 2;
+  const end = lines.findIndex((line, at) => at >= start && !line.startsWith('|'));
+  return lines.slice(start, end);
+}
+
+const proverOf = (net: string, more: Partial<ProofPolicy> = {}) =>
+  createProver({ ...POLICY, ...POLICIES[net], ...more });
+
+function block(name: string): OtherBlock {
+  return otherBlocks().get(name)!;
+}
+
+describe('the rules', () => {
+  it('are those of the README, era by era', () => {
+    const lines = RULE_SETS.flatMap((set) => {
+      const eras = [
+        ...set.eras.map(({ label, rules }) => ({ label, ...set, ...rules })),
+        { label: 'all', ...set },
+      ];
+      return eras.map(({ label, ...rules }) => {
+        const name = label === 'all' && set.eras.length > 0 ? 'after that' : label;
+        const { chains } = set;
+        return `| \`${set.name}\` | ${chains.join(', ')} | ${name} | ${provedBy(rules)} | ${reasonsOf(rules)} |`;
+      });
+    });
+    expect(tableBelow('| rules | chain ids | blocks | recomputed | not proved |')).toEqual(lines);
+  });
+
+  it('name each chain once', () => {
+    const ids = RULE_SETS.flatMap(({ chains }) => chains);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('have no other names than those', async () => {
+    await expect(createProver({ ...POLICY, rules: 'nonsense' })).rejects.toMatchObject({
+      code: 'SETTINGS_INVALID',
+      message: expect.stringContaining(
+        'The rules are called "nonsense", expected one of ethereum, optimism,',
+      ),
+    });
+  });
+});
+
+function provedBy({ unproved, types }: Rules): string {
+  const parts = (['header', 'hashes', 'transactions', 'receipts', 'blooms'] as const).filter(
+    (part) => unproved[part] === undefined,
+  );
+  const known = [...types].flatMap(([type, rule]) =>
+    typeof rule === 'object' && 'unknown' in rule ? [] : [type],
+  );
+  return parts.length === 0
+    ? 'nothing'
+    : parts.join(', ') + (known.length === 0 ? '' : `; types ${known.join(', ')}`);
+}
+
+function reasonsOf({ unproved, types, outside }: Rules): string {
+  const unknown = [...types.values()].flatMap((rule) =>
+    typeof rule === 'object' && 'unknown' in rule ? [rule.unknown] : [],
+  );
+  const reasons = [...Object.values(unproved), ...unknown, ...(outside === 'none' ? [] : [OUTSIDE[outside]])];
+  return [...new Set(reasons)].join('; ');
+}
+
+const OUTSIDE = {
+  stateSync: 'a state sync, the last transaction of its block, is in no root; its hash is recomputed',
+  zeroPrice: 'a legacy transaction of price 0 is in no root',
+};
+
+describe.skipIf(!HAS_RECORDINGS)(
+  'real blocks of other networks (skipped without ../shared/chain-data)',
+  () => {
+    it('are proved, or named as not proved, as the README says', async () => {
+      const lines: string[] = [];
+      for (const [name, { net, ...answer }] of otherBlocks()) {
+        // the hash of its state sync is none of this block's, so the trimmed recording is no evidence of that
+        const prover = await proverOf(net);
+        const { proofs, notProved, unknownFields } = prover.proveBlock(answer);
+        expect(unknownFields).toEqual([]);
+        const missing = [...new Set(notProved.map(({ proof }) => proof))];
+        lines.push(`| ${name} | ${proofs.join(', ')} | ${missing.join(', ')} |`);
+      }
+      expect(tableBelow('| real block | proved | named as not proved |')).toEqual(lines);
+    });
+
+    it('have a text that stays the same without proofs, and holds what the node sent', async () => {
+      for (const { net, ...answer } of otherBlocks().values()) {
+        const { texts, notProved } = (await proverOf(net)).proveBlock(answer);
+        const header = notProved.some(({ proof }) => proof === 'headerHash') ? 'trust' : 'recompute';
+        const text = texts.blockHead + texts.transactions + texts.blockTail;
+        expect(canonicalRecord('blocks', answer.block, { header })).toBe(text);
+        const { transactions, ...fields } = answer.block;
+        expect(JSON.parse(text)).toMatchObject(fields);
+        expect(JSON.parse(text).transactions.length).toBe(transactions.length);
+      }
+    });
+
+    it.each([
+      ['arb-sepolia 185232421', 'mixHash'],
+      ['gnosis 20000000', 'auraStep'],
+      ['gnosis 20000000', 'auraSeal'],
+      ['tempo-mainnet 20660166', 'timestampMillisPart'],
+      ['constructed-amsterdam 20000000', 'blockAccessListHash'],
+      ['constructed-amsterdam 20000000', 'slotNumber'],
+    ])('of %s with another %s fail their hash', async (name, field) => {
+      const { net, ...answer } = block(name);
+      answer.block[field] = flipped(answer.block[field]);
+      const prover = await proverOf(net);
+      expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+        code: 'PROOF_FAILED',
+        data: { proof: 'headerHash' },
+      });
+    });
+
+    it('keep with `drop` every field that their hash and roots need', async () => {
+      for (const { net, ...answer } of otherBlocks().values()) {
+        const prover = await proverOf(net, { extraFields: 'drop' });
+        const { texts, proofs } = prover.proveBlock(answer);
+        const dropped = JSON.parse(texts.blockHead + texts.transactions + texts.blockTail);
+        expect(prover.proveBlock({ ...answer, block: dropped }).proofs).toEqual(proofs);
+      }
+    });
+
+    it.each([
+      ['arb-sepolia 185232421', 0, 'input'],
+      ['scroll-5343513301 35', 0, 'queueIndex'],
+      ['scroll-5343513301 35', 0, 'sender'],
+      ['stable-testnet 59083166', 1, 'nonceKey'],
+    ])('of %s with another field in transaction %i, %s, fail its hash', async (name, index, field) => {
+      const { net, ...answer } = block(name);
+      const tx = answer.block.transactions[index]!;
+      tx[field] = flipped(tx[field]);
+      const prover = await proverOf(net);
+      expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+        data: { proof: 'consistency', field: `transactions[${index}].hash` },
+      });
+    });
+
+    it.each([
+      ['gnosis 20000000', 'transactions[0].chainId', '0x64'],
+      ['gnosis 29000000', 'transactions[0].chainId', '0x64'],
+      ['cronos 68215', 'transactions[0].chainId', '0x19'],
+    ])('of %s are refused by a network of another chain', async (name, field, got) => {
+      const { net, ...answer } = block(name);
+      const rules = RULE_SETS.find(({ chains }) => chains.includes(POLICIES[net]!.chainId!))!.name;
+      const prover = await createProver({ ...POLICY, chainId: 1, rules });
+      expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+        code: 'PROOF_FAILED',
+        data: { proof: 'consistency', field, got, expected: '0x1' },
+      });
+      for (const tx of answer.block.transactions) delete tx.chainId;
+      answer.block.transactions = answer.block.transactions.filter(({ type }) => type === '0x0');
+      expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+        code: 'PROOF_FAILED',
+        data: { proof: 'consistency', field: 'transactions[0].v', expected: '0x25 or 0x26' },
+      });
+    });
+
+    it('of Amsterdam keep the bounds of gas: from half of what the receipts use to the limit', async () => {
+      const { net, ...answer } = block('constructed-amsterdam 20000000');
+      const prover = await proverOf(net, { header: 'trust' });
+      const sum = Number(answer.receipts!.at(-1)!.cumulativeGasUsed);
+      const used = (gas: number) => {
+        answer.block.gasUsed = `0x${gas.toString(16)}`;
+        return thrown(() => prover.proveBlock(answer));
+      };
+      expect(used(Math.ceil(sum / 2))).toBeUndefined();
+      expect(used(Number(answer.block.gasLimit))).toBeUndefined();
+      const error = { data: { field: 'gasUsed', proof: 'consistency' } };
+      expect(used(Math.ceil(sum / 2) - 1)).toMatchObject(error);
+      expect(used(Number(answer.block.gasLimit) + 1)).toMatchObject(error);
+    });
+
+    it('of Amsterdam keep the sums of gas receipt by receipt', async () => {
+      const { net, ...answer } = block('constructed-amsterdam 20000000');
+      const prover = await proverOf(net);
+      answer.receipts![5]!.gasUsed = flipped(answer.receipts![5]!.gasUsed);
+      expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+        data: { field: 'receipts[5].cumulativeGasUsed' },
+      });
+    });
+  },
+);

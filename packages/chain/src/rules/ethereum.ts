@@ -1,0 +1,98 @@
+import type { Checks, HeaderField, RuleSet } from './rule-set.js';
+
+/** The header's fields up to `extraData`, which every chain has. */
+const FRONTIER: readonly HeaderField[] = [
+  { name: 'parentHash', form: 32 },
+  { name: 'sha3Uncles', form: 32 },
+  { name: 'miner', form: 20 },
+  { name: 'stateRoot', form: 32 },
+  { name: 'transactionsRoot', form: 32 },
+  { name: 'receiptsRoot', form: 32 },
+  { name: 'logsBloom', form: 256 },
+  { name: 'difficulty', form: 'quantity' },
+  { name: 'number', form: 'quantity' },
+  { name: 'gasLimit', form: 'quantity' },
+  { name: 'gasUsed', form: 'quantity' },
+  { name: 'timestamp', form: 'quantity' },
+  { name: 'extraData', form: 'data' },
+];
+
+/** Proof of work; since the merge the beacon chain's randomness and zeros (EIP-3675, EIP-4399). */
+const SEALS: readonly HeaderField[] = [
+  { name: 'mixHash', form: 32 },
+  { name: 'nonce', form: 8 },
+];
+
+const BASE_FEE: HeaderField = { name: 'baseFeePerGas', form: 'quantity' };
+
+/**
+ * The fields that forks appended, each written if the node has it: EIP-1559 (London), EIP-4895 (Shanghai), EIP-4844 and
+ * EIP-4788 (Cancun), EIP-7685 (Prague; Osaka adds none), EIP-7928 and EIP-7843 (Amsterdam).
+ */
+const FORKS: readonly HeaderField[] = [
+  BASE_FEE,
+  { name: 'withdrawalsRoot', form: 32 },
+  { name: 'blobGasUsed', form: 'quantity' },
+  { name: 'excessBlobGas', form: 'quantity' },
+  { name: 'parentBeaconBlockRoot', form: 32 },
+  { name: 'requestsHash', form: 32 },
+  { name: 'blockAccessListHash', form: 32 },
+  { name: 'slotNumber', form: 'quantity' },
+];
+
+/** Ethereum's header. */
+export const ETHEREUM_HEADER: readonly HeaderField[] = [...FRONTIER, ...SEALS, ...FORKS];
+
+/** A header sealed by Authority Round, before the fields of forks (OpenEthereum, Erigon, Nethermind). */
+export const AURA_HEADER: readonly HeaderField[] = [
+  ...FRONTIER,
+  { name: 'auraStep', form: 'quantity', or: 'step' },
+  { name: 'auraSeal', form: 65, or: 'signature' },
+  BASE_FEE,
+];
+
+/** Avalanche's C-Chain: `plugin/evm/customtypes` of coreth. */
+export const AVALANCHE_HEADER: readonly HeaderField[] = [
+  ...FRONTIER,
+  ...SEALS,
+  { name: 'extDataHash', form: 32 },
+  BASE_FEE,
+  { name: 'extDataGasUsed', form: 'quantity' },
+  { name: 'blockGasCost', form: 'quantity' },
+  { name: 'blobGasUsed', form: 'quantity' },
+  { name: 'excessBlobGas', form: 'quantity' },
+  { name: 'parentBeaconBlockRoot', form: 32 },
+  { name: 'timestampMilliseconds', form: 'quantity' },
+  { name: 'minDelayExcess', form: 'quantity' },
+];
+
+/** All of Ethereum's rules. */
+const ALL: Checks = { sums: true, total: 'equal', size: true, prices: true, addresses: true, logs: true };
+
+/** Only what a block's parts repeat of each other: for chains whose own rules are not known in every detail. */
+export const GAS_ONLY: Checks = { ...ALL, size: false, prices: false, addresses: false, logs: false };
+
+/** Gas that must not fall: for chains whose rules are not known. */
+export const NO_CHECKS: Checks = { ...GAS_ONLY, sums: false, total: 'any' };
+
+/** Ethereum, its test networks, and every chain that no table names. */
+export const ETHEREUM: RuleSet = {
+  name: 'ethereum',
+  chains: [1, 11_155_111, 17_000, 560_048],
+  source:
+    'Yellow Paper; EIPs 658, 1559, 2718, 2930, 4844, 4895, 7685, 7702; Amsterdam: 7778, 7843, 7928, 8037',
+  header: ETHEREUM_HEADER,
+  types: new Map([['0x7e', 'deposit']]),
+  outside: 'none',
+  unproved: {},
+  checks: ALL,
+  eras: [],
+};
+
+/** The base of a rule set that differs from Ethereum's. */
+export function like(
+  base: RuleSet,
+  own: Partial<RuleSet> & Pick<RuleSet, 'name' | 'chains' | 'source'>,
+): RuleSet {
+  return { ...base, eras: [], ...own };
+}

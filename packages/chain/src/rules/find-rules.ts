@@ -1,0 +1,53 @@
+import { PackhouseError } from '@packhouse/runtime';
+import { ETHEREUM } from './ethereum.js';
+import { OWN_CHAINS } from './own-chains.js';
+import { ROLLUPS } from './rollups.js';
+import type { HeaderField, HeaderPart, RuleSet, Rules } from './rule-set.js';
+
+/** All rule sets. */
+export const RULE_SETS: readonly RuleSet[] = [ETHEREUM, ...ROLLUPS, ...OWN_CHAINS];
+
+/** Names of all rule sets. */
+export const RULE_NAMES: readonly string[] = RULE_SETS.map(({ name }) => name);
+
+/** The rules of a chain, or those of this name; Ethereum's if no table names the chain. Throws SETTINGS_INVALID. */
+export function findRules(chainId: number | undefined, name: string | undefined): RuleSet {
+  if (name === undefined) return RULE_SETS.find(({ chains }) => chains.includes(chainId ?? 1)) ?? ETHEREUM;
+  const named = RULE_SETS.find((set) => set.name === name);
+  if (named !== undefined) return named;
+  throw new PackhouseError({
+    code: 'SETTINGS_INVALID',
+    message: `The rules are called ${JSON.stringify(name)}, expected one of ${RULE_NAMES.join(', ')}.`,
+    data: { name, expected: RULE_NAMES },
+  });
+}
+
+/** The rules that hold for this block, which is not checked yet. */
+export function rulesAt(set: RuleSet, answer: unknown): Rules {
+  if (set.eras.length === 0 || typeof answer !== 'object' || answer === null) return set;
+  const { number, difficulty } = answer as { number?: unknown; difficulty?: unknown };
+  const block = { number: typeof number === 'string' ? Number(number) : Number.NaN, difficulty };
+  const era = set.eras.find(({ applies }) => applies(block));
+  return era === undefined ? set : { ...set, ...era.rules };
+}
+
+/** The fields of a header, those in lists too. */
+export function headerFields(parts: readonly HeaderPart[]): HeaderField[] {
+  return parts.flatMap((part) => ('list' in part ? headerFields(part.list) : [part]));
+}
+
+/** Names of block fields that some chain's header commits to, beyond those of Ethereum. */
+export const OTHER_HEADER_NAMES: readonly string[] = RULE_SETS.flatMap(({ header, eras }) =>
+  [header, ...eras.map(({ rules }) => rules.header ?? [])].flatMap((parts) =>
+    headerFields(parts).flatMap(({ name, or, of }) => [of ?? name, ...(or === undefined ? [] : [or])]),
+  ),
+);
+
+/** Names of transaction fields that some chain's encoding needs. */
+export const OTHER_TRANSACTION_NAMES: readonly string[] = RULE_SETS.flatMap(({ types }) =>
+  [...types.values()].flatMap((type) =>
+    typeof type === 'object' && 'fields' in type
+      ? type.fields.flatMap(({ name, or }) => (or === undefined ? [name] : [name, or]))
+      : [],
+  ),
+);

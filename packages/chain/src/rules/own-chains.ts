@@ -1,0 +1,173 @@
+import { AURA_HEADER, AVALANCHE_HEADER, ETHEREUM, ETHEREUM_HEADER, GAS_ONLY, like } from './ethereum.js';
+import { FEE_MARKET, SIGNATURE } from './rollups.js';
+import type { HeaderPart, RuleSet, TypeRule } from './rule-set.js';
+
+/** Ethereum without the deposits of the OP stack. */
+const PLAIN: RuleSet = { ...ETHEREUM, types: new Map() };
+
+/** Polygon: transactions of a state sync are in no root until they got a type of their own (PIP-74). */
+const POLYGON = like(PLAIN, {
+  name: 'polygon',
+  chains: [137, 80_002],
+  source: 'maticnetwork/bor: core/types/bor_receipt.go; PIP-74',
+  types: new Map<string, TypeRule>([
+    ['0x7f', { unknown: 'a state sync of type 0x7f (PIP-74) is encoded with data that the JSON-RPC lacks' }],
+  ]),
+  outside: 'stateSync',
+  checks: GAS_ONLY,
+});
+
+/** Gnosis: sealed by Authority Round until its merge, when the difficulty became 0. */
+const GNOSIS = like(PLAIN, {
+  name: 'gnosis',
+  chains: [100, 10_200],
+  source: 'erigontech/erigon: execution/types/block.go (AuRaStep, AuRaSeal)',
+  eras: [
+    {
+      label: 'before the merge (Authority Round)',
+      applies: ({ difficulty }) => typeof difficulty === 'string' && !/^0x0*$/.test(difficulty),
+      rules: { header: AURA_HEADER, checks: { ...ETHEREUM.checks, size: false } },
+    },
+  ],
+});
+
+const TENDERMINT = 'the hash of a Cronos block is that of its Tendermint block, not of an RLP header';
+const DATA_HASH = 'the root in the header of Cronos is that of the Tendermint block';
+
+const CRONOS = like(PLAIN, {
+  name: 'cronos',
+  chains: [25],
+  source: 'evmos/ethermint: rpc/types/utils.go; block 68215',
+  unproved: {
+    header: TENDERMINT,
+    transactions: DATA_HASH,
+    receipts: 'the header of Cronos always has the root of no receipts',
+    blooms: 'the bloom in the header of Cronos can have bits of calls that were undone',
+  },
+  checks: GAS_ONLY,
+});
+
+const BNB = like(PLAIN, {
+  name: 'bnb',
+  chains: [56, 97],
+  source: 'bnb-chain/bsc: core/types/block.go has the header of Ethereum',
+  checks: GAS_ONLY,
+});
+
+const AVALANCHE = like(PLAIN, {
+  name: 'avalanche',
+  chains: [43_114, 43_113],
+  source: 'ava-labs/avalanchego: graft/coreth/plugin/evm/customtypes/header_ext.go',
+  header: AVALANCHE_HEADER,
+  checks: GAS_ONLY,
+});
+
+/** Berachain: the public key of the proposer before (BRIP-0004), and its transaction without a signature. */
+const BERACHAIN = like(PLAIN, {
+  name: 'berachain',
+  chains: [80_094, 80_069],
+  source: 'berachain/bera-geth: core/types/block.go, tx_pol.go (BRIP-0004)',
+  header: [...ETHEREUM_HEADER.slice(0, 21), { name: 'parentProposerPubkey', form: 48 }],
+  types: new Map<string, TypeRule>([
+    [
+      '0x7e',
+      {
+        fields: [
+          { name: 'chainId', form: 'quantity' },
+          { name: 'from', form: 20 },
+          { name: 'to', form: 20 },
+          { name: 'nonce', form: 'quantity' },
+          { name: 'gas', form: 'quantity' },
+          { name: 'gasPrice', form: 'quantity' },
+          { name: 'input', form: 'data' },
+        ],
+      },
+    ],
+  ]),
+  checks: GAS_ONLY,
+});
+
+/** Tempo wraps the header of Ethereum. */
+const TEMPO_HEADER: readonly HeaderPart[] = [
+  { name: 'mainBlockGeneralGasLimit', form: 'quantity' },
+  { name: 'sharedGasLimit', form: 'quantity' },
+  { name: 'timestampMillisPart', form: 'quantity' },
+  { list: ETHEREUM_HEADER },
+  {
+    of: 'consensusContext',
+    list: [
+      { of: 'consensusContext', name: 'epoch', form: 'integer' },
+      { of: 'consensusContext', name: 'view', form: 'integer' },
+      { of: 'consensusContext', name: 'parentView', form: 'integer' },
+      { of: 'consensusContext', name: 'proposer', form: 32 },
+    ],
+  },
+];
+
+const TEMPO = like(PLAIN, {
+  name: 'tempo',
+  chains: [4_217, 42_431, 42_429],
+  source: 'tempoxyz/tempo: crates/primitives/src/header.rs; block 20660166',
+  header: TEMPO_HEADER,
+  types: new Map<string, TypeRule>([
+    [
+      '0x76',
+      { unknown: 'type 0x76 has calls and signatures of several kinds, of which no real one was at hand' },
+    ],
+  ]),
+  checks: GAS_ONLY,
+});
+
+const STABLE = like(PLAIN, {
+  name: 'stable',
+  chains: [988, 2_201],
+  source: 'block 59083166 of its test network: hashes of transactions and both roots',
+  types: new Map<string, TypeRule>([
+    [
+      '0x3f',
+      {
+        fields: [
+          ...FEE_MARKET,
+          ...SIGNATURE,
+          { name: 'nonceKey', form: 'quantity' },
+          { name: 'timeoutTimestamp', form: 'quantity' },
+        ],
+      },
+    ],
+  ]),
+  unproved: { header: 'the hash of a Stable block is that of its CometBFT block, not of an RLP header' },
+  checks: GAS_ONLY,
+});
+
+/** HyperEVM: the transactions of price 0 that the system makes are in no root, nor are their receipts. */
+const HYPER_EVM = like(PLAIN, {
+  name: 'hyperevm',
+  chains: [999, 998],
+  source: 'hl-archive-node/nanoreth: src/node/primitives/transaction.rs, src/addons/hl_node_compliance.rs',
+  outside: 'zeroPrice',
+  checks: GAS_ONLY,
+});
+
+const BITTENSOR = like(PLAIN, {
+  name: 'bittensor',
+  chains: [964, 945],
+  source: 'polkadot-evm/frontier; block 6646068 of the test network',
+  unproved: {
+    header: 'the hash of a Bittensor block does not follow from the header fields that its JSON-RPC has',
+  },
+  checks: GAS_ONLY,
+});
+
+/** The rule sets of chains that are no rollups. */
+export const OWN_CHAINS: readonly RuleSet[] = [
+  POLYGON,
+  GNOSIS,
+  CRONOS,
+  BNB,
+  AVALANCHE,
+  BERACHAIN,
+  TEMPO,
+  STABLE,
+  HYPER_EVM,
+  BITTENSOR,
+];

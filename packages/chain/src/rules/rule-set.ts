@@ -1,0 +1,85 @@
+/** How a value is written in RLP: a number (`integer` is one in JSON), bytes, or bytes of which there must be so many. */
+export type Form = 'quantity' | 'integer' | 'data' | number;
+
+/** A header field. */
+export interface HeaderField {
+  name: string;
+  form: Form;
+  /** Another name that some nodes give it. */
+  or?: string;
+  /** The object inside the block that holds it. */
+  of?: string;
+}
+
+/** A field, or a list inside the header; a list `of` an object is omitted if the block has no such object. */
+export type HeaderPart = HeaderField | { readonly list: readonly HeaderPart[]; readonly of?: string };
+
+/** A field of a transaction; `recipient` is an address or nothing. */
+export interface TransactionField {
+  name: string;
+  form: Form | 'recipient' | 'accessList';
+  or?: string;
+}
+
+/** A transaction type beyond those of Ethereum: `type || rlp(fields)`, or the reason why nothing of it is recomputed. */
+export type TypeRule =
+  | { readonly fields: readonly TransactionField[]; readonly baseFeeInReceipt?: true }
+  | { readonly unknown: string };
+
+/** What a rule set leaves unproved, each with its reason as a sentence without the dot. */
+export interface Unproved {
+  header?: string;
+  /** Hashes of the transactions. */
+  hashes?: string;
+  /** Root of the transactions. */
+  transactions?: string;
+  /** Root of the receipts. */
+  receipts?: string;
+  /** Blooms of the receipts and of the block. */
+  blooms?: string;
+}
+
+/** Which of Ethereum's rules hold beyond those that the roots need. */
+export interface Checks {
+  /** Each receipt's gas and those before add up to its cumulative gas. */
+  sums: boolean;
+  /** The block's gas is that of its receipts; `bounds`: see EIP-7778 and EIP-8037. */
+  total: 'equal' | 'bounds' | 'any';
+  /** `size` is the length of the block's RLP. */
+  size: boolean;
+  /** Prices follow from the fees of the transaction and the base fee. */
+  prices: boolean;
+  /** Addresses of new contracts follow from sender and nonce. */
+  addresses: boolean;
+  /** What logged was called in its transaction. */
+  logs: boolean;
+}
+
+/** How the blocks of one chain are proved. */
+export interface Rules {
+  header: readonly HeaderPart[];
+  /** Types beyond 0 to 4, by their QUANTITY. Those of the OP stack's deposits are built in, as `deposit`. */
+  types: ReadonlyMap<string, TypeRule | 'deposit'>;
+  /** Transactions that are in no root: Polygon's state sync, HyperEVM's transactions of price 0. */
+  outside: 'none' | 'stateSync' | 'zeroPrice';
+  unproved: Unproved;
+  checks: Checks;
+}
+
+/** The rules of some chains, with the eras in which they were different. */
+export interface RuleSet extends Rules {
+  name: string;
+  /** The chain ids that follow it. */
+  chains: readonly number[];
+  /** Where the rules come from. */
+  source: string;
+  eras: readonly Era[];
+}
+
+/** Blocks with other rules than the newest. */
+export interface Era {
+  /** For the table of the README. */
+  label: string;
+  applies(block: { number: number; difficulty: unknown }): boolean;
+  rules: Partial<Rules>;
+}
