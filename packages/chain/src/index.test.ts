@@ -5,6 +5,7 @@ it('the door has these names and no others', () => {
   expect(Object.keys(door).sort()).toEqual([
     'KINDS',
     'PROOFS',
+    'RULE_NAMES',
     'canonicalCoreAddress',
     'canonicalRecord',
     'checkCoreAddress',

@@ -10,3 +10,4 @@ export {
 } from './prove/proved-block.js';
 export { type TracedBlock, traceProofs } from './prove/trace-prover.js';
 export { type BlockRange, isKind, KINDS, type Kind } from './record/kinds.js';
+export { RULE_NAMES } from './rules/find-rules.js';

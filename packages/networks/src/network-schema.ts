@@ -1,4 +1,4 @@
-import { KINDS } from '@packhouse/chain';
+import { KINDS, RULE_NAMES } from '@packhouse/chain';
 import { z } from 'zod';
 
 const url = (protocols: RegExp, description: string, forms = 'http://host or https://host') =>
@@ -67,8 +67,7 @@ const proofs = z
       'recompute: the root and the blooms must follow from the receipts. trust: they cannot be recomputed.',
     ),
     rules: z
-      .string()
-      .regex(/^[a-z0-9-]{1,32}$/, 'is not 1 to 32 lower-case letters, digits and dashes')
+      .enum(RULE_NAMES)
       .optional()
       .describe('Name of the rules that this chain follows; default: those of its chainId.'),
     senders: z

@@ -80,7 +80,7 @@ export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
 /** Names that are exported for tests alone, by room. */
 export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   bundle: ['fragmentOf'],
-  chain: ['keyLength', 'keyOf'],
+  chain: ['keyLength', 'keyOf', 'RULE_SETS'],
   cli: ['createProgram'],
   gateway: ['Gateway', 'METHODS_OF_FAMILY'],
   manifest: ['entryText'],

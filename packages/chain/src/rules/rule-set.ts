@@ -77,7 +77,7 @@ export interface RuleSet extends Rules {
 }
 
 /** Blocks with other rules than the newest. */
-export interface Era {
+interface Era {
   /** For the table of the README. */
   label: string;
   applies(block: { number: number; difficulty: unknown }): boolean;
