@@ -55,17 +55,6 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   };
   const wake = createWake();
 
-  let probed: Promise<void> | undefined;
-  let tried = false;
-  /** Done by every ingester, leader or not: an upstream on another chain must be known before the first fetch. */
-  const probeOnce = (): Promise<void> => {
-    probed ??= source.probe(fetchWish(network.bundles.kinds), context.signal).catch((error: unknown) => {
-      probed = undefined;
-      throw error;
-    });
-    return probed;
-  };
-
   const report = (error: unknown, doing: string): void => {
     if (context.signal.aborted) return;
     context.logger.warn({ network: network.id, err: error }, `${doing} failed; it is tried again`);
@@ -74,6 +63,21 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       code: isPackhouseError(error) ? error.code : 'INTERNAL',
       message: error instanceof Error ? error.message : String(error),
     });
+  };
+
+  let probed: Promise<void> | undefined;
+  let tried = false;
+  /**
+   * Done by every ingester, leader or not: an upstream on another chain must be known before the first fetch. A method
+   * that no upstream offers holds back its kinds alone.
+   */
+  const probeOnce = (): Promise<void> => {
+    probed ??= source.probe(fetchWish(network.bundles.kinds), context.signal).catch((error: unknown) => {
+      if (isPackhouseError(error, 'NODE_METHOD_MISSING')) return report(error, 'looking for all kinds');
+      probed = undefined;
+      throw error;
+    });
+    return probed;
   };
 
   /** Says what the first wanted block and the newest final one prove, before hours of fetching. */

@@ -269,12 +269,15 @@ export interface NetworkDatabase {
   quarantine: {
     /**
      * Adds or updates a row: attempts + 1 if its next try was due, nextTry by back-off (1 min doubling to 1 day, plus
-     * up to a tenth). `end` is the last block if several fail alike; overlapping rows are merged into the new one.
+     * up to a tenth). `end` is the last block if several fail alike; overlapping rows are merged into the new one, and
+     * adjacent rows of the same cause, kinds and attempts. `probed`: the row is a cause, of which one block is tried
+     * every few minutes; adjacent rows of it are merged whatever their attempts.
      */
     put(
       row: Omit<QuarantineRow, 'network' | 'attempts' | 'firstSeen' | 'nextTry' | 'end' | 'tried'> & {
         end?: number;
         tried?: readonly QuarantineTry[];
+        probed?: boolean;
       },
     ): Promise<QuarantineRow>;
     /** Removes these kinds from the rows of the range, as they are staged by now. */

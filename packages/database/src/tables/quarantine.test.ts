@@ -56,17 +56,17 @@ it('tries the blocks of a range at once when it is told to, and counts those tri
   const { networks } = open.database;
   await networks.register({ id: 'third', chainId: 3 });
   const row = { cause: 'PROOF_FAILED', message: 'x', upstream: null, payloadDigest: null };
-  for (const number of [10, 11, 12])
+  for (const number of [10, 12, 14])
     await open.database.network('third').quarantine.put({ ...row, number, kinds: ['logs'] });
-  expect(await open.database.network('third').quarantine.retry({ start: 11, end: 99 })).toBe(2);
+  expect(await open.database.network('third').quarantine.retry({ start: 12, end: 99 })).toBe(2);
   expect(await open.database.network('nowhere').quarantine.retry({ start: 0, end: 99 })).toBe(0);
   const now = (await open.sql<{ at: Date }>('SELECT clock_timestamp() AS at'))[0]!.at;
   const due = (await open.database.network('third').quarantine.list()).filter((each) => each.nextTry <= now);
   expect(due.map(({ number, attempts }) => [number, attempts])).toEqual([
-    [11, 1],
     [12, 1],
+    [14, 1],
   ]);
-  const again = await open.database.network('third').quarantine.put({ ...row, number: 11, kinds: ['logs'] });
+  const again = await open.database.network('third').quarantine.put({ ...row, number: 12, kinds: ['logs'] });
   expect(again.attempts).toBe(2);
   expect(again.nextTry.getTime()).toBeGreaterThan(now.getTime());
 });
@@ -117,6 +117,36 @@ it('holds a range as one row, splits it where a part is had or fails once more, 
   expect(await ranges('ranges')).toEqual([[200, 299, 'logs,traces', 2]]);
 });
 
+it('joins single blocks that fail alike, and a probed cause whatever its attempts, without putting off its next try', async () => {
+  const { networks } = open.database;
+  await networks.register({ id: 'probed', chainId: 9 });
+  const { quarantine } = open.database.network('probed');
+  const put = (number: number, cause: string, end = number) =>
+    quarantine.put({
+      ...unavailable,
+      ...{ number, end, cause, kinds: ['logs'] },
+      probed: cause === 'NODE_METHOD_MISSING',
+    });
+  for (const number of [1, 2, 4]) await put(number, 'PROOF_FAILED');
+  await put(3, 'RECORD_INVALID');
+  expect(await ranges('probed')).toEqual([
+    [1, 2, 'logs', 1],
+    [3, 3, 'logs', 1],
+    [4, 4, 'logs', 1],
+  ]);
+
+  let row = await put(10, 'NODE_METHOD_MISSING', 19);
+  for (let tries = 2; tries <= 9; tries++) {
+    await quarantine.retry({ start: 10, end: 10 });
+    row = await put(10, 'NODE_METHOD_MISSING', 19);
+  }
+  const minutes = (row.nextTry.getTime() - Date.now()) / 60_000;
+  expect(minutes).toBeGreaterThan(9);
+  expect(minutes).toBeLessThan(12);
+  const longer = await put(20, 'NODE_METHOD_MISSING');
+  expect(longer).toMatchObject({ number: 10, end: 20, attempts: 9, nextTry: row.nextTry });
+});
+
 it('keeps what each upstream did, and the times of what a change only splits', async () => {
   const { networks } = open.database;
   await networks.register({ id: 'split', chainId: 5 });
@@ -165,7 +195,7 @@ it('gives what is due and still wanted, bounded, oldest first', async () => {
 it('lists by cause and page by page, counts by cause, and counts the blocks of a retry', async () => {
   const { networks } = open.database;
   await networks.register({ id: 'pages', chainId: 7 });
-  for (const number of [1, 2, 3])
+  for (const number of [1, 3, 5])
     await open.database.network('pages').quarantine.put({
       ...unavailable,
       cause: 'PROOF_FAILED',
@@ -176,11 +206,11 @@ it('lists by cause and page by page, counts by cause, and counts the blocks of a
     .network('pages')
     .quarantine.put({ ...unavailable, number: 100, end: 199, kinds: ['logs'] });
   const first = await open.database.network('pages').quarantine.list({ limit: 2 });
-  expect(first.map(({ number }) => number)).toEqual([1, 2]);
+  expect(first.map(({ number }) => number)).toEqual([1, 3]);
   const second = await open.database
     .network('pages')
-    .quarantine.list({ after: { network: 'pages', number: 2 } });
-  expect(second.map(({ number }) => number)).toEqual([3, 100]);
+    .quarantine.list({ after: { network: 'pages', number: 3 } });
+  expect(second.map(({ number }) => number)).toEqual([5, 100]);
   expect(await open.database.network('pages').quarantine.list({ cause: 'BLOCKS_UNAVAILABLE' })).toHaveLength(
     1,
   );

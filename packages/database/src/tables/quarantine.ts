@@ -71,7 +71,7 @@ const lockQuarantine = statement(
 
 /**
  * $1 network id, $2 block, $3 blocks, $4 kinds (mask), $5 cause, $6 message, $7 upstream, $8 payload digest,
- * $9 attempts, $10 first seen or null (now), $11 next try or null, $12 tried (JSON).
+ * $9 attempts, $10 first seen or null (now), $11 next try or null, $12 tried (JSON), $13 longest wait in minutes.
  *
  * The default next try is 1, 2, 4, … minutes away, at most a day (2^11 minutes is beyond that), plus up to a tenth, so
  * that blocks that failed together are not retried together.
@@ -83,7 +83,7 @@ const insertQuarantine = statement(
       tried)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, now()),
      coalesce($11, now() + (1 + random() / 10) *
-       least(interval '1 day', interval '1 minute' * 2 ^ least($9::int4 - 1, 11))), $12)
+       least(interval '1 minute' * $13::int4, interval '1 minute' * 2 ^ least($9::int4 - 1, 11))), $12)
    RETURNING ${COLUMNS}`,
 );
 
@@ -152,8 +152,8 @@ interface Place {
 /**
  * Adds or updates a row (see NetworkDatabase.quarantine.put).
  *
- * Rows within the new one are merged into it; rows that reach beyond it keep the remainder. Long adjacent rows that
- * fail alike become one: a part of the chain that no upstream has is one row, however many jobs asked for it.
+ * Rows within the new one are merged into it; rows that reach beyond it keep the remainder. Adjacent rows that fail
+ * alike become one: a part of the chain that no upstream has is one row, however many jobs asked for it.
  */
 function put(
   connections: Connections,
@@ -183,16 +183,25 @@ function put(
       attempts,
       firstSeen,
       nextTry: null,
+      longestWait: request.probed === true ? PROBED_MINUTES : DAY_MINUTES,
     };
     const rests = taken.flatMap((row) => outside(row, { start, end }));
     const besides = [...around.filter((row) => !taken.includes(row)), ...rests];
     const joined = besides.filter(
-      (row) => (row.end === start - 1 || row.number === end + 1) && !row.due && failAlike(row, fresh),
+      (row) =>
+        (row.end === start - 1 || row.number === end + 1) &&
+        !row.due &&
+        failAlike(row, fresh) &&
+        (request.probed === true || row.attempts === attempts),
     );
     for (const row of joined) {
       fresh.number = Math.min(fresh.number, row.number);
       fresh.end = Math.max(fresh.end, row.end);
       fresh.firstSeen = row.firstSeen;
+      if (request.probed !== true || row.attempts < fresh.attempts) continue;
+      fresh.attempts = row.attempts;
+      // A block more must not put off the probe.
+      if (taken.length === 0) fresh.nextTry = row.nextTry;
     }
     await remove(session, place, [...taken, ...joined]);
     for (const rest of rests) if (!joined.includes(rest)) await insert(session, place, rest);
@@ -254,7 +263,13 @@ async function remove(session: Session, { networkId }: Place, rows: readonly Qua
 type NewQuarantine = Omit<QuarantineRow, 'network' | 'firstSeen' | 'nextTry'> & {
   firstSeen: Date | null;
   nextTry: Date | null;
+  /** In minutes; default a day. */
+  longestWait?: number;
 };
+
+const DAY_MINUTES = 1_440;
+/** The longest wait between two probes of a cause. */
+const PROBED_MINUTES = 10;
 
 /** Writes one row and returns it. */
 async function insert(session: Session, place: Place, row: NewQuarantine): Promise<QuarantineRow> {
@@ -272,6 +287,7 @@ async function insert(session: Session, place: Place, row: NewQuarantine): Promi
     row.firstSeen,
     row.nextTry,
     JSON.stringify(row.tried),
+    row.longestWait ?? DAY_MINUTES,
   ]);
   return quarantineOf(place.network, written as StoredQuarantine);
 }
@@ -285,10 +301,7 @@ function outside<R extends QuarantineRow>(row: R, { start, end }: BlockRange): R
 }
 
 function failAlike(row: QuarantineRow, fresh: NewQuarantine): boolean {
-  const long = row.end > row.number && fresh.end > fresh.number;
-  const same =
-    row.cause === fresh.cause && row.upstream === fresh.upstream && row.attempts === fresh.attempts;
-  return long && same && row.kinds.join() === fresh.kinds.join();
+  return row.cause === fresh.cause && row.kinds.join() === fresh.kinds.join();
 }
 
 function inOrder(kinds: readonly Kind[]): Kind[] {

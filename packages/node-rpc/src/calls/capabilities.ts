@@ -1,3 +1,4 @@
+import type { Clock } from '@packhouse/runtime';
 import type { Call } from './call.js';
 
 /** The facts of a block that are used to ask for and check its receipts and traces. */
@@ -30,7 +31,7 @@ export interface Capabilities {
 
 /** The best way that was not refused yet. */
 export interface Capability<M extends Mode> {
-  /** The way to ask; null when every way was refused. */
+  /** The way to ask; null for a minute after every way was refused: a method may be enabled at any time. */
   readonly mode: M | null;
   /** Whether it has been answered. */
   readonly confirmed: boolean;
@@ -124,19 +125,24 @@ function weigh(block: BlockFacts): number {
 }
 
 /** The capabilities of an upstream that was not asked yet: the best ways, until it refuses them. */
-export function createCapabilities(): Capabilities {
+export function createCapabilities(clock: Clock): Capabilities {
   return {
-    receipts: createCapability(RECEIPT_MODES),
-    traces: createCapability(TRACE_MODES),
+    receipts: createCapability(RECEIPT_MODES, clock),
+    traces: createCapability(TRACE_MODES, clock),
     finalizedTag: null,
   };
 }
 
-function createCapability<M extends Mode>(modes: readonly M[]): Capability<M> {
+/** How long an upstream that refused every way is not asked again, in milliseconds. */
+const REFUSED_MS = 60_000;
+
+function createCapability<M extends Mode>(modes: readonly M[], clock: Clock): Capability<M> {
+  let refusedUntil = 0;
   let index = 0;
   let confirmed = false;
   return {
     get mode() {
+      if (index >= modes.length && clock.now() >= refusedUntil) index = 0;
       return modes[index] ?? null;
     },
     get confirmed() {
@@ -150,6 +156,7 @@ function createCapability<M extends Mode>(modes: readonly M[]): Capability<M> {
       do index += 1;
       while (methodMissing && modes[index]?.method === mode.method);
       confirmed = false;
+      if (index >= modes.length) refusedUntil = clock.now() + REFUSED_MS;
     },
     reset: () => {
       index = 0;

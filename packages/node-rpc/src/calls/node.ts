@@ -195,7 +195,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     return fault;
   };
   const node: UpstreamNode = Object.assign(self, {
-    capabilities: createCapabilities(),
+    capabilities: createCapabilities(clock),
     sizes: createBatchSizes({ clock, ...(rate === undefined ? {} : { largest: rate.largest }) }),
     limit,
     client: null,

@@ -41,7 +41,6 @@ const NODE_FAULTS: Readonly<Partial<Record<ErrorCode, 'node' | 'either'>>> = {
   NODE_NOT_JSON_RPC: 'either',
   NODE_RATE_LIMITED: 'node',
   NODE_UNAUTHORIZED: 'node',
-  NODE_METHOD_MISSING: 'node',
   NODE_WRONG_CHAIN: 'node',
 };
 
@@ -54,6 +53,21 @@ export function faultOf({ error, unstaged }: { error: Error; unstaged: boolean }
 /** Whether the error is one of a node as a whole, possibly caused by a single block. */
 export function isNodeFault(error: Error): boolean {
   return isPackhouseError(error) && NODE_FAULTS[error.code] !== undefined;
+}
+
+/**
+ * Causes outside of the blocks, without a remedy on this side: quarantined as one range, of which one block is tried
+ * again every few minutes. Once that succeeds, the rest is fetched.
+ */
+const PROBED: ReadonlySet<string> = new Set<ErrorCode>(['NODE_METHOD_MISSING']);
+
+export function isProbed(cause: string): boolean {
+  return PROBED.has(cause);
+}
+
+/** The cause of a failure, as the quarantine names it. */
+export function causeOf(error: Error): ErrorCode {
+  return isPackhouseError(error) ? error.code : 'INTERNAL';
 }
 
 /** Pruned history, by code: EIP-4444 as geth answers it (eth/ethconfig "pruned history unavailable"). */

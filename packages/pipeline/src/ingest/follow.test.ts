@@ -53,7 +53,12 @@ test('abandoned blocks beneath a gap are found although the blocks above it are 
   ]);
   await world.want(FIRST, null);
   await follow(world.parts, world.context.signal);
-  const bad = { when: { method: 'eth_getBlockReceipts', block: FIRST + 16 }, do: 'nullReceipts' } as const;
+  const bad = {
+    when: { method: 'eth_getBlockByNumber', block: FIRST + 16 },
+    do: 'tamper',
+    path: ['stateRoot'],
+    value: `0x${'11'.repeat(32)}`,
+  } as const;
   world.nodes[0]?.faults.add(bad);
   world.nodes[0]?.setBlocks(after);
   await follow(world.parts, world.context.signal);
@@ -66,7 +71,7 @@ test('abandoned blocks beneath a gap are found although the blocks above it are 
   expect(blocks.map((block) => block.hash)).toEqual(blocks.map((block) => hashes.get(block.number)));
 });
 
-test('a block at the head that cannot be had keeps no other block waiting', async () => {
+test('a block at the head without receipts keeps no other block and no other kind waiting', async () => {
   const bad = { when: { method: 'eth_getBlockReceipts', block: FIRST + 12 }, do: 'nullReceipts' } as const;
   world = await makeWorld(inject('postgresUrl'), [
     { blocks: chainFrom(FIRST, 30), finalized: { depth: 20 }, faults: [bad] },
@@ -74,9 +79,13 @@ test('a block at the head that cannot be had keeps no other block waiting', asyn
   await world.want(FIRST, null);
   const { failures } = await follow(world.parts, world.context.signal);
   expect(failures.map((failure) => failure.number)).toEqual([FIRST + 12]);
-  expect(await staged()).toEqual(
-    Array.from({ length: 20 }, (_, i) => FIRST + 10 + i).filter((number) => number !== FIRST + 12),
-  );
+  const tip = Array.from({ length: 20 }, (_, i) => FIRST + 10 + i);
+  expect(await staged()).toEqual(tip);
+  const { staged: receipts } = await world.database.network('main').coverage('receipts');
+  expect(receipts).toEqual([
+    { start: FIRST + 10, end: FIRST + 11 },
+    { start: FIRST + 13, end: FIRST + 29 },
+  ]);
 });
 
 test('a long way to the head is gone in looks, newest blocks first, so that the head stays known', async () => {

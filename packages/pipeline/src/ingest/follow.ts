@@ -1,5 +1,5 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import { type HeadRow, SEGMENT_BLOCKS } from '@packhouse/database';
+import { type HeadRow, type QuarantineRow, SEGMENT_BLOCKS } from '@packhouse/database';
 import type { BlockAnchor, ChainHead } from '@packhouse/node-rpc';
 import { isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { lookAtHead } from '../head/look-at-head.js';
@@ -7,10 +7,13 @@ import { compareStaged, dropAbandoned } from '../head/reorganise.js';
 import type { IngestWindow } from '../job-names.js';
 import { intendedRanges } from '../publish/wanted-blocks.js';
 import { intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
-import { isNodeFault } from './blame.js';
+import { causeOf, faultOf, isNodeFault, isProbed } from './blame.js';
 import { extractRuns } from './extract.js';
-import type { IngestParts } from './ingest-piece.js';
+import { holdBlocks } from './hold-failed.js';
+import { type Failed, type IngestParts, missingPieces } from './ingest-piece.js';
+import { rangeOf, rowsTried, withoutResting } from './probed-rows.js';
 import type { ExtractFailure } from './prove-block.js';
+import { salvage } from './salvage.js';
 import { stage } from './stage.js';
 
 /** Blocks at the head that are fetched and staged together; each is a fragment of its own. */
@@ -36,7 +39,8 @@ interface FollowReport {
  * The head is noted after the staged blocks were compared with the chain: packers rely on its finality, and until then
  * staged blocks may belong to a branch that the chain has left. What is final stays final: a lower `finalized` comes
  * from a node that lags, and another block in place of a final one stops the head (see lookAtHead). The newest blocks
- * are staged first, so that neither many older ones nor a block that fails delays them. Nothing is staged while
+ * are staged first, so that neither many older ones nor a block that fails delays them; a kind that fails delays no
+ * other. Nothing is staged while
  * `mayStage` returns false: staging is far beyond full.
  */
 export async function follow(
@@ -76,30 +80,59 @@ async function stageMissing(
 ): Promise<void> {
   const { clock } = parts.context;
   const lookUntil = clock.now() + LONGEST_LOOK_MS;
-  for (const window of (await missingAtHead(parts, chainHead)).reverse()) {
+  const { pieces, probed } = await missingAtHead(parts, chainHead);
+  for (const window of pieces.reverse()) {
     for (const chunk of chunksOf(window).reverse()) {
       signal.throwIfAborted();
       if (clock.now() > lookUntil) {
         report.behind = report.staged > 0;
         return;
       }
-      const { runs, failures } = await extractSingly(parts, chunk, signal);
-      for (const run of runs) {
-        try {
-          await stage(parts, run, signal);
-        } catch (error) {
-          if (!isPackhouseError(error, 'STAGE_CONFLICT')) throw error;
-          // The chain moved since the head was asked for: the next look compares again what is staged.
-          report.behind = report.staged > 0;
-          return;
-        }
-        report.staged += run.blocks.length;
+      try {
+        const before = report.staged;
+        const failures = await stageChunk(parts, chunk, { report, probed }, signal);
+        // The node itself fails: the older blocks would fail as well.
+        if (report.staged === before && failures.some(({ error }) => isNodeFault(error))) return;
+      } catch (error) {
+        if (!isPackhouseError(error, 'STAGE_CONFLICT')) throw error;
+        // The chain moved since the head was asked for: the next look compares again what is staged.
+        report.behind = report.staged > 0;
+        return;
       }
-      report.failures.push(...failures);
-      // The node itself fails: the older blocks would fail as well.
-      if (runs.length === 0 && failures.some(({ error }) => isNodeFault(error))) return;
     }
   }
+}
+
+/** Stages the blocks of a chunk, and of those that fail the kinds that do not. Returns the failures that remain. */
+async function stageChunk(
+  parts: IngestParts,
+  chunk: IngestWindow,
+  { report, probed }: { report: FollowReport; probed: readonly QuarantineRow[] },
+  signal: AbortSignal,
+): Promise<Failed[]> {
+  const stageWindow = async (window: IngestWindow, source = parts.source) => {
+    const { runs, failures } = await extractSingly({ ...parts, source }, window, signal);
+    for (const run of runs) await stage(parts, run, signal);
+    const { kinds } = window;
+    const failed: Failed[] = failures.map((failure) => ({ ...failure, kinds, unstaged: false }));
+    return { staged: runs.length, failed };
+  };
+  const { staged, failed } = await stageWindow(chunk);
+  report.staged += staged;
+  const left: Failed[] = [];
+  for (const one of failed) {
+    const window = { start: one.number, end: one.number, kinds: one.kinds, failed: [one] };
+    const salvaged =
+      faultOf(one) === 'node'
+        ? { staged: 0, left: [one] }
+        : await salvage(parts, window, signal, (source, each) => stageWindow(each, source));
+    report.staged += salvaged.staged;
+    left.push(...salvaged.left);
+  }
+  report.failures.push(...left);
+  const named = left.filter(({ error }) => isProbed(causeOf(error)));
+  await holdBlocks(parts, named, rowsTried(probed, chunk), signal);
+  return left;
 }
 
 /** Notes the hash of the newest final block: the chain must have it from now on. */
@@ -134,10 +167,15 @@ async function extractSingly(
   return { runs: each.flatMap(({ runs }) => runs), failures: each.flatMap(({ failures }) => failures) };
 }
 
-async function missingAtHead({ database }: IngestParts, head: ChainHead): Promise<IngestWindow[]> {
+/** The wanted blocks that are not final and neither staged nor published; of rows that are probed, the due ones. */
+async function missingAtHead(
+  { context, database }: IngestParts,
+  head: ChainHead,
+): Promise<{ pieces: IngestWindow[]; probed: QuarantineRow[] }> {
   const wanted = await database.wanted.list();
   const tip = { start: head.finalized + 1, end: head.number };
-  if (tip.end < tip.start) return [];
+  if (tip.end < tip.start) return { pieces: [], probed: [] };
+  const rows = (await database.quarantine.within(tip)).filter(({ cause }) => isProbed(cause));
   const missing = new Map<Kind, BlockRange[]>();
   for (const kind of KINDS) {
     const intended = intersectRanges(intendedRanges(wanted, kind, ['active']), [tip]);
@@ -145,10 +183,15 @@ async function missingAtHead({ database }: IngestParts, head: ChainHead): Promis
     const { staged, published } = await database.coverage(kind, tip);
     missing.set(kind, subtractRanges(intended, unionRanges([...staged, ...published])));
   }
-  return unionRanges([...missing.values()].flat()).map((range) => ({
-    ...range,
-    kinds: KINDS.filter((kind) => intersectRanges(missing.get(kind) ?? [], [range]).length > 0),
-  }));
+  // Of rows that begin below the tip, the planner tries the first block.
+  const below = rows.filter(({ number }) => number <= head.finalized);
+  for (const [kind, ranges] of missing) {
+    const held = below.filter(({ kinds }) => kinds.includes(kind)).map(rangeOf);
+    missing.set(kind, subtractRanges(ranges, unionRanges(held)));
+  }
+  const above = rows.filter(({ number }) => number > head.finalized);
+  const probed = withoutResting(missing, above, context.clock.now());
+  return { pieces: missingPieces(missing), probed };
 }
 
 /** A window in chunks of HEAD_CHUNK blocks at most, none across a segment's border. */

@@ -1,12 +1,14 @@
-import type { BlockRange } from '@packhouse/chain';
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { QuarantineRow } from '@packhouse/database';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import type { IngestWindow } from '../job-names.js';
-import { isNotKept } from './blame.js';
+import { causeOf, isNotKept, isProbed } from './blame.js';
 import { findUnkeptEnd } from './find-unkept-end.js';
 import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
+import { rangeOf, rowOf } from './probed-rows.js';
 import { salvage } from './salvage.js';
 
-/** This many blocks in a row that fail alike become one row: it is the range that fails, not each block. */
+/** If this many blocks in a row are not kept, the end of the range that is not is searched. */
 const RANGE_BLOCKS = 8;
 
 /** Blocks in a row that fail for the same kinds. */
@@ -16,37 +18,55 @@ interface Group extends IngestWindow {
 
 /**
  * Quarantines failed blocks after staging the kinds that can be fetched: if a block's traces fail, only the traces are
- * quarantined. Returns the number of blocks of which some kind was staged.
+ * quarantined. `probed`: see `holdBlocks`. Returns the number of blocks of which some kind was staged.
  */
 export async function holdFailed(
   parts: IngestParts,
   failed: readonly Failed[],
-  quarantined: readonly BlockRange[],
+  { quarantined, probed }: { quarantined: readonly BlockRange[]; probed: readonly QuarantineRow[] },
   signal: AbortSignal,
 ): Promise<number> {
   let staged = 0;
+  const left: Failed[] = [];
   for (const group of groups(failed, sameKinds)) {
     const salvaged = await salvage(parts, group, signal, (source, window) =>
       ingestPiece({ ...parts, source }, window, quarantined, signal),
     );
     staged += salvaged.staged;
-    for (const left of groups(salvaged.left, sameCause)) {
-      signal.throwIfAborted();
-      await hold(parts, left, signal);
-    }
+    left.push(...salvaged.left);
   }
+  await holdBlocks(parts, left, probed, signal);
   return staged;
 }
 
-/** Quarantines one group: as one row if it is long, else block by block. */
+/**
+ * Quarantines blocks, those in a row that failed alike as one row. `probed`: rows of which one block was tried; if it
+ * failed by the row's cause again, the whole row waits, and otherwise the row is released.
+ */
+export async function holdBlocks(
+  parts: IngestParts,
+  failed: readonly Failed[],
+  probed: readonly QuarantineRow[],
+  signal: AbortSignal,
+): Promise<void> {
+  const still = new Map<QuarantineRow, Set<Kind>>(probed.map((row) => [row, new Set()]));
+  for (const group of groups(failed, sameCause)) {
+    signal.throwIfAborted();
+    const row = rowOf(probed, group, causeOf((group.failed[0] as Failed).error));
+    for (const kind of group.kinds) if (row !== undefined) still.get(row)?.add(kind);
+    await hold(parts, row === undefined ? group : { ...group, ...rangeOf(row) }, signal);
+  }
+  for (const [row, kinds] of still) {
+    const released = row.kinds.filter((kind) => !kinds.has(kind));
+    if (released.length > 0) await parts.database.quarantine.settle(rangeOf(row), released);
+  }
+}
+
+/** Quarantines one group as one row. */
 async function hold(parts: IngestParts, group: Group, signal: AbortSignal): Promise<void> {
   const { start, end, kinds, failed } = group;
   const first = failed[0] as Failed;
-  if (failed.length < RANGE_BLOCKS) {
-    for (const one of failed) await quarantine(parts, { start: one.number, end: one.number, kinds }, one);
-    return;
-  }
-  if (!failed.every((one) => isNotKept(one.error))) {
+  if (failed.length < RANGE_BLOCKS || !failed.every((one) => isNotKept(one.error))) {
     await quarantine(parts, { start, end, kinds }, first);
     return;
   }
@@ -65,7 +85,7 @@ async function quarantine(
   { start, end, kinds }: IngestWindow,
   { error, upstream, payloadDigest, tried }: Failed,
 ): Promise<void> {
-  const cause = isPackhouseError(error) ? error.code : 'INTERNAL';
+  const cause = causeOf(error);
   const row = await database.quarantine.put({
     number: start,
     end,
@@ -75,6 +95,7 @@ async function quarantine(
     upstream,
     payloadDigest,
     tried,
+    probed: isProbed(cause),
   });
   context.logger.error(
     { network, block: start, end, kinds, cause, nextTry: row.nextTry, err: error },

@@ -1,4 +1,5 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import type { QuarantineRow } from '@packhouse/database';
 import { isBelowFinality, openFinalityAlarm } from '../head/finality-alarm.js';
 import type { IngestWindow } from '../job-names.js';
 import { subtractRanges, unionRanges } from '../ranges.js';
@@ -6,6 +7,7 @@ import { faultOf, type Remedy, remedyOf } from './blame.js';
 import { tryFetch } from './extract.js';
 import { holdFailed } from './hold-failed.js';
 import { type Failed, type IngestParts, ingestPiece, missingPieces } from './ingest-piece.js';
+import { rangeOf, withoutResting } from './probed-rows.js';
 
 /** Blocks that one try may hold after it asked for them alone; if more fail, it is the node. */
 const MAX_ALONE = 4;
@@ -25,7 +27,7 @@ export async function ingest(
   const failed: Failed[] = [];
   // Planned before the chain was seen to differ below finality: planned again when that is settled.
   if ((await openFinalityAlarm(parts)) !== null) return { staged, failed: 0 };
-  const { pieces, quarantined } = await missingWithin(parts, window);
+  const { pieces, quarantined, probed } = await missingWithin(parts, window);
   for (const piece of pieces) {
     const outcome = await ingestPiece(parts, piece, quarantined, signal);
     staged += outcome.staged;
@@ -48,8 +50,9 @@ export async function ingest(
     held.push(...left);
     left = [];
   }
-  staged += await holdFailed(parts, held, quarantined, signal);
   const [first] = left;
+  // A job that is tried again probes again.
+  staged += await holdFailed(parts, held, { quarantined, probed: first === undefined ? probed : [] }, signal);
   if (first !== undefined) throw first.error;
   return { staged, failed: held.length };
 }
@@ -106,23 +109,20 @@ async function answersElsewhere(
   return (await tryFetch(parts, finalized, window.kinds, signal)) === null;
 }
 
-/** The blocks of the window that are neither staged nor published, nor in quarantine until their next try. */
+/**
+ * The blocks of the window that are neither staged nor published, nor in quarantine until their next try. Of a row that
+ * is probed, the first missing block is one; `probed`: such rows.
+ */
 async function missingWithin(
   { context, database }: IngestParts,
   { start, end, kinds }: IngestWindow,
-): Promise<{ pieces: IngestWindow[]; quarantined: BlockRange[] }> {
-  const now = context.clock.now();
-  const rows = (await database.quarantine.within({ start, end })).map((row) => ({
-    start: row.number,
-    end: row.end,
-    kinds: row.kinds,
-    resting: row.nextTry.getTime() > now,
-  }));
+): Promise<{ pieces: IngestWindow[]; quarantined: BlockRange[]; probed: QuarantineRow[] }> {
+  const rows = await database.quarantine.within({ start, end });
   const missing = new Map<Kind, BlockRange[]>();
   for (const kind of KINDS.filter((each) => kinds.includes(each))) {
     const { staged, published } = await database.coverage(kind, { start, end });
-    const resting = rows.filter((row) => row.resting && row.kinds.includes(kind));
-    missing.set(kind, subtractRanges([{ start, end }], unionRanges([...staged, ...published, ...resting])));
+    missing.set(kind, subtractRanges([{ start, end }], unionRanges([...staged, ...published])));
   }
-  return { pieces: missingPieces(missing), quarantined: unionRanges(rows) };
+  const probed = withoutResting(missing, rows, context.clock.now());
+  return { pieces: missingPieces(missing), quarantined: unionRanges(rows.map(rangeOf)), probed };
 }

@@ -9,6 +9,7 @@ import { cutRun } from '../publish/cut-run.js';
 import { packableRuns } from '../publish/wanted-blocks.js';
 import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
 import type { BackPressure } from './back-pressure.js';
+import { isProbed } from './blame.js';
 
 interface PlanParts {
   context: Context;
@@ -107,8 +108,8 @@ async function pendingWindows({ queues, network }: Planning): Promise<IngestWind
 }
 
 /**
- * Quarantined blocks whose next try is due, by kind: they are planned like missing ones. Blocks staged meanwhile (at
- * the head, by another job) leave the quarantine.
+ * Quarantined blocks whose next try is due, by kind: they are planned like missing ones; of a range that is probed, the
+ * first. Blocks staged meanwhile (at the head, by another job) leave the quarantine.
  */
 async function dueForRetry(
   { database, context }: Planning,
@@ -118,13 +119,17 @@ async function dueForRetry(
   const now = new Date(context.clock.now());
   const rows = await database.quarantine.due({ now, finalized, limit: MAX_DUE });
   const due = new Map<Kind, BlockRange[]>();
-  for (const { number, end, kinds } of rows) {
+  for (const { number, end, kinds, cause } of rows) {
     const range = { start: number, end };
     const there: Kind[] = [];
     for (const kind of kinds) {
       const { staged = [], published = [] } = coverage.get(kind) ?? {};
-      if (subtractRanges([range], unionRanges([...staged, ...published])).length === 0) there.push(kind);
-      else due.set(kind, [...(due.get(kind) ?? []), range]);
+      const [first, ...left] = subtractRanges([range], unionRanges([...staged, ...published]));
+      if (first === undefined) there.push(kind);
+      else {
+        const tried = isProbed(cause) ? [{ start: first.start, end: first.start }] : [first, ...left];
+        due.set(kind, [...(due.get(kind) ?? []), ...tried]);
+      }
     }
     if (there.length > 0) await database.quarantine.settle(range, there);
   }

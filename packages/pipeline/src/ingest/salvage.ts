@@ -43,6 +43,11 @@ export async function salvage(
     if (again.staged === 0) continue;
     const still = new Set(again.failed.map((one) => one.number));
     const rest = all.filter((kind) => !kinds.includes(kind));
+    if (failed.every(({ error }) => isPackhouseError(error, 'NODE_METHOD_MISSING')) && still.size === 0) {
+      // One upstream may have the methods of some kinds, and another one those of the rest.
+      const alone = await stage(source, { start, end, kinds: rest });
+      return { staged: again.staged, left: [...alone.failed] };
+    }
     const left = failed.map((one) => (still.has(one.number) ? one : { ...one, kinds: rest }));
     return { staged: again.staged, left };
   }

@@ -140,10 +140,17 @@ const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
   'beyond-head': 'the chain is not there yet',
 };
 
+/** The same by cause of quarantine, where the cause is no single block's. */
+const CAUSE_NEEDS: Readonly<Record<string, string>> = {
+  NODE_METHOD_MISSING: 'no upstream offers a method for it: it comes by itself once one does',
+};
+
 /** The need of a hole, with cause and next try if it is quarantined. */
 export function holeNeeds({ reason, quarantine }: Pick<Hole, 'reason' | 'quarantine'>): string {
   if (quarantine === null) return HOLE_NEEDS[reason];
   const { cause, attempts, nextTry } = quarantine;
+  const known = CAUSE_NEEDS[cause];
+  if (known !== undefined) return `${known}; the next try is due at ${nextTry.toISOString()}`;
   const times = attempts === 1 ? 'once' : `${attempts} times`;
   return `it failed ${times} with ${cause}, and the next try is due at ${nextTry.toISOString()}`;
 }

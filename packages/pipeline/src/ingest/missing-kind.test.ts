@@ -1,0 +1,89 @@
+import { KINDS, type Kind } from '@packhouse/chain';
+import { createBlockSource } from '@packhouse/node-rpc';
+import type { FaultRule } from '@packhouse/replay-node';
+import { systemClock } from '@packhouse/runtime';
+import { afterEach, expect, inject, test } from 'vitest';
+import { coverage, holeNeeds } from '../report/coverage.js';
+import { chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
+import { follow } from './follow.js';
+
+const FIRST = 1_024;
+const LENGTH = 40;
+const WITHOUT_TRACES: FaultRule[] = ['trace_block', 'debug_traceBlockByHash'].map((method) => ({
+  when: { method },
+  do: 'rpcError',
+  code: -32_601,
+  message: `the method ${method} does not exist/is not available`,
+}));
+const SOUND: readonly Kind[] = ['blocks', 'transactions', 'receipts', 'logs'];
+
+let world: World;
+afterEach(() => world.close());
+
+const rows = async () =>
+  (await world.database.network('main').quarantine.list()).map(({ number, end, kinds, cause }) => [
+    number,
+    end,
+    kinds.join(),
+    cause,
+  ]);
+
+const stagedOf = async (kind: Kind) => (await world.database.network('main').coverage(kind)).staged;
+
+async function begin(finalized: number): Promise<void> {
+  world = await makeWorld(inject('postgresUrl'), [
+    { blocks: chainFrom(FIRST, LENGTH), faults: WITHOUT_TRACES, finalized },
+  ]);
+  await world.want(FIRST, FIRST + LENGTH - 1);
+}
+
+test('a kind that no upstream offers holds back itself alone in a backfill, as one named range', async () => {
+  await begin(FIRST + LENGTH - 1);
+  await world.noteHead();
+  await world.settle();
+  expect(await rows()).toEqual([[FIRST, FIRST + LENGTH - 1, 'traces', 'NODE_METHOD_MISSING']]);
+  for (const kind of SOUND) expect((await world.published(kind)).size, kind).toBe(LENGTH);
+  const page = await coverage(world, { network: 'main', kinds: ['traces'], from: FIRST, limit: 10 });
+  const [hole] = page.kinds[0]?.holes ?? [];
+  expect(hole).toMatchObject({ start: FIRST, end: FIRST + LENGTH - 1, reason: 'quarantined' });
+  expect(holeNeeds(hole as NonNullable<typeof hole>)).toMatch(
+    /^no upstream offers a method for it: it comes by itself once one does; the next try is due at 2/,
+  );
+});
+
+test('a probe that fails keeps the range as it is, and one that succeeds releases it', async () => {
+  await begin(FIRST + LENGTH - 1);
+  await world.noteHead();
+  await world.settle();
+  const { quarantine } = world.database.network('main');
+  await quarantine.retry({ start: 0, end: 9_999 });
+  const before = world.nodes[0]?.stats();
+  await world.settle();
+  expect(await rows()).toEqual([[FIRST, FIRST + LENGTH - 1, 'traces', 'NODE_METHOD_MISSING']]);
+  expect((await quarantine.list())[0]?.attempts).toBe(2);
+  // Nobody is asked: the only upstream refused the methods less than a minute ago.
+  expect(world.nodes[0]?.stats()).toEqual(before);
+
+  world.nodes[0]?.faults.clear();
+  const later = { now: () => systemClock.now() + 60_000, sleep: systemClock.sleep };
+  const source = createBlockSource({ network: world.network, context: { ...world.context, clock: later } });
+  world.parts.source = source;
+  await quarantine.retry({ start: 0, end: 9_999 });
+  await world.settle();
+  expect(await rows()).toEqual([]);
+  for (const kind of KINDS) expect((await world.published(kind)).size, kind).toBe(LENGTH);
+  await source.close();
+});
+
+test('a kind that no upstream offers holds back itself alone at the head', async () => {
+  await begin(FIRST + 29);
+  const { staged } = await follow(world.parts, world.context.signal);
+  expect(staged).toBe(10);
+  const tip = [{ start: FIRST + 30, end: FIRST + 39 }];
+  for (const kind of SOUND) expect(await stagedOf(kind)).toEqual(tip);
+  expect(await stagedOf('traces')).toEqual([]);
+  expect(await rows()).toEqual([[FIRST + 30, FIRST + 39, 'traces', 'NODE_METHOD_MISSING']]);
+  // Until the next try nothing is left to do.
+  expect(await follow(world.parts, world.context.signal)).toMatchObject({ staged: 0, failures: [] });
+});

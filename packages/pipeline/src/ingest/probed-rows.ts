@@ -1,0 +1,64 @@
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { QuarantineRow } from '@packhouse/database';
+import type { IngestWindow } from '../job-names.js';
+import { intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
+import { isProbed } from './blame.js';
+
+/**
+ * Takes from the missing blocks those in quarantine until their next try, and of each due row that is probed all but
+ * the first. Returns these rows, each with the kinds that are tried of it.
+ */
+export function withoutResting(
+  missing: Map<Kind, BlockRange[]>,
+  rows: readonly QuarantineRow[],
+  now: number,
+): QuarantineRow[] {
+  const probes = new Map<QuarantineRow, number>();
+  for (const row of rows.filter((each) => isDue(each, now) && isProbed(each.cause))) {
+    const left = row.kinds.flatMap((kind) => intersectRanges(missing.get(kind) ?? [], [rangeOf(row)]));
+    if (left.length > 0) probes.set(row, Math.min(...left.map(({ start }) => start)));
+  }
+  for (const [kind, ranges] of missing) {
+    const resting = rows
+      .filter((row) => row.kinds.includes(kind) && (!isDue(row, now) || probes.has(row)))
+      .flatMap((row) => {
+        const probe = probes.get(row);
+        const range = rangeOf(row);
+        return probe === undefined ? [range] : subtractRanges([range], [{ start: probe, end: probe }]);
+      });
+    missing.set(kind, subtractRanges(ranges, unionRanges(resting)));
+  }
+  return [...probes].map(([row, probe]) => ({
+    ...row,
+    kinds: row.kinds.filter((kind) =>
+      (missing.get(kind) ?? []).some(({ start, end }) => start <= probe && probe <= end),
+    ),
+  }));
+}
+
+/** The probed row in which blocks failed by its cause, or undefined. */
+export function rowOf(
+  probed: readonly QuarantineRow[],
+  { start, end }: BlockRange,
+  cause: string,
+): QuarantineRow | undefined {
+  return probed.find((row) => row.number <= start && end <= row.end && row.cause === cause);
+}
+
+/** The probed rows of which a window tried a block. */
+export function rowsTried(
+  probed: readonly QuarantineRow[],
+  { start, end, kinds }: IngestWindow,
+): QuarantineRow[] {
+  return probed.filter(
+    (row) => row.number <= end && row.end >= start && row.kinds.some((kind) => kinds.includes(kind)),
+  );
+}
+
+export function rangeOf({ number, end }: QuarantineRow): BlockRange {
+  return { start: number, end };
+}
+
+function isDue({ nextTry }: QuarantineRow, now: number): boolean {
+  return nextTry.getTime() <= now;
+}
