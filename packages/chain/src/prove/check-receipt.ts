@@ -5,11 +5,10 @@ import type { LogRecord } from '../record/log.js';
 import { OF_RECEIPTS } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
+import { blobGas } from './complete.js';
 import { disputedSender, signerOf } from './prove-senders.js';
 import { type BlockInHand, disagree, type Tools } from './tools.js';
 
-/** Gas of one blob (EIP-4844). */
-const GAS_PER_BLOB = 131_072;
 const NO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** A field that repeats another part of the block; `got` is undefined if the record omits it. */
@@ -125,7 +124,7 @@ function checkPrices(block: BlockInHand, tx: TransactionRecord, receipt: Receipt
     disagree(block, `receipts[${index}].effectiveGasPrice`, effectiveGasPrice, tx.gasPrice, because);
   }
   if (tx.kind === 3 && blobGasUsed != null) {
-    const expected = `0x${(GAS_PER_BLOB * (tx.blobVersionedHashes?.length ?? 0)).toString(16)}`;
+    const expected = blobGas(tx);
     if (blobGasUsed === expected) return;
     disagree(block, `receipts[${index}].blobGasUsed`, blobGasUsed, expected, 'a blob uses 131072');
   }

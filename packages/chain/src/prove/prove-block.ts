@@ -4,12 +4,13 @@ import { equalsHex, toHex } from '../encode/keccak.js';
 import { headerLength } from '../encode/rlp-buffer.js';
 import { EMPTY_ROOT, trieRoot } from '../encode/trie-root.js';
 import { type BlockRecord, blockText, readBlock, unknownHeaderFields } from '../record/block.js';
-import { Reader } from '../record/reader.js';
+import { type Raw, Reader } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
 import type { TransactionRecord } from '../record/transaction.js';
 import { NO_CHECKS } from '../rules/ethereum.js';
 import { rulesAt } from '../rules/find-rules.js';
 import type { HeaderField, HeaderPart, Rules, Unproved } from '../rules/rule-set.js';
+import { completeBlock, NO_SIZE } from './complete.js';
 import { proveReceipts } from './prove-receipts.js';
 import { proveSenders, signerOf } from './prove-senders.js';
 import { proveTransactions } from './prove-transactions.js';
@@ -43,7 +44,9 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
   const unproved = unprovedOf(rules, tools.policy);
   const recompute = unproved.header === undefined;
   const form = { seals: recompute ? 'required' : 'optional', header: rules.header } as const;
-  const first = readBlock(reader, answer.block, form);
+  const computes = tools.policy.derived !== 'leave';
+  const given = computes ? completeBlock(answer.block) : answer.block;
+  const first = readBlock(reader, given, form);
   const number = reader.number(first.number, 'number');
   const timestamp = reader.number(first.timestamp, 'timestamp');
   const block: BlockInHand = {
@@ -55,17 +58,24 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     checks: recompute ? rules.checks : { ...NO_CHECKS, total: rules.checks.total },
     notProved: namedReasons(unproved),
     outside: new Set(),
+    corrected: computes ? [] : undefined,
     hasDeposits: false,
   };
   const proofs = new Set<Proof>(['transactionsRoot', 'consistency']);
 
-  const header = recompute ? proveHeader(tools, block, answer.block) : { length: 0, unknownFields: [] };
+  const header = recompute ? proveHeader(tools, block, given) : { length: 0, unknownFields: [] };
   const { record } = block;
   if (recompute) {
     proofs.add('headerHash');
     checkUncles(block);
   }
   const body = proveTransactions(tools, block);
+  const withdrawals = proveWithdrawals(tools, block);
+  if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
+  checkSize(block, { header: header.length, transactions: body.bodyLength, withdrawals });
+  if (computes && record.size === NO_SIZE && (answer.block as Raw).size == null) {
+    reader.fail('size', 'a QUANTITY', undefined);
+  }
   const { head, tail } = blockText(record);
   const texts: RecordTexts = {
     blockHead: head,
@@ -87,18 +97,19 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
   if (tools.policy.senders !== 'off' && unproved.hashes === undefined) {
     for (const proof of proveSenders(tools, block, body.records)) proofs.add(proof);
   }
-  const withdrawals = proveWithdrawals(tools, block);
-  if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
-  checkSize(block, { header: header.length, transactions: body.bodyLength, withdrawals });
   return {
     number,
     hash: record.hash,
     parentHash: record.parentHash,
     timestamp,
+    difficulty: record.difficulty,
+    totalDifficulty: record.totalDifficulty,
     transactions: body.records.map((tx, index) => factsOf(block, tx, receipts?.[index])),
     proofs: PROOFS.filter((proof) => proofs.has(proof) && !block.notProved.has(proof)),
     notProved: reasonsOf(block),
     unknownFields: header.unknownFields,
+    missing: lacksWithdrawals(block) ? ['withdrawals'] : [],
+    corrected: block.corrected ?? [],
     signerOf(index) {
       tools.rlp.clear();
       return signerOf(tools, body.records[index]!);
@@ -315,6 +326,14 @@ function proveWithdrawals(tools: Tools, block: BlockInHand): number | undefined 
   return length;
 }
 
+/** Whether the header says that there are withdrawals, and the node left them out. */
+function lacksWithdrawals({ record, hasDeposits }: BlockInHand): boolean {
+  const { withdrawals, withdrawalsRoot } = record;
+  return (
+    withdrawals === undefined && withdrawalsRoot != null && withdrawalsRoot !== EMPTY_ROOT && !hasDeposits
+  );
+}
+
 /** Bytes in RLP of a block's parts, without the headers of the lists around them. */
 interface PartLengths {
   /** With its own list header. */
@@ -326,8 +345,8 @@ interface PartLengths {
 }
 
 /**
- * Checks `size`, the bytes of the block's RLP, if every part is known: not with uncles, of which there are only hashes,
- * and not if the withdrawals are missing.
+ * Checks `size`, the bytes of the block's RLP, and puts it right, if every part is known: not with uncles, of which
+ * there are only hashes, and not if the withdrawals are missing.
  *
  * Nor since Amsterdam, of which no client's count of the block's access list is known.
  *
@@ -345,7 +364,11 @@ function checkSize(block: BlockInHand, parts: PartLengths): void {
   }
   const size = sizeOf(payload);
   if (record.size === size || record.size === sizeOf(bare)) return;
-  disagree(block, 'size', record.size, size, "it is the length of the block's RLP");
+  if (block.corrected === undefined) {
+    disagree(block, 'size', record.size, size, "it is the length of the block's RLP");
+  }
+  if (record.size !== NO_SIZE) block.corrected.push('size');
+  record.size = size;
 }
 
 function sizeOf(payload: number): string {

@@ -7,6 +7,7 @@ import { OF_BLOCK, OF_RECEIPTS } from '../record/reader.js';
 import { type ReceiptRecord, readReceipt, receiptText } from '../record/receipt.js';
 import type { TransactionRecord } from '../record/transaction.js';
 import { checkContract, checkGas, checkReceipt, checkTotal } from './check-receipt.js';
+import { completeReceipt } from './complete.js';
 import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
 
 /** The proved receipts of a block. */
@@ -35,6 +36,7 @@ export function proveReceipts(
   }
   const records: ReceiptRecord[] = [];
   const blockBloom = Buffer.alloc(BLOOM_BYTES);
+  const computes = tools.policy.derived !== 'leave';
   const rooted = !block.notProved.has('receiptsRoot');
   const blooms = block.unproved.blooms === undefined;
   let logs = 0;
@@ -46,7 +48,8 @@ export function proveReceipts(
     const tx = transactions[index]!;
     const { hash, transactionIndex } = tx;
     const hints = { blockHash: record.hash, blockNumber: record.number, hash, index: transactionIndex };
-    const receipt = readReceipt(reader, list[index], hints, index, logs);
+    const whole = computes ? completeReceipt(list[index], tx, block.checks.prices) : list[index];
+    const receipt = readReceipt(reader, whole, hints, index, logs);
     checkReceipt(tools, block, tx, receipt, index, logs);
     const inRoot = block.outside.size === 0 || !block.outside.has(index);
     if (inRoot) gas = checkGas(block, tx, receipt, index, gas);

@@ -11,6 +11,7 @@ import {
   transactionText,
   UNNAMED_TYPE,
 } from '../record/transaction.js';
+import { completeTransaction } from './complete.js';
 import type { Proof } from './proved-block.js';
 import { type BlockInHand, disagree, proofFailed, type SignedChain, suspects, type Tools } from './tools.js';
 
@@ -28,6 +29,7 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
   const { rlp, keccak, policy, chain } = tools;
   const { reader, record } = block;
   const hashed = block.unproved.hashes === undefined;
+  const computes = hashed && policy.derived !== 'leave';
   const records: TransactionRecord[] = [];
   let bodyLength = 0;
   rlp.clear();
@@ -36,7 +38,9 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
   const types = policy.transactions === 'trust' ? undefined : block.rules.types;
   for (let index = 0; index < record.transactions.length; index++) {
     reader.at('transaction', index);
-    const tx = readTransaction(reader, record.transactions[index], record, types);
+    const given = record.transactions[index];
+    const whole = computes ? completeTransaction(given, policy.chainId) : given;
+    const tx = readTransaction(reader, whole, record, types);
     if (tx.kind === DEPOSIT && tx.other === undefined) block.hasDeposits = true;
     checkTransaction(block, tx, index);
     records.push(tx);

@@ -35,6 +35,11 @@ export interface ProofPolicy {
   senders: 'off' | 'sample' | 'all';
   /** Fields that `record/fields.ts` does not name: kept in alphabetical order, or dropped. */
   extraFields: 'keep' | 'drop';
+  /**
+   * Fields that are absent, and a `size` that is wrong, though they follow from others: `compute` (default) writes what
+   * they are; `leave` leaves out what is absent and refuses what is wrong, to compare texts that were written before.
+   */
+  derived?: 'compute' | 'leave';
 }
 
 /**
@@ -89,12 +94,18 @@ export interface ProvedBlock {
   parentHash: string;
   /** Unix seconds. */
   timestamp: number;
+  difficulty: string;
+  totalDifficulty: string | null | undefined;
   transactions: TransactionFacts[];
   proofs: Proof[];
   /** What of this block is not proved, and why in one sentence each; empty where Ethereum's rules hold. */
   notProved: readonly NotProved[];
   /** Header fields that no table names and that the hash needed. */
   unknownFields: readonly string[];
+  /** Parts that the header says the block has, and that the node left out. */
+  missing: readonly 'withdrawals'[];
+  /** Fields that were wrong and were written as they are. */
+  corrected: readonly string[];
   /**
    * The sender that this transaction's signature decides; null if the signature is invalid, undefined if it has none.
    * Costs a recovery, so only for a transaction whose sender is contradicted.

@@ -43,6 +43,8 @@ export interface BlockInHand {
   notProved: Map<Proof, string>;
   /** Places of the transactions that are in no root. */
   outside: Set<number>;
+  /** Fields that were wrong and were put right; undefined if they are refused. */
+  corrected: string[] | undefined;
   /** Whether the block has OP-stack deposits, which bend some rules. */
   hasDeposits: boolean;
 }

@@ -33,14 +33,8 @@ export type TracedBlock = Pick<ProvedBlock, 'number' | 'hash' | 'transactions'> 
 /** EIP-2718 type of an OP-stack deposit. */
 const DEPOSIT = '0x7e';
 
-/**
- * Addresses whose logs need no call of them. EIP-7708: a transfer of ether logs as SYSTEM_ADDRESS. Polygon (bor,
- * core/bor_fee_log.go): a transfer of its coin and a fee log as the contract of that coin.
- */
-const LOG_UNCALLED: ReadonlySet<string> = new Set([
-  '0xfffffffffffffffffffffffffffffffffffffffe',
-  '0x0000000000000000000000000000000000001010',
-]);
+/** Polygon, and chains made from it, log transfers and fees of their coin as its contract (bor, core/bor_fee_log.go). */
+const COIN_OF_POLYGON = '0x0000000000000000000000000000000000001010';
 
 const OF_TRACES: readonly Kind[] = ['traces'];
 
@@ -165,7 +159,7 @@ export function createTraceProver(block: TracedBlock, keepExtras: boolean, scrat
       checkHash(trace);
       checkRoot(trace, transactions[position]!);
       for (const address of transactions[position]!.logAddresses ?? []) {
-        if (!LOG_UNCALLED.has(address)) uncalled.add(address);
+        if (address !== COIN_OF_POLYGON) uncalled.add(address);
       }
       noteContext(trace);
       tree.begin(trace);

@@ -189,6 +189,8 @@ function createProvers(policy: ProofPolicy | undefined): ProverFor {
       senders: policy?.senders === 'off' ? 'off' : sendersOf(row.proofs),
       // The canonical form of a text that was published without extra fields has none either.
       extraFields: 'keep',
+      // Nor has that of one that was published without fields that follow from others.
+      derived: 'leave',
     };
     const key = JSON.stringify(made);
     const known = provers.get(key);

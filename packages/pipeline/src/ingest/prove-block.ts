@@ -61,6 +61,7 @@ export async function proveBlock(
     try {
       const record = await proveRecord(prover, candidate);
       for (const doubt of doubts) source.reportLie(doubt.upstream);
+      countCorrected(parts, record.block);
       return { ...record, client: candidate.client ?? null };
     } catch (error) {
       signal.throwIfAborted();
@@ -140,6 +141,19 @@ export function dropTraces({ traces }: Pick<FetchedBlock, 'traces'>): void {
   traces[Symbol.asyncIterator]()
     .return?.()
     .catch(() => undefined);
+}
+
+/** Counts the fields that were wrong and were written as they are. */
+function countCorrected({ context, network }: ProveParts, { corrected }: ProvedBlock): void {
+  for (const field of corrected) {
+    context.metrics
+      .counter(
+        'packhouse_corrected_fields_total',
+        'Fields of blocks that were wrong, follow from others and were written as they are',
+        ['network', 'field'],
+      )
+      .inc({ network, field });
+  }
 }
 
 /** A record without the required form counts as one that failed the proof `form`. */
