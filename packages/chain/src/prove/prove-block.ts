@@ -7,7 +7,7 @@ import { type BlockRecord, blockText, readBlock, unknownHeaderFields } from '../
 import { type Raw, Reader } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
 import type { TransactionRecord } from '../record/transaction.js';
-import { NO_CHECKS } from '../rules/ethereum.js';
+import { FORK_TIMES, NO_CHECKS } from '../rules/ethereum.js';
 import { rulesAt } from '../rules/find-rules.js';
 import type { HeaderField, HeaderPart, Rules, Unproved } from '../rules/rule-set.js';
 import { completeBlock, NO_SIZE } from './complete.js';
@@ -219,7 +219,10 @@ function proveHeader(tools: Tools, block: BlockInHand, answer: unknown): ProvedH
   if (equalsHex(hash, expected)) return { length, unknownFields: [] };
   const got = toHex(hash);
   const unknown = unknownHeaderFields(answer, header);
-  for (const fields of arrangements(unknown)) {
+  const forks = FORK_TIMES.get(tools.policy.chainId) ?? [];
+  const time = Number(block.record.timestamp);
+  const isRenamed = forks.some(([since, field]) => time >= since && block.record[field] == null);
+  for (const fields of isRenamed ? [] : arrangements(unknown)) {
     const longer = [...header, ...fields];
     const record = readBlock(block.reader, answer, { seals: 'required', header: longer });
     const tried = hashHeader(tools, record, longer);

@@ -168,10 +168,11 @@ function isOutside({ keccak }: Tools, block: BlockInHand, tx: TransactionRecord,
 const NO_ADDRESS = `0x${'0'.repeat(40)}`;
 const STATE_SYNC = Buffer.from('matic-bor-receipt-').toString('hex');
 
-/** Checks that a transaction was signed for this chain, if it says for which. */
+/** Checks that a transaction was signed for this chain, if it says for which: some nodes write 0 if it does not. */
 function checkChain(block: BlockInHand, chain: SignedChain, tx: TransactionRecord, index: number): void {
-  if (tx.chainId != null && tx.chainId !== chain.id) {
-    wrong(block, index, 'chainId', tx.chainId, chain.id, 'it is the chain that the network names');
+  const named = tx.kind === 0 && tx.chainId === '0x0' ? undefined : tx.chainId;
+  if (named != null && named !== chain.id) {
+    wrong(block, index, 'chainId', named, chain.id, 'it is the chain that the network names');
   }
   if (tx.kind !== 0 || chain.v.includes(tx.v!) || isUnsigned(tx)) return;
   if (legacyChainId(tx) === undefined) return;

@@ -43,6 +43,41 @@ const FORKS: readonly HeaderField[] = [
 /** Ethereum's header. */
 export const ETHEREUM_HEADER: readonly HeaderField[] = [...FRONTIER, ...SEALS, ...FORKS];
 
+/**
+ * The last header field of each fork, and the Unix time since when a chain has it (`params/config.go` of go-ethereum;
+ * London by its block): a block that lacks it has another name for it, not a field of a new fork.
+ */
+export const FORK_TIMES: ReadonlyMap<
+  number | undefined,
+  readonly (readonly [since: number, field: HeaderFieldName])[]
+> = new Map([
+  [
+    1,
+    [
+      [1_628_166_822, 'baseFeePerGas'],
+      [1_681_338_455, 'withdrawalsRoot'],
+      [1_710_338_135, 'parentBeaconBlockRoot'],
+      [1_746_612_311, 'requestsHash'],
+    ],
+  ],
+  [
+    11_155_111,
+    [
+      [1_677_557_088, 'withdrawalsRoot'],
+      [1_706_655_072, 'parentBeaconBlockRoot'],
+      [1_741_159_776, 'requestsHash'],
+      [0x6ac4fd60, 'slotNumber'],
+    ],
+  ],
+]);
+
+type HeaderFieldName =
+  | 'baseFeePerGas'
+  | 'withdrawalsRoot'
+  | 'parentBeaconBlockRoot'
+  | 'requestsHash'
+  | 'slotNumber';
+
 /** A header sealed by Authority Round, before the fields of forks (OpenEthereum, Erigon, Nethermind). */
 export const AURA_HEADER: readonly HeaderField[] = [
   ...FRONTIER,

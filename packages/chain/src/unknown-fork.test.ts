@@ -1,0 +1,129 @@
+import { RLP } from '@ethereumjs/rlp';
+import { keccak_256 } from '@noble/hashes/sha3';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { HAS_RECORDINGS, type Json, otherBlocks, POLICY, recordedBlock } from '../test/recorded.js';
+import { flipped, thrown } from '../test/tamper.js';
+import { canonicalRecord } from './canonical-record.js';
+import { createProver, type Prover } from './create-prover.js';
+import { encodeHeader } from './encode/encode-block.js';
+import { RlpBuffer } from './encode/rlp-buffer.js';
+import { readBlock } from './record/block.js';
+import { Reader } from './record/reader.js';
+import { ETHEREUM_HEADER } from './rules/ethereum.js';
+
+let prover: Prover;
+beforeAll(async () => {
+  prover = await createProver({ ...POLICY, chainId: 1 });
+});
+
+const ROOT = `0x${'ab'.repeat(32)}`;
+
+/** The hash of a block's header with more fields behind those that are known. */
+function hashWith(block: Json, more: readonly string[]): string {
+  const rlp = new RlpBuffer();
+  encodeHeader(rlp, readBlock(new Reader(true), block, { seals: 'required' }), ETHEREUM_HEADER);
+  const known = RLP.decode(Uint8Array.from(rlp.item(0))) as Uint8Array[];
+  const bytes = (hex: string) =>
+    Buffer.from(hex.length % 2 === 1 ? hex.replace('0x', '0') : hex.slice(2), 'hex');
+  return `0x${Buffer.from(keccak_256(RLP.encode([...known, ...more.map(bytes)]))).toString('hex')}`;
+}
+
+/** The Amsterdam block with fields of the fork after it; `order` is that of the header. */
+function future(fields: Json, order = Object.keys(fields)) {
+  const { net: _, ...answer } = otherBlocks().get('constructed-amsterdam 20000000')!;
+  const hash = hashWith(
+    answer.block,
+    order.map((name) => fields[name] as string),
+  );
+  const within = JSON.stringify(answer).replaceAll(answer.block.hash as string, hash);
+  const moved = JSON.parse(within) as typeof answer;
+  Object.assign(moved.block, fields);
+  return moved;
+}
+
+describe.skipIf(!HAS_RECORDINGS)('a fork that no table names (skipped without ../shared/chain-data)', () => {
+  it.each([
+    ['a root', { inclusionListRoot: ROOT }],
+    ['a number', { targetBlobsPerBlock: '0xe' }],
+    ['both', { inclusionListRoot: ROOT, targetBlobsPerBlock: '0xe' }],
+  ])('that appends %s to the header is proved as far as it goes', (_, fields) => {
+    const block = prover.proveBlock(future(fields));
+    expect(block.unknownFields).toEqual(Object.keys(fields));
+    expect(block.proofs).toEqual([
+      ...['headerHash', 'transactionsRoot', 'receiptsRoot', 'logsBloom', 'withdrawalsRoot'],
+    ]);
+    expect(block.notProved).toEqual([
+      {
+        proof: 'consistency',
+        because: expect.stringContaining(
+          `fields of a fork that is not known (${Object.keys(fields).join(', ')})`,
+        ),
+      },
+    ]);
+    const text = block.texts.blockHead + block.texts.transactions + block.texts.blockTail;
+    expect(JSON.parse(text)).toMatchObject(fields);
+    expect(canonicalRecord('blocks', future(fields).block)).toBe(text);
+  });
+
+  it('whose fields a node sorts by name is proved in the order of the header', () => {
+    const fields = { aNumber: '0x5', bRoot: ROOT, cRoot: ROOT.replace('ab', 'cd') };
+    const { unknownFields } = prover.proveBlock(future(fields, ['cRoot', 'aNumber', 'bRoot']));
+    expect(unknownFields).toEqual(['cRoot', 'aNumber', 'bRoot']);
+  });
+
+  it('leaves out what only looks like a field of the header', () => {
+    const fields = { l1Number: '0x5', inclusionListRoot: ROOT, author: `0x${'1'.repeat(40)}` };
+    expect(prover.proveBlock(future(fields, ['inclusionListRoot'])).unknownFields).toEqual([
+      'inclusionListRoot',
+    ]);
+  });
+
+  it('may change sums of gas and the size, but no root', () => {
+    const changed = future({ inclusionListRoot: ROOT });
+    changed.block.size = '0x1';
+    changed.receipts![3]!.gasUsed = '0x1';
+    expect(prover.proveBlock(changed).unknownFields).toEqual(['inclusionListRoot']);
+    const lied = future({ inclusionListRoot: ROOT });
+    lied.receipts![3]!.status = '0x0';
+    expect(thrown(() => prover.proveBlock(lied))).toMatchObject({ data: { proof: 'receiptsRoot' } });
+  });
+
+  it('keeps its fields with `drop`, and nothing else that no table names', async () => {
+    const dropping = await createProver({ ...POLICY, extraFields: 'drop' });
+    const answer = future({ inclusionListRoot: ROOT, odd: '0x5' }, ['inclusionListRoot']);
+    const { texts } = dropping.proveBlock(answer);
+    expect(texts.blockTail).toContain('"inclusionListRoot"');
+    expect(texts.blockTail).not.toContain('"odd"');
+  });
+
+  it('is refused with the names of its fields if they do not make the hash', () => {
+    const answer = future({ inclusionListRoot: ROOT, targetBlobsPerBlock: '0xe' });
+    answer.block.inclusionListRoot = flipped(ROOT);
+    expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+      code: 'PROOF_FAILED',
+      data: { proof: 'headerHash', unknownFields: ['inclusionListRoot', 'targetBlobsPerBlock'] },
+    });
+    const known = recordedBlock('mainnet-forks', 22869878);
+    known.block.stateRoot = ROOT;
+    const error = thrown(() => prover.proveBlock(known)) as { data: object };
+    expect(error.data).not.toHaveProperty('unknownFields');
+  });
+
+  it('is not what a renamed field of a known fork makes', () => {
+    const answer = recordedBlock('mainnet-forks', 22869878);
+    answer.block.foo = answer.block.requestsHash;
+    delete answer.block.requestsHash;
+    expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
+      data: { proof: 'headerHash', unknownFields: ['foo'] },
+    });
+  });
+
+  it('is not searched for in many fields', () => {
+    const fields = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`field${at}`, `0x${at + 1}`]));
+    expect(prover.proveBlock(future(fields)).unknownFields).toHaveLength(5);
+    const reversed = Object.keys(fields).reverse();
+    expect(thrown(() => prover.proveBlock(future(fields, reversed)))).toMatchObject({
+      data: { proof: 'headerHash' },
+    });
+  });
+});
