@@ -1,0 +1,444 @@
+import { createMPT } from '@ethereumjs/mpt';
+import { RLP } from '@ethereumjs/rlp';
+import { keccak_256 } from '@noble/hashes/sha3';
+import { describe, expect, it } from 'vitest';
+import { type Json, POLICY } from '../test/recorded.js';
+import { flipped, thrown } from '../test/tamper.js';
+import { createProver } from './create-prover.js';
+import type { ProofPolicy } from './prove/proved-block.js';
+
+const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
+const NO_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347';
+const NO_BLOOM = `0x${'0'.repeat(512)}`;
+const word = (digit: string) => `0x${digit.repeat(64)}`;
+const address = (digit: string) => `0x${digit.repeat(40)}`;
+const hashOf = (bytes: Uint8Array) => `0x${Buffer.from(keccak_256(bytes)).toString('hex')}`;
+
+/** DATA, or a QUANTITY without its leading zeros; as another library than ours encodes them. */
+const d = (hex: unknown) => Buffer.from(String(hex).slice(2), 'hex');
+const q = (hex: unknown) => BigInt(String(hex));
+
+async function rootOf(items: readonly Uint8Array[]): Promise<string> {
+  const trie = await createMPT();
+  for (const [index, item] of items.entries()) await trie.put(RLP.encode(index), item);
+  return `0x${Buffer.from(trie.root()).toString('hex')}`;
+}
+
+const BASE: Json = {
+  number: '0x10',
+  parentHash: word('1'),
+  nonce: '0x0000000000000000',
+  sha3Uncles: NO_UNCLES,
+  logsBloom: NO_BLOOM,
+  transactionsRoot: EMPTY_ROOT,
+  stateRoot: word('2'),
+  receiptsRoot: EMPTY_ROOT,
+  miner: address('3'),
+  mixHash: word('0'),
+  difficulty: '0x0',
+  extraData: '0x',
+  size: '0x1',
+  gasLimit: '0x1000000',
+  gasUsed: '0x0',
+  timestamp: '0x60000000',
+  uncles: [],
+};
+
+/** The items of a header up to its nonce. */
+const headerOf = (b: Json) => [
+  ...[d(b.parentHash), d(b.sha3Uncles), d(b.miner), d(b.stateRoot), d(b.transactionsRoot), d(b.receiptsRoot)],
+  ...[
+    d(b.logsBloom),
+    q(b.difficulty),
+    q(b.number),
+    q(b.gasLimit),
+    q(b.gasUsed),
+    q(b.timestamp),
+    d(b.extraData),
+  ],
+  ...[d(b.mixHash), d(b.nonce)],
+];
+
+/** A block whose header is right, with these transactions and receipts of no gas and no logs. */
+async function blockOf(transactions: readonly [tx: Json, encoded: Uint8Array | null][], more: Json = {}) {
+  const encoded = transactions.flatMap(([, bytes]) => (bytes === null ? [] : [bytes]));
+  const receipt = RLP.encode([1n, 0n, d(NO_BLOOM), []]);
+  const receipts = transactions.flatMap(([{ type }, bytes]) => {
+    if (bytes === null) return [];
+    return [type === '0x0' ? receipt : Buffer.concat([Buffer.from([Number(type)]), receipt])];
+  });
+  const block: Json = {
+    ...BASE,
+    ...more,
+    transactionsRoot: await rootOf(encoded),
+    receiptsRoot: await rootOf(receipts),
+  };
+  const hash = hashOf(RLP.encode(headerOf(block)));
+  const place = (index: number) => ({
+    blockHash: hash,
+    blockNumber: block.number,
+    transactionIndex: `0x${index.toString(16)}`,
+  });
+  block.hash = hash;
+  block.transactions = transactions.map(([tx], index) => ({ ...tx, ...place(index) }));
+  return {
+    block: block as Json & { transactions: Json[] },
+    receipts: transactions.map(([tx], index) => ({
+      ...place(index),
+      transactionHash: tx.hash,
+      from: tx.from,
+      to: tx.to,
+      cumulativeGasUsed: '0x0',
+      gasUsed: '0x0',
+      contractAddress: null,
+      logs: [],
+      logsBloom: NO_BLOOM,
+      type: tx.type,
+      status: '0x1',
+    })),
+  };
+}
+
+const CALL: Json = {
+  from: address('a'),
+  to: address('b'),
+  gas: '0x5208',
+  gasPrice: '0x64',
+  nonce: '0x7',
+  value: '0x9',
+  input: '0x1234',
+};
+const SIGNED: Json = { v: '0x1', r: word('5'), s: word('6') };
+const FEES: Json = { maxFeePerGas: '0x64', maxPriorityFeePerGas: '0x2' };
+
+/** A transaction, with the items of its encoding by the source that its rules name. */
+const TYPES: readonly [chainId: number, type: string, fields: Json, items: (tx: Json) => unknown[]][] = [
+  [
+    42_161,
+    '0x64',
+    { requestId: word('4') },
+    (t) => [q(t.chainId), d(t.requestId), d(t.from), d(t.to), q(t.value)],
+  ],
+  [
+    42_161,
+    '0x65',
+    {},
+    (t) => [q(t.chainId), d(t.from), q(t.nonce), q(t.gasPrice), q(t.gas), d(t.to), q(t.value), d(t.input)],
+  ],
+  [
+    42_161,
+    '0x66',
+    { requestId: word('4'), maxFeePerGas: '0x65' },
+    (t) => [q(t.chainId), d(t.requestId), d(t.from), q('0x65'), q(t.gas), d(t.to), q(t.value), d(t.input)],
+  ],
+  [
+    42_161,
+    '0x68',
+    {
+      ticketId: word('4'),
+      refundTo: address('c'),
+      maxRefund: '0x3',
+      submissionFeeRefund: '0x0',
+      maxFeePerGas: '0x64',
+    },
+    (t) => [
+      ...[q(t.chainId), q(t.nonce), d(t.from), q(t.gasPrice), q(t.gas), d(t.to), q(t.value), d(t.input)],
+      ...[d(t.ticketId), d(t.refundTo), q(t.maxRefund), 0n],
+    ],
+  ],
+  [
+    42_161,
+    '0x69',
+    {
+      ...{
+        requestId: word('4'),
+        l1BaseFee: '0x8',
+        depositValue: '0x10',
+        maxFeePerGas: '0x64',
+        retryTo: null,
+      },
+      ...{ retryValue: '0x2', beneficiary: address('c'), maxSubmissionFee: '0x6', refundTo: address('d') },
+      retryData: '0xabcd',
+    },
+    (t) => [
+      ...[
+        q(t.chainId),
+        d(t.requestId),
+        d(t.from),
+        q(t.l1BaseFee),
+        q(t.depositValue),
+        q(t.maxFeePerGas),
+        q(t.gas),
+      ],
+      ...[
+        Buffer.alloc(0),
+        q(t.retryValue),
+        d(t.beneficiary),
+        q(t.maxSubmissionFee),
+        d(t.refundTo),
+        d(t.retryData),
+      ],
+    ],
+  ],
+  [42_161, '0x6a', {}, (t) => [q(t.chainId), d(t.input)]],
+  [
+    80_094,
+    '0x7e',
+    {},
+    (t) => [q(t.chainId), d(t.from), d(t.to), q(t.nonce), q(t.gas), q(t.gasPrice), d(t.input)],
+  ],
+  [
+    988,
+    '0x3f',
+    { ...SIGNED, ...FEES, accessList: [], nonceKey: '0x1', timeoutTimestamp: '0x0' },
+    (t) => [
+      ...[
+        q(t.chainId),
+        q(t.nonce),
+        q(t.maxPriorityFeePerGas),
+        q(t.maxFeePerGas),
+        q(t.gas),
+        d(t.to),
+        q(t.value),
+      ],
+      ...[d(t.input), [], q(t.v), q(t.r), q(t.s), q(t.nonceKey), 0n],
+    ],
+  ],
+];
+
+/** The number of a block that has the newest rules of its chain. */
+const NEWEST = { number: '0x10000000' };
+
+describe('a transaction type that one chain has', () => {
+  it.each(TYPES)('on chain %i, %s, is proved by its own encoding', async (chainId, type, fields, items) => {
+    const tx: Json = { ...CALL, ...fields, type, chainId: `0x${chainId.toString(16)}` };
+    const bytes = Buffer.concat([Buffer.from([Number(type)]), RLP.encode(items(tx) as never)]);
+    tx.hash = hashOf(bytes);
+    const answer = await blockOf([[tx, bytes]], NEWEST);
+    const prover = await createProver({ ...POLICY, chainId, senders: 'all' });
+    const { proofs, texts } = prover.proveBlock(answer);
+    expect(proofs).toEqual(expect.arrayContaining(['transactionsRoot', 'receiptsRoot', 'consistency']));
+    expect(proofs).not.toContain('senders');
+    expect(JSON.parse(texts.transactions)[0]).toMatchObject(fields);
+    for (const name of Object.keys(fields).filter((key) => fields[key] !== null && key !== 'accessList')) {
+      const changed = structuredClone(answer);
+      changed.block.transactions[0]![name] = flipped(fields[name]);
+      expect(
+        thrown(() => prover.proveBlock(changed)),
+        name,
+      ).toMatchObject({
+        data: { field: 'transactions[0].hash' },
+      });
+    }
+    const ethereum = await createProver(POLICY);
+    expect(thrown(() => ethereum.proveBlock(answer))).toMatchObject({ code: 'RECORD_INVALID' });
+  });
+
+  it('of Celo has a base fee in its receipt, where it pays in another currency', async () => {
+    const tx: Json = {
+      ...CALL,
+      ...SIGNED,
+      ...FEES,
+      accessList: [],
+      feeCurrency: address('e'),
+      type: '0x7b',
+      chainId: '0xa4ec',
+    };
+    const bytes = Buffer.concat([
+      Buffer.from([0x7b]),
+      RLP.encode([
+        ...[q(tx.chainId), q(tx.nonce), q(tx.maxPriorityFeePerGas), q(tx.maxFeePerGas), q(tx.gas), d(tx.to)],
+        ...[q(tx.value), d(tx.input), [], d(tx.feeCurrency), q(tx.v), q(tx.r), q(tx.s)],
+      ]),
+    ]);
+    tx.hash = hashOf(bytes);
+    const answer = await blockOf([[tx, bytes]], NEWEST);
+    const receipt = Buffer.concat([Buffer.from([0x7b]), RLP.encode([1n, 0n, d(NO_BLOOM), [], 0x55n])]);
+    answer.block.receiptsRoot = await rootOf([receipt]);
+    answer.block.baseFeePerGas = '0x55';
+    const hash = hashOf(RLP.encode([...headerOf(answer.block), 0x55n]));
+    const moved = JSON.parse(JSON.stringify(answer).replaceAll(String(answer.block.hash), hash));
+    const prover = await createProver({ ...POLICY, chainId: 42_220 });
+    expect(prover.proveBlock(moved).proofs).toContain('receiptsRoot');
+  });
+});
+
+const prove = async (
+  policy: Partial<ProofPolicy>,
+  answer: Parameters<Awaited<ReturnType<typeof createProver>>['proveBlock']>[0],
+) => (await createProver({ ...POLICY, ...policy })).proveBlock(answer);
+
+describe('a transaction type whose encoding nobody knows', () => {
+  const tx: Json = {
+    hash: word('8'),
+    from: address('a'),
+    type: '0x76',
+    calls: [{ to: address('b') }],
+    gas: '0x1',
+  };
+
+  it('is kept as it comes by the rules of its chain, and the roots are named', async () => {
+    const answer = await blockOf([[tx, null]]);
+    const { notProved, proofs, texts } = await prove({ chainId: 4_217, header: 'trust' }, answer);
+    expect(proofs).toEqual(['logsBloom']);
+    expect(notProved.map(({ proof }) => proof)).toEqual([
+      ...['headerHash', 'transactionsRoot', 'receiptsRoot', 'consistency'],
+    ]);
+    expect(notProved[1]!.because).toMatch(/^type 0x76 has calls/);
+    expect(JSON.parse(texts.transactions)[0]).toEqual(answer.block.transactions[0]);
+  });
+
+  it('is refused by a chain that has no such type, unless its transactions are trusted', async () => {
+    const answer = await blockOf([[tx, null]]);
+    const error = await prove({ chainId: 1 }, answer).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'RECORD_INVALID',
+      data: {
+        record: 'transaction 0',
+        field: 'type',
+        expected: 'a transaction type of this chain (0x0 to 0x4, 0x7e)',
+      },
+    });
+    const trusted = await prove({ chainId: 1, transactions: 'trust', receipts: 'trust' }, answer);
+    expect(trusted.proofs).toEqual(['headerHash']);
+    expect(trusted.notProved).toEqual([
+      {
+        proof: 'transactionsRoot',
+        because: "the network's policy trusts the root of the transactions that the node says",
+      },
+      {
+        proof: 'receiptsRoot',
+        because: "the network's policy trusts the root of the receipts that the node says",
+      },
+      { proof: 'logsBloom', because: "the network's policy trusts the blooms that the node says" },
+      {
+        proof: 'consistency',
+        because: "the network's policy trusts the hashes of transactions that the node says",
+      },
+    ]);
+    expect(JSON.parse(trusted.texts.transactions)[0]).toEqual(answer.block.transactions[0]);
+  });
+});
+
+describe('trust of one part', () => {
+  it('leaves the proofs of the others', async () => {
+    const answer = await blockOf([]);
+    const all = ['headerHash', 'transactionsRoot', 'receiptsRoot', 'logsBloom', 'consistency'];
+    const without = async (policy: Partial<ProofPolicy>) => {
+      const { proofs, notProved } = await prove({ rules: 'bnb', ...policy }, answer);
+      expect(notProved.map(({ proof }) => proof)).toEqual(
+        all.filter((proof) => !proofs.includes(proof as never)),
+      );
+      return all.filter((proof) => !proofs.includes(proof as never));
+    };
+    expect(await without({})).toEqual([]);
+    expect(await without({ header: 'trust' })).toEqual(['headerHash']);
+    expect(await without({ receipts: 'trust' })).toEqual(['receiptsRoot', 'logsBloom']);
+    answer.block.receiptsRoot = word('1');
+    answer.block.transactionsRoot = word('1');
+    expect(await without({ header: 'trust', transactions: 'trust', receipts: 'trust' })).toEqual(all);
+  });
+});
+
+describe('transactions that are in no root', () => {
+  const number = '0x10';
+  const EMPTY: Json = {
+    ...{ from: address('0'), to: address('0'), gas: '0x0', gasPrice: '0x0', nonce: '0x0', value: '0x0' },
+    ...{ input: '0x', type: '0x0', v: '0x0', r: word('0'), s: word('0') },
+  };
+
+  it('of a state sync of Polygon have the hash of their block, and their receipts are not claimed', async () => {
+    const { block } = await blockOf([[EMPTY, null]]);
+    const hash = hashOf(
+      Buffer.concat([
+        Buffer.from('matic-bor-receipt-'),
+        d(`0x${number.slice(2).padStart(16, '0')}`),
+        d(block.hash),
+      ]),
+    );
+    const answer = await blockOf([[{ ...EMPTY, hash }, null]]);
+    const { proofs, notProved } = await prove({ chainId: 137 }, answer);
+    expect(proofs).toEqual(['headerHash', 'transactionsRoot', 'consistency']);
+    expect(notProved.map(({ proof }) => proof)).toEqual(['receiptsRoot', 'logsBloom']);
+    const policy = { ...POLICY, chainId: 137 };
+    const prover = await createProver(policy);
+    for (const [name, value] of [
+      ['hash', word('9')],
+      ['value', '0x1'],
+      ['input', '0x12'],
+      ['to', address('1')],
+    ] as const) {
+      const changed = structuredClone(answer);
+      changed.block.transactions[0]![name] = value;
+      expect(
+        thrown(() => prover.proveBlock(changed)),
+        name,
+      ).toMatchObject({
+        data: { proof: 'consistency', field: `transactions[0].${name}` },
+      });
+    }
+    expect(
+      thrown(() => prover.proveBlock({ ...answer, block: { ...answer.block, transactionsRoot: word('1') } })),
+    ).toMatchObject({ data: { proof: 'headerHash' } });
+  });
+
+  it('of the system of HyperEVM leave the roots of the others checked, but not claimed', async () => {
+    const system: Json = { ...EMPTY, hash: word('7'), v: '0x7f1', r: word('1') };
+    const answer = await blockOf([[system, null]]);
+    const { proofs, notProved } = await prove({ chainId: 999 }, answer);
+    expect(proofs).toEqual(['headerHash', 'consistency']);
+    expect(notProved.map(({ proof }) => proof)).toEqual(['transactionsRoot', 'receiptsRoot', 'logsBloom']);
+    const extra: Json = { ...system, gasPrice: '0x1' };
+    const prover = await createProver({ ...POLICY, chainId: 999 });
+    const more = { ...answer.block, transactions: [{ ...answer.block.transactions[0], ...extra }] };
+    expect(thrown(() => prover.proveBlock({ block: more }))).toMatchObject({
+      data: { proof: 'consistency' },
+    });
+  });
+});
+
+describe('a header', () => {
+  it('of Authority Round may have the names of Nethermind, and lack the seals of proof of work', async () => {
+    const { mixHash: _, nonce: __, ...plain } = BASE;
+    const seal = `0x${'5'.repeat(130)}`;
+    const sealed = { ...plain, difficulty: '0x10', step: '0x123', signature: seal, transactions: [] };
+    const items = [...headerOf({ ...BASE, difficulty: '0x10' }).slice(0, 13), 0x123n, d(seal)];
+    const block = { ...sealed, hash: hashOf(RLP.encode(items)) };
+    const { proofs, texts } = await prove({ chainId: 100 }, { block });
+    expect(proofs).toContain('headerHash');
+    expect(JSON.parse(`${texts.blockHead}[]${texts.blockTail}`)).toEqual(block);
+  });
+
+  it.each([
+    [80_094, { parentProposerPubkey: `0x${'4'.repeat(96)}` }, ['parentProposerPubkey']],
+    [
+      43_114,
+      {
+        blockGasCost: '0x0',
+        extDataGasUsed: '0x5',
+        extDataHash: word('4'),
+        minDelayExcess: '0x6',
+        timestampMilliseconds: '0x7',
+      },
+      ['extDataHash', 'extDataGasUsed', 'blockGasCost', 'timestampMilliseconds', 'minDelayExcess'],
+    ],
+  ])(
+    'of chain %i has its own fields in its own order',
+    async (chainId, fields: Record<string, string>, order) => {
+      const isNumber = (name: string) => fields[name]!.length < 66;
+      const items = order.map((name) => (isNumber(name) ? q(fields[name]) : d(fields[name])));
+      const block = {
+        ...BASE,
+        ...fields,
+        transactions: [],
+        hash: hashOf(RLP.encode([...headerOf(BASE), ...items])),
+      };
+      expect((await prove({ chainId }, { block })).proofs).toContain('headerHash');
+      const error = await prove(
+        { chainId: 1 },
+        { block: { ...block, [order[0]!]: flipped(fields[order[0]!]) } },
+      ).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ data: { proof: 'headerHash' } });
+    },
+  );
+});
