@@ -11,6 +11,8 @@ import { findRules } from './rules/find-rules.js';
 
 /** Proves blocks of one network and returns their canonical texts; synchronous, one block at a time. */
 export interface Prover {
+  /** Name of the rule set. */
+  readonly rules: string;
   /**
    * Proves a block and, if they are given, its receipts and logs.
    *
@@ -48,6 +50,7 @@ export async function createProver(policy: ProofPolicy): Promise<Prover> {
   const keepExtras = policy.extraFields === 'keep';
   const traceProver = (block: TracedBlock) => createTraceProver(block, keepExtras, scratch);
   return {
+    rules: tools.rules.name,
     proveBlock: (answer) => proveBlock(tools, answer),
     proveTraces: (block, traces) => proveTraces(traceProver(block), block.number, traces),
     traceProver,

@@ -1,7 +1,8 @@
-import { KINDS } from '@packhouse/chain';
+import { createProver, KINDS } from '@packhouse/chain';
 import { afterEach, expect, inject, test } from 'vitest';
 import { chainFrom } from '../testing/chains.js';
 import { makeWorld, type World } from '../testing/world.js';
+import { ingestPiece } from './ingest-piece.js';
 import { describeTrial, tryProofs } from './try-proofs.js';
 
 let world: World;
@@ -17,7 +18,9 @@ test('an old and a recent block tell what can be proved; one that is asked for t
     expect.arrayContaining(['headerHash', 'transactionsRoot', 'receiptsRoot', 'traces']),
   );
   expect(describeTrial('main', trial)).toEqual([
-    expect.stringMatching(/^Tried blocks 10 and 21 of main: proved by headerHash, .*, traces\.$/),
+    expect.stringMatching(
+      /^Tried blocks 10 and 21 of main by the rules of ethereum: headerHash, .*, logAddresses hold\.$/,
+    ),
   ]);
 });
 
@@ -31,16 +34,22 @@ test('a block that does not prove and one that nobody has are named with the rea
   expect(trial.proved).toEqual([15]);
   expect(trial.failed.map(({ number }) => number)).toEqual([10, 400]);
   expect(describeTrial('main', trial)).toEqual([
-    expect.stringMatching(/^Tried block 15 of main: proved by headerHash, /),
+    expect.stringMatching(/^Tried block 15 of main by the rules of ethereum: headerHash, /),
     expect.stringMatching(/^Block 10 of main cannot be proved: Block 10: its header hashes to 0x/),
     expect.stringMatching(/^Block 400 of main cannot be proved: /),
   ]);
 });
 
-test('what the networks file trusts is said with its reason', async () => {
+test('what the networks file trusts is said with its reason, and kept with the blocks', async () => {
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(10, 12) }]);
-  const trial = await tryProofs(world.parts, [10, 21], ['blocks'], signal);
-  const because = 'the header of this chain is trusted';
-  const lines = describeTrial('main', { ...trial, notProved: [`headerHash: ${because}`] });
-  expect(lines[1]).toBe(`Not proved on main: headerHash: ${because}`);
+  const prover = await createProver({ ...world.network.proofs, receipts: 'trust' });
+  const trial = await tryProofs({ ...world.parts, prover }, [10, 21], KINDS, signal);
+  expect(trial.proofs).not.toContain('receiptsRoot');
+  const lines = describeTrial('main', trial);
+  expect(lines).toContainEqual(expect.stringMatching(/^Not proved on main: receiptsRoot: ./));
+
+  const piece = { start: 10, end: 15, kinds: KINDS };
+  await ingestPiece({ ...world.parts, prover }, piece, [], signal);
+  const [staged] = await world.database.network('main').staging.blocks({ start: 10, end: 10 });
+  expect(staged?.notProved?.map(({ proof }) => proof)).toContain('receiptsRoot');
 });

@@ -1,9 +1,11 @@
-import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
+import { type Kind, PROOFS, type Proof, traceProofs } from '@packhouse/chain';
 import { fetchWish } from './extract.js';
 import { type ProveParts, proveBlock } from './prove-block.js';
 
 /** What a few blocks of a network prove, found out before many are fetched. */
 export interface ProofTrial {
+  /** Name of the rules that they follow. */
+  rules: string;
   /** The blocks that were proved. */
   proved: number[];
   /** The proofs that all of them passed. */
@@ -22,7 +24,8 @@ export async function tryProofs(
   signal: AbortSignal,
 ): Promise<ProofTrial> {
   const wish = fetchWish(kinds);
-  const trial: ProofTrial = { proved: [], proofs: [...PROOFS], notProved: [], failed: [] };
+  const { rules } = parts.prover;
+  const trial: ProofTrial = { rules, proved: [], proofs: [...PROOFS], notProved: [], failed: [] };
   for (const number of new Set(numbers)) {
     try {
       const fetched = await parts.source.fetchBlock(number, wish, { signal });
@@ -32,7 +35,7 @@ export async function tryProofs(
         continue;
       }
       const { proofs, notProved } = outcome.block;
-      const passed = outcome.traces === undefined ? proofs : [...proofs, 'traces'];
+      const passed = outcome.traces === undefined ? proofs : [...proofs, ...traceProofs(outcome.block)];
       trial.proved.push(number);
       trial.proofs = trial.proofs.filter((proof) => passed.includes(proof));
       trial.notProved.push(...notProved.map(({ proof, because }) => `${proof}: ${because}`));
@@ -46,10 +49,15 @@ export async function tryProofs(
 }
 
 /** The trial in sentences: what is proved first, then what is not and what failed. */
-export function describeTrial(network: string, { proved, proofs, notProved, failed }: ProofTrial): string[] {
+export function describeTrial(
+  network: string,
+  { rules, proved, proofs, notProved, failed }: ProofTrial,
+): string[] {
   const blocks = proved.length === 1 ? `block ${proved[0]}` : `blocks ${proved.join(' and ')}`;
   return [
-    ...(proved.length === 0 ? [] : [`Tried ${blocks} of ${network}: proved by ${proofs.join(', ')}.`]),
+    ...(proved.length === 0
+      ? []
+      : [`Tried ${blocks} of ${network} by the rules of ${rules}: ${proofs.join(', ')} hold.`]),
     ...notProved.map((reason) => `Not proved on ${network}: ${reason}`),
     ...failed.map(({ number, error }) => `Block ${number} of ${network} cannot be proved: ${error.message}`),
   ];
