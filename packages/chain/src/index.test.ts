@@ -9,6 +9,7 @@ it('the door has these names and no others', () => {
     'canonicalCoreAddress',
     'canonicalRecord',
     'checkCoreAddress',
+    'checkTotalDifficulty',
     'coreAddressHex',
     'createProver',
     'isKind',

@@ -8,6 +8,7 @@ export {
   type ProofPolicy,
   type ProvedBlock,
 } from './prove/proved-block.js';
+export { checkTotalDifficulty } from './prove/total-difficulty.js';
 export { type TracedBlock, traceProofs } from './prove/trace-prover.js';
 export { type BlockRange, isKind, KINDS, type Kind } from './record/kinds.js';
 export { RULE_NAMES } from './rules/find-rules.js';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kind, traceProofs } from '@packhouse/chain';
+import { type Kind, type ProvedBlock, traceProofs } from '@packhouse/chain';
 import type { StagedBlock, StageRequest } from '@packhouse/database';
 import type { FetchWish } from '@packhouse/node-rpc';
 import type { IngestWindow } from '../job-names.js';
@@ -55,6 +55,7 @@ export async function extract(
   const wish = fetchWish(window.kinds);
   const extracted: Extracted = { failures: [], wireBytes: 0 };
   let run = createRun(parts, window.kinds);
+  let before: ProvedBlock | undefined;
   let taking: Promise<void> = Promise.resolve();
   /** A run that cannot be written (a record too large for its buffer) is a failure of its blocks. */
   const fail = ({ blocks }: Run, error: Error): void => {
@@ -84,12 +85,13 @@ export async function extract(
   try {
     for await (const fetched of parts.source.fetchBlocks(window, wish, signal)) {
       if ('bytes' in fetched) extracted.wireBytes += fetched.bytes;
-      const outcome = await proveBlock(parts, fetched, wish, signal);
+      const outcome = await proveBlock(parts, fetched, wish, signal, before);
       if ('error' in outcome) {
         extracted.failures.push(outcome);
         await endRun();
         continue;
       }
+      before = outcome.block;
       const last = run.blocks.at(-1);
       const linked = last === undefined || last.hash === outcome.block.parentHash;
       if (!linked || run.blocks.length >= runBlocks) await endRun();

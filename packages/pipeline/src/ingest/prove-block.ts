@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createPieceWriter, type Piece } from '@packhouse/bundle';
-import type { Kind, ProvedBlock, Prover } from '@packhouse/chain';
+import { checkTotalDifficulty, type Kind, type ProvedBlock, type Prover } from '@packhouse/chain';
 import type { QuarantineTry } from '@packhouse/database';
 import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
@@ -41,13 +41,14 @@ export interface ExtractFailure {
 /**
  * Proves a fetched block. If a proof fails, the block is fetched again from the upstreams that have not failed it, one
  * after the other. Upstreams that failed it are reported once another one's block is proved: only then are they known
- * to be wrong. Throws only when aborted.
+ * to be wrong. `before` is the block that was proved before this one. Throws only when aborted.
  */
 export async function proveBlock(
   parts: ProveParts,
   fetched: FetchedBlock | FailedBlock,
   wish: FetchWish,
   signal: AbortSignal,
+  before?: ProvedBlock,
 ): Promise<NamedRecord | ExtractFailure> {
   if ('error' in fetched) return notFetched(fetched);
   const { source, prover, context } = parts;
@@ -59,7 +60,7 @@ export async function proveBlock(
     const { upstream } = candidate;
     let failure: Error;
     try {
-      const record = await proveRecord(prover, candidate);
+      const record = await proveRecord(prover, candidate, before);
       for (const doubt of doubts) source.reportLie(doubt.upstream);
       countCorrected(parts, record.block);
       return { ...record, client: candidate.client ?? null };
@@ -93,13 +94,18 @@ export async function proveBlock(
   }
 }
 
-async function proveRecord(prover: Prover, fetched: FetchedBlock): Promise<ProvedRecord> {
+async function proveRecord(
+  prover: Prover,
+  fetched: FetchedBlock,
+  before: ProvedBlock | undefined,
+): Promise<ProvedRecord> {
   let block: ProvedBlock;
   try {
     block = prover.proveBlock({
       block: fetched.block,
       ...(fetched.receipts === undefined ? {} : { receipts: fetched.receipts }),
     });
+    if (before !== undefined) checkTotalDifficulty(before, block);
   } catch (error) {
     dropTraces(fetched);
     throw error;
