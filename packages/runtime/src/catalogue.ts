@@ -103,6 +103,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 2,
     meaning: 'Data disagrees with what its block header commits to.',
   },
+  FORK_UNKNOWN: {
+    retryable: true,
+    exitCode: 2,
+    meaning: 'Upstreams agree about blocks with header fields that this version does not know.',
+  },
   // ranges
   RANGE_INVALID: {
     retryable: false,

@@ -5,7 +5,7 @@ import { encodeRlp } from './rlp.js';
 const bytes = dataBytes;
 const quantity = quantityBytes;
 
-/** Header fields in RLP order; from baseFeePerGas on they exist from the fork that brought them (EIP-1559, 4895, 4844, 4788, 7685). */
+/** Header fields in RLP order; from baseFeePerGas on they exist from the fork that brought them (EIP-1559, 4895, 4844, 4788, 7685, 7928, 7843). */
 const FIELDS: readonly (readonly [name: string, encode: (hex: unknown) => Buffer, optional?: true])[] = [
   ['parentHash', bytes],
   ['sha3Uncles', bytes],
@@ -28,11 +28,13 @@ const FIELDS: readonly (readonly [name: string, encode: (hex: unknown) => Buffer
   ['excessBlobGas', quantity, true],
   ['parentBeaconBlockRoot', bytes, true],
   ['requestsHash', bytes, true],
+  ['blockAccessListHash', bytes, true],
+  ['slotNumber', quantity, true],
 ];
 
-/** RLP of a header, given a block object. */
-export function encodeHeader(block: RpcObject): Buffer {
-  return prepareHeader(block).encode({});
+/** RLP of a header, given a block object; `extra`: bytes of fields of a later fork. */
+export function encodeHeader(block: RpcObject, extra: readonly Uint8Array[] = []): Buffer {
+  return prepareHeader(block, extra).encode({});
 }
 
 /** keccak(RLP(header)): the block's hash. */
@@ -47,11 +49,12 @@ export interface PreparedHeader {
 }
 
 /** Prepares a block's header for being encoded many times over. */
-export function prepareHeader(block: RpcObject): PreparedHeader {
+export function prepareHeader(block: RpcObject, extra: readonly Uint8Array[] = []): PreparedHeader {
   const present = FIELDS.filter(([name, , optional]) => !optional || block[name] != null);
   const names = present.map(([name]) => name);
   const recorded = present.map(([name, encode]) => encode(block[name]));
   return {
-    encode: (changed) => encodeRlp(names.map((name, at) => changed[name] ?? (recorded[at] as Buffer))),
+    encode: (changed) =>
+      encodeRlp([...names.map((name, at) => changed[name] ?? (recorded[at] as Buffer)), ...extra]),
   };
 }

@@ -12,6 +12,7 @@ test('the package offers these names', () => {
     'contractAt',
     'createReplayNode',
     'extendChain',
+    'forkChain',
     'generateChain',
     'giantTraceBlock',
     'loadAnswers',

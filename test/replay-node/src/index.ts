@@ -12,6 +12,7 @@ export {
 export { createReplayNode, type ReplayNode, type ReplayNodeOptions } from './create-replay-node.js';
 export { extendChain } from './extend-chain.js';
 export type { FaultKind, FaultRule } from './faults.js';
+export { forkChain } from './fork-chain.js';
 export { generateChain } from './generate-chain.js';
 export { giantTraceBlock } from './giant-trace-block.js';
 export { loadRecording } from './load-recording.js';

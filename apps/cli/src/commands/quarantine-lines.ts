@@ -106,6 +106,10 @@ export function advice({ cause, upstream }: Pick<QuarantineRow, 'cause' | 'upstr
   switch (cause) {
     case 'PROOF_FAILED':
       return `What ${node} sends does not match the header of the block: the answer is wrong, or its data is damaged. ${MORE_NODES} A network whose headers cannot be recomputed says so under \`proofs\` in the networks file.`;
+    case 'FORK_UNKNOWN':
+      return 'The upstreams agree byte for byte: they do not lie, this version does not know the fork. Update Packhouse; one block is tried every few minutes, and the rest follows by itself.';
+    case 'NODE_METHOD_MISSING':
+      return 'No upstream offers a method for these kinds: enable eth_getBlockReceipts and trace_block (or the debug namespace) on one, or add one. One block is tried every few minutes, and the rest follows by itself.';
     case 'RECORD_INVALID':
     case 'NODE_ANSWER_INVALID':
       return `What ${node} sends is not a valid answer to the method. ${MORE_NODES} A newer version of Packhouse may know this form.`;

@@ -59,7 +59,7 @@ export function isNodeFault(error: Error): boolean {
  * Causes outside of the blocks, without a remedy on this side: quarantined as one range, of which one block is tried
  * again every few minutes. Once that succeeds, the rest is fetched.
  */
-const PROBED: ReadonlySet<string> = new Set<ErrorCode>(['NODE_METHOD_MISSING']);
+const PROBED: ReadonlySet<string> = new Set<ErrorCode>(['NODE_METHOD_MISSING', 'FORK_UNKNOWN']);
 
 export function isProbed(cause: string): boolean {
   return PROBED.has(cause);

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kind, type ProvedBlock, traceProofs } from '@packhouse/chain';
 import type { StagedBlock, StageRequest } from '@packhouse/database';
 import type { FetchWish } from '@packhouse/node-rpc';
+import { isPackhouseError } from '@packhouse/runtime';
 import type { IngestWindow } from '../job-names.js';
 import { createFragmentWriter } from './fragment-writer.js';
 import {
@@ -11,6 +12,7 @@ import {
   type ProveParts,
   proveBlock,
 } from './prove-block.js';
+import { addUnknownFields, type UnknownFields } from './unknown-fields.js';
 
 export interface ExtractParts extends ProveParts {
   /** Blocks of a fragment at most, so that a bundle can be cut at its most blocks; default: as many as fit. */
@@ -27,6 +29,8 @@ interface RunTaker {
 
 interface Extracted {
   failures: ExtractFailure[];
+  /** Of the proved blocks. */
+  unknownFields: UnknownFields[];
   /** Bytes received over the wire. */
   wireBytes: number;
 }
@@ -43,7 +47,8 @@ export function fetchWish(kinds: readonly Kind[]): FetchWish {
  * Fetches, proves and deflates the blocks of a window, and hands them over as runs: one is taken while the next is
  * filled.
  *
- * A block that fails on every upstream is a failure and ends its run; the others continue. Throws only when aborted,
+ * A block that fails on every upstream is a failure and ends its run; the others continue, unless it is of a fork that
+ * is not known. Throws only when aborted,
  * and what `take` throws.
  */
 export async function extract(
@@ -53,7 +58,7 @@ export async function extract(
   { runBlocks, take }: RunTaker,
 ): Promise<Extracted> {
   const wish = fetchWish(window.kinds);
-  const extracted: Extracted = { failures: [], wireBytes: 0 };
+  const extracted: Extracted = { failures: [], unknownFields: [], wireBytes: 0 };
   let run = createRun(parts, window.kinds);
   let before: ProvedBlock | undefined;
   let taking: Promise<void> = Promise.resolve();
@@ -89,9 +94,15 @@ export async function extract(
       if ('error' in outcome) {
         extracted.failures.push(outcome);
         await endRun();
-        continue;
+        if (!isPackhouseError(outcome.error, 'FORK_UNKNOWN')) continue;
+        // The blocks after it are of the same fork.
+        for (let number = outcome.number + 1; number <= window.end; number++) {
+          extracted.failures.push({ ...outcome, number });
+        }
+        break;
       }
       before = outcome.block;
+      addUnknownFields(extracted.unknownFields, outcome.block.number, outcome.block.unknownFields);
       const last = run.blocks.at(-1);
       const linked = last === undefined || last.hash === outcome.block.parentHash;
       if (!linked || run.blocks.length >= runBlocks) await endRun();

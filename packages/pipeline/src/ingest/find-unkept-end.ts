@@ -38,7 +38,7 @@ export async function findUnkeptEnd(
 }
 
 /** The last block after the window up to which everything is wanted and final, and missing in all of the kinds. */
-async function openEnd({ database }: IngestParts, { end, kinds }: IngestWindow): Promise<number> {
+export async function openEnd({ database }: IngestParts, { end, kinds }: IngestWindow): Promise<number> {
   const head = await database.head.get();
   const wanted = await database.wanted.list();
   let limit = head?.finalized ?? end;

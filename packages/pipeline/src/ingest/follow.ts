@@ -11,10 +11,11 @@ import { causeOf, faultOf, isNodeFault, isProbed } from './blame.js';
 import { extractRuns } from './extract.js';
 import { holdBlocks } from './hold-failed.js';
 import { type Failed, type IngestParts, missingPieces } from './ingest-piece.js';
-import { rangeOf, rowsTried, withoutResting } from './probed-rows.js';
+import { rangeOf, rowsTried, unknownFork, withoutResting } from './probed-rows.js';
 import type { ExtractFailure } from './prove-block.js';
 import { salvage } from './salvage.js';
 import { stage } from './stage.js';
+import { noteUnknownFields } from './unknown-fields.js';
 
 /** Blocks at the head that are fetched and staged together; each is a fragment of its own. */
 const HEAD_CHUNK = 4;
@@ -111,8 +112,9 @@ async function stageChunk(
   signal: AbortSignal,
 ): Promise<Failed[]> {
   const stageWindow = async (window: IngestWindow, source = parts.source) => {
-    const { runs, failures } = await extractSingly({ ...parts, source }, window, signal);
+    const { runs, failures, unknownFields } = await extractSingly({ ...parts, source }, window, signal);
     for (const run of runs) await stage(parts, run, signal);
+    await noteUnknownFields(parts, unknownFields);
     const { kinds } = window;
     const failed: Failed[] = failures.map((failure) => ({ ...failure, kinds, unstaged: false }));
     return { staged: runs.length, failed };
@@ -159,12 +161,16 @@ async function extractSingly(
   parts: IngestParts,
   { start, end, kinds }: IngestWindow,
   signal: AbortSignal,
-): Promise<Pick<Awaited<ReturnType<typeof extractRuns>>, 'runs' | 'failures'>> {
+): Promise<Omit<Awaited<ReturnType<typeof extractRuns>>, 'wireBytes'>> {
   const numbers = Array.from({ length: end - start + 1 }, (_, i) => start + i);
   const each = await Promise.all(
     numbers.map((number) => extractRuns(parts, { start: number, end: number, kinds }, signal)),
   );
-  return { runs: each.flatMap(({ runs }) => runs), failures: each.flatMap(({ failures }) => failures) };
+  return {
+    runs: each.flatMap(({ runs }) => runs),
+    failures: each.flatMap(({ failures }) => failures),
+    unknownFields: each.flatMap(({ unknownFields }) => unknownFields),
+  };
 }
 
 /** The wanted blocks that are not final and neither staged nor published; of rows that are probed, the due ones. */
@@ -175,7 +181,16 @@ async function missingAtHead(
   const wanted = await database.wanted.list();
   const tip = { start: head.finalized + 1, end: head.number };
   if (tip.end < tip.start) return { pieces: [], probed: [] };
-  const rows = (await database.quarantine.within(tip)).filter(({ cause }) => isProbed(cause));
+  const within = (await database.quarantine.within(tip)).filter(({ cause }) => isProbed(cause));
+  const fork = await unknownFork(database);
+  // All blocks after an unknown fork are of it.
+  const rows =
+    fork === null || fork.number > tip.end
+      ? within
+      : [
+          ...within.filter(({ number }) => number < fork.number),
+          { ...fork, end: Math.max(fork.end, tip.end) },
+        ];
   const missing = new Map<Kind, BlockRange[]>();
   for (const kind of KINDS) {
     const intended = intersectRanges(intendedRanges(wanted, kind, ['active']), [tip]);

@@ -3,7 +3,8 @@ import type { QuarantineRow } from '@packhouse/database';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import type { IngestWindow } from '../job-names.js';
 import { causeOf, isNotKept, isProbed } from './blame.js';
-import { findUnkeptEnd } from './find-unkept-end.js';
+import { findUnkeptEnd, openEnd } from './find-unkept-end.js';
+import { FORK_ALARM, raiseForkAlarm } from './fork-unknown.js';
 import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
 import { rangeOf, rowOf } from './probed-rows.js';
 import { salvage } from './salvage.js';
@@ -59,6 +60,7 @@ export async function holdBlocks(
   for (const [row, kinds] of still) {
     const released = row.kinds.filter((kind) => !kinds.has(kind));
     if (released.length > 0) await parts.database.quarantine.settle(rangeOf(row), released);
+    if (kinds.size === 0 && row.cause === FORK_ALARM) await parts.database.alarms.clear(FORK_ALARM, 'itself');
   }
 }
 
@@ -66,6 +68,11 @@ export async function holdBlocks(
 async function hold(parts: IngestParts, group: Group, signal: AbortSignal): Promise<void> {
   const { start, end, kinds, failed } = group;
   const first = failed[0] as Failed;
+  if (isPackhouseError(first.error, 'FORK_UNKNOWN')) {
+    const row = await quarantine(parts, { start, end: await openEnd(parts, group), kinds }, first);
+    await raiseForkAlarm(parts, row, first.error);
+    return;
+  }
   if (failed.length < RANGE_BLOCKS || !failed.every((one) => isNotKept(one.error))) {
     await quarantine(parts, { start, end, kinds }, first);
     return;
@@ -84,7 +91,7 @@ async function quarantine(
   { context, database, network }: IngestParts,
   { start, end, kinds }: IngestWindow,
   { error, upstream, payloadDigest, tried }: Failed,
-): Promise<void> {
+): Promise<QuarantineRow> {
   const cause = causeOf(error);
   const row = await database.quarantine.put({
     number: start,
@@ -104,6 +111,7 @@ async function quarantine(
   context.metrics
     .counter('packhouse_quarantined_total', 'Blocks put into quarantine', ['network', 'cause'])
     .inc({ network, cause }, end - start + 1);
+  return row;
 }
 
 /** Sorts failed blocks into groups that follow one another and are alike. */

@@ -6,6 +6,7 @@ import { isDatabaseFault } from './blame.js';
 import { type ExtractParts, extract } from './extract.js';
 import type { ExtractFailure } from './prove-block.js';
 import { type StageParts, stagePatiently } from './stage.js';
+import { noteUnknownFields } from './unknown-fields.js';
 
 export type IngestParts = ExtractParts & StageParts;
 
@@ -68,7 +69,8 @@ export async function ingestPiece(
     }
   };
   const runBlocks = Math.max(SMALLEST_RUN, Math.ceil((piece.end - piece.start + 1) / RUNS_OF_PIECE));
-  const { failures, wireBytes } = await extract(parts, piece, signal, { runBlocks, take });
+  const { failures, unknownFields, wireBytes } = await extract(parts, piece, signal, { runBlocks, take });
+  await noteUnknownFields(parts, unknownFields);
   context.metrics
     .counter('packhouse_ingested_bytes_total', 'Bytes of node answers, as they came over the wire', [
       'network',

@@ -10,6 +10,7 @@ import { packableRuns } from '../publish/wanted-blocks.js';
 import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
 import type { BackPressure } from './back-pressure.js';
 import { isProbed } from './blame.js';
+import { unknownFork } from './probed-rows.js';
 
 interface PlanParts {
   context: Context;
@@ -60,9 +61,18 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const coverage = new Map<Kind, Coverage>();
   for (const kind of kinds) coverage.set(kind, await database.coverage(kind));
 
-  const view: IngestView = { coverage, wanted, due: new Map(), pending: [], finalized: head.finalized };
+  const view: IngestView = {
+    coverage,
+    wanted,
+    due: new Map(),
+    pending: [],
+    finalized: head.finalized,
+    unknownFrom: Number.POSITIVE_INFINITY,
+  };
   const { packJobs, packable } = await planPacking(parts, view);
   view.due = await dueForRetry(parts, coverage, head.finalized);
+  const fork = await unknownFork(database);
+  view.unknownFrom = fork === null ? Number.POSITIVE_INFINITY : fork.end + 1;
   view.pending = await pendingWindows(parts);
   const pressure = await parts.pressure?.check();
   if (pressure?.began) {
@@ -142,6 +152,8 @@ interface IngestView {
   due: Map<Kind, BlockRange[]>;
   pending: IngestWindow[];
   finalized: number;
+  /** Blocks from here on are of a fork that is not known: they wait for the probe of its first block. */
+  unknownFrom: number;
 }
 
 /** A part of a wanted range with missing blocks. */
@@ -202,7 +214,8 @@ function holes(view: IngestView, planned: ReadonlyMap<Kind, readonly BlockRange[
   const named = new Map([...planned].map(([kind, ranges]) => [kind, [...ranges]]));
   const found: Hole[] = [];
   for (const range of active) {
-    const target = { start: range.start, end: Math.min(range.end ?? view.finalized, view.finalized) };
+    const last = Math.min(view.finalized, view.unknownFrom - 1);
+    const target = { start: range.start, end: Math.min(range.end ?? last, last) };
     if (target.end < target.start) continue;
     const missing = new Map<Kind, BlockRange[]>();
     for (const kind of range.kinds) {

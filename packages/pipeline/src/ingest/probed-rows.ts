@@ -1,5 +1,6 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { QuarantineRow } from '@packhouse/database';
+import type { NetworkDatabase, QuarantineRow } from '@packhouse/database';
+import type { ErrorCode } from '@packhouse/runtime';
 import type { IngestWindow } from '../job-names.js';
 import { intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
 import { isProbed } from './blame.js';
@@ -34,6 +35,14 @@ export function withoutResting(
       (missing.get(kind) ?? []).some(({ start, end }) => start <= probe && probe <= end),
     ),
   }));
+}
+
+/** The row of the first block of a fork that this version does not know, or null. */
+export async function unknownFork({
+  quarantine,
+}: Pick<NetworkDatabase, 'quarantine'>): Promise<QuarantineRow | null> {
+  const cause: ErrorCode = 'FORK_UNKNOWN';
+  return (await quarantine.list({ cause, limit: 1 }))[0] ?? null;
 }
 
 /** The probed row in which blocks failed by its cause, or undefined. */

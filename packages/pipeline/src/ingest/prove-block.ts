@@ -4,6 +4,7 @@ import { checkTotalDifficulty, type Kind, type ProvedBlock, type Prover } from '
 import type { QuarantineTry } from '@packhouse/database';
 import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
+import { forkUnknown, type StrangeHeader, strangeHeader } from './fork-unknown.js';
 import type { ProvedRecord } from './fragment-writer.js';
 
 export interface ProveParts {
@@ -56,6 +57,7 @@ export async function proveBlock(
   const avoid: string[] = [];
   const tried: QuarantineTry[] = [];
   const doubts: Doubt[] = [];
+  const strange: StrangeHeader[] = [];
   for (let candidate = fetched; ; ) {
     const { upstream } = candidate;
     let failure: Error;
@@ -72,13 +74,17 @@ export async function proveBlock(
       if (isPackhouseError(error, 'PROOF_FAILED') || isPackhouseError(error, 'RECORD_INVALID')) {
         doubts.push({ upstream, kinds: error.data.kinds as readonly Kind[] });
         countFailedProof(parts, error);
+        const header = strangeHeader(error, candidate);
+        if (header !== null) strange.push(header);
       }
       context.logger.warn({ block: number, upstream, err: error }, 'block failed its proofs');
     }
     const failed = (): ExtractFailure => {
       const digest = tried.findLast((one) => one.upstream === upstream)?.payloadDigest ?? null;
-      return { number, error: failure, upstream, payloadDigest: digest, tried, doubts };
+      const error = forkUnknown(number, strange) ?? failure;
+      return { number, error, upstream, payloadDigest: digest, tried, doubts };
     };
+    if (source.status().every(({ name }) => avoid.includes(name))) return failed();
     try {
       candidate = await source.fetchBlock(number, wish, { avoid, signal });
     } catch (error) {

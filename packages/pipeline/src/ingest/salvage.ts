@@ -30,6 +30,8 @@ export async function salvage(
   const none = { staged: 0, left: [...failed] };
   // A block that could not be staged failed because of its neighbours, in any kind.
   if (failed.some((one) => one.unstaged)) return none;
+  // Nothing of such a block can be proved.
+  if (failed.some(({ error }) => isPackhouseError(error, 'FORK_UNKNOWN'))) return none;
   const doubts = failed.flatMap((one) => one.doubts);
   for (const kinds of lesserKinds(all)) {
     const doubtful = doubts

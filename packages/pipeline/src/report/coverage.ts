@@ -142,6 +142,7 @@ const HOLE_NEEDS: Readonly<Record<HoleReason, string>> = {
 
 /** The same by cause of quarantine, where the cause is no single block's. */
 const CAUSE_NEEDS: Readonly<Record<string, string>> = {
+  FORK_UNKNOWN: 'its fork is new to this version, which has to be updated',
   NODE_METHOD_MISSING: 'no upstream offers a method for it: it comes by itself once one does',
 };
 

@@ -1,0 +1,139 @@
+import { KINDS } from '@packhouse/chain';
+import { forkChain, type RecordedBlock } from '@packhouse/replay-node';
+import { afterEach, describe, expect, inject, test } from 'vitest';
+import { coverage, holeNeeds } from '../report/coverage.js';
+import { chainFrom } from '../testing/chains.js';
+import { makeWorld, type World } from '../testing/world.js';
+import { follow } from './follow.js';
+
+/** The first of a segment; the chain forks at its tenth and at its twentieth block. */
+const FIRST = 1_024;
+const AMSTERDAM = FIRST + 10;
+const INVENTED = FIRST + 20;
+const LAST = FIRST + 39;
+const chain = chainFrom(FIRST, 40);
+const KNOWABLE = forkChain(chain, { amsterdam: AMSTERDAM, invented: INVENTED, as: 'appended' });
+const UNKNOWABLE = forkChain(chain, { amsterdam: AMSTERDAM, invented: INVENTED, as: 'hashed' });
+
+let world: World;
+afterEach(() => world.close());
+
+async function begin(chains: readonly RecordedBlock[][], finalized = LAST): Promise<void> {
+  world = await makeWorld(
+    inject('postgresUrl'),
+    chains.map((blocks) => ({ blocks, finalized })),
+  );
+  await world.want(FIRST, LAST);
+}
+
+async function backfill(): Promise<void> {
+  await world.noteHead();
+  await world.settle();
+}
+
+const rows = async () =>
+  (await world.database.network('main').quarantine.list()).map(({ number, end, kinds, cause }) => [
+    number,
+    end,
+    kinds.join(),
+    cause,
+  ]);
+
+const alarms = async () =>
+  (await world.database.network('main').alarms.list()).map(({ name, message }) => [name, message]);
+
+const blockCalls = (): number =>
+  world.nodes.reduce((sum, node) => sum + (node.stats().callsByMethod.eth_getBlockByNumber ?? 0), 0);
+
+const SENTENCE =
+  'has the field inventedRoot, which is new to this version, and does not hash to its hash without the rule for it; node-1 and node-2 agree byte for byte: they do not lie, this version does not know the fork';
+
+describe('a fork whose new field the hash needs at its end', () => {
+  test('is proved and published, counted, and named once', async () => {
+    await begin([KNOWABLE, KNOWABLE]);
+    await backfill();
+    expect(await rows()).toEqual([]);
+    for (const kind of KINDS) expect((await world.published(kind)).size, kind).toBe(40);
+    expect(JSON.parse((await world.published('blocks')).get(LAST) as string).inventedRoot).toMatch(/^0x0e0e/);
+    const [[name, message] = [], ...more] = await alarms();
+    expect([name, more]).toEqual(['FIELDS_UNKNOWN', []]);
+    expect(message).toMatch(
+      /^From block \d+ on headers have fields that are new to this version \(inventedRoot\)\./,
+    );
+    expect(await world.context.metrics.render()).toContain(
+      'packhouse_unknown_fields_total{network="main",fields="inventedRoot"} 20',
+    );
+  });
+});
+
+describe('a fork whose hash this version cannot make', () => {
+  test('is one range with one alarm, and nobody is called a liar', async () => {
+    await begin([UNKNOWABLE, UNKNOWABLE]);
+    await backfill();
+    expect(await rows()).toEqual([[INVENTED, LAST, KINDS.join(), 'FORK_UNKNOWN']]);
+    expect(await alarms()).toEqual([
+      ['FORK_UNKNOWN', `From block ${INVENTED} on a header ${SENTENCE}. Update Packhouse.`],
+    ]);
+    for (const kind of KINDS) expect((await world.published(kind)).size, kind).toBe(20);
+    expect(world.parts.source.status().map(({ healthy }) => healthy)).toEqual([true, true]);
+    expect(await world.context.metrics.render()).not.toMatch(/packhouse_upstream_lies_total\{.*\} [1-9]/);
+    const request = { network: 'main', kinds: ['logs'] as const, from: INVENTED, limit: 10 };
+    const hole = (await coverage(world, request)).kinds[0]?.holes[0];
+    expect(holeNeeds(hole as NonNullable<typeof hole>)).toMatch(
+      /^its fork is new to this version, which has to be updated; the next try is due at/,
+    );
+  });
+
+  test('is tried by one block at a time, and released once that is proved', async () => {
+    await begin([UNKNOWABLE, UNKNOWABLE]);
+    await backfill();
+    const { quarantine } = world.database.network('main');
+    await quarantine.retry({ start: INVENTED, end: LAST });
+    const before = blockCalls();
+    await world.settle();
+    expect(blockCalls() - before).toBe(2);
+    expect(await rows()).toEqual([[INVENTED, LAST, KINDS.join(), 'FORK_UNKNOWN']]);
+
+    for (const node of world.nodes) node.setBlocks(KNOWABLE);
+    await quarantine.retry({ start: INVENTED, end: LAST });
+    await world.settle();
+    expect(await rows()).toEqual([]);
+    for (const kind of KINDS) expect((await world.published(kind)).size, kind).toBe(40);
+    expect((await alarms()).map(([name]) => name)).toEqual(['FIELDS_UNKNOWN']);
+  });
+
+  test('stops at its first block at the head too, and is not asked for until the next try', async () => {
+    await begin([UNKNOWABLE, UNKNOWABLE], FIRST + 14);
+    const { signal } = world.context;
+    await follow(world.parts, signal);
+    expect(await rows()).toEqual([[INVENTED, LAST, KINDS.join(), 'FORK_UNKNOWN']]);
+    expect((await world.database.network('main').coverage('traces')).staged).toEqual([
+      { start: FIRST + 15, end: INVENTED - 1 },
+    ]);
+    expect(await follow(world.parts, signal)).toMatchObject({ staged: 0, failures: [] });
+
+    for (const node of world.nodes) node.setBlocks(KNOWABLE);
+    await world.database.network('main').quarantine.retry({ start: INVENTED, end: LAST });
+    await follow(world.parts, signal);
+    expect(await rows()).toEqual([]);
+    await follow(world.parts, signal);
+    expect((await world.database.network('main').coverage('traces')).staged).toEqual([
+      { start: FIRST + 15, end: LAST },
+    ]);
+  });
+
+  test('is only a failed proof if a single upstream shows it, or another one contradicts', async () => {
+    await begin([UNKNOWABLE]);
+    await backfill();
+    expect(await rows()).toEqual([[INVENTED, LAST, KINDS.join(), 'PROOF_FAILED']]);
+    expect(world.parts.source.status().map(({ healthy }) => healthy)).toEqual([true]);
+    expect(await alarms()).toEqual([]);
+    await world.close();
+
+    await begin([UNKNOWABLE, KNOWABLE]);
+    await backfill();
+    expect(await rows()).toEqual([]);
+    expect((await world.published('logs')).size).toBe(40);
+    expect(world.parts.source.status().map(({ healthy }) => healthy)).toEqual([false, true]);
+  });
+});
