@@ -189,6 +189,23 @@ describe.skipIf(!HAS_RECORDINGS)(
       });
     });
 
+    it.each([
+      ['gnosis 20000000', 'transactions[0].chainId'],
+      ['gnosis 29000000', 'transactions[0].chainId'],
+      ['cronos 68215', 'transactions[0].chainId'],
+    ])(
+      'of %s that a node gives as blocks of Ethereum are refused as those of another chain',
+      async (name, field) => {
+        const { net: _, ...answer } = block(name);
+        const prover = await createProver({ ...POLICY, chainId: 1 });
+        const error = thrown(() => prover.proveBlock(answer));
+        expect(error).toMatchObject({
+          code: 'PROOF_FAILED',
+          data: { proof: 'consistency', field, expected: '0x1' },
+        });
+      },
+    );
+
     it('of Amsterdam keep the bounds of gas: from half of what the receipts use to the limit', async () => {
       const { net, ...answer } = block('constructed-amsterdam 20000000');
       const prover = await proverOf(net, { header: 'trust' });

@@ -4,7 +4,7 @@ import { encodeSigned } from '../encode/encode-transaction.js';
 import { toHex } from '../encode/keccak.js';
 import { OF_BLOCK } from '../record/reader.js';
 import { DEPOSIT, type TransactionRecord } from '../record/transaction.js';
-import { isUnsigned, legacyChainId } from './prove-transactions.js';
+import { isUnsigned, legacyChainId } from './check-chain.js';
 import type { Proof } from './proved-block.js';
 import { type BlockInHand, disagree, type FailedProof, proofFailed, type Tools } from './tools.js';
 

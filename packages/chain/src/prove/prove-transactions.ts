@@ -11,9 +11,10 @@ import {
   transactionText,
   UNNAMED_TYPE,
 } from '../record/transaction.js';
+import { checkChain, isUnsigned } from './check-chain.js';
 import { completeTransaction } from './complete.js';
 import type { Proof } from './proved-block.js';
-import { type BlockInHand, disagree, proofFailed, type SignedChain, suspects, type Tools } from './tools.js';
+import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
 
 /** The proved transactions of a block. */
 interface ProvedTransactions {
@@ -30,6 +31,7 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
   const { reader, record } = block;
   const hashed = block.unproved.hashes === undefined;
   const computes = hashed && policy.derived !== 'leave';
+  const mayBeOutside = block.rules.outside !== 'none';
   const records: TransactionRecord[] = [];
   let bodyLength = 0;
   rlp.clear();
@@ -46,10 +48,10 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
     records.push(tx);
     if (tx.other?.unknown !== undefined) {
       notRecomputed(block, tx.other.unknown);
-    } else if (isOutside(tools, block, tx, index)) {
+    } else if (mayBeOutside && isOutside(tools, block, tx, index)) {
       block.outside.add(index);
     } else if (hashed) {
-      if (chain !== undefined) checkChain(block, chain, tx, index);
+      checkChain(block, chain, tx, index);
       encodeTransaction(rlp, tx);
       const item = rlp.count - 1;
       const hash = keccak.hash(rlp.item(item));
@@ -104,9 +106,6 @@ function checkTransaction(block: BlockInHand, tx: TransactionRecord, index: numb
   if (tx.yParity != null && tx.kind !== 0 && tx.yParity !== tx.v && tx.v != null) {
     wrong(block, index, 'yParity', tx.yParity, tx.v, 'it is v under another name');
   }
-  if (tx.kind === 0 && tx.chainId != null && block.unproved.hashes === undefined && !isUnsigned(tx)) {
-    checkLegacyChain(block, tx, index);
-  }
   if (!block.checks.prices || tx.other !== undefined) return;
   const price = effectivePrice(tx, record.baseFeePerGas);
   if (price !== undefined && tx.gasPrice !== price) {
@@ -114,13 +113,6 @@ function checkTransaction(block: BlockInHand, tx: TransactionRecord, index: numb
     wrong(block, index, 'gasPrice', tx.gasPrice, price, because);
   }
 }
-
-/** Whether a system made the transaction, with zeros for a signature. */
-export function isUnsigned({ r, s }: TransactionRecord): boolean {
-  return ZEROS.test(r ?? '') && ZEROS.test(s ?? '');
-}
-
-const ZEROS = /^0x0+$/;
 
 /** Notes that roots of a block cannot be recomputed, as nobody knows how one of its transactions is encoded. */
 function notRecomputed(block: BlockInHand, because: string): void {
@@ -168,24 +160,6 @@ function isOutside({ keccak }: Tools, block: BlockInHand, tx: TransactionRecord,
 const NO_ADDRESS = `0x${'0'.repeat(40)}`;
 const STATE_SYNC = Buffer.from('matic-bor-receipt-').toString('hex');
 
-/** Checks that a transaction was signed for this chain, if it says for which: some nodes write 0 if it does not. */
-function checkChain(block: BlockInHand, chain: SignedChain, tx: TransactionRecord, index: number): void {
-  const named = tx.kind === 0 && tx.chainId === '0x0' ? undefined : tx.chainId;
-  if (named != null && named !== chain.id) {
-    wrong(block, index, 'chainId', named, chain.id, 'it is the chain that the network names');
-  }
-  if (tx.kind !== 0 || chain.v.includes(tx.v!) || isUnsigned(tx)) return;
-  if (legacyChainId(tx) === undefined) return;
-  wrong(
-    block,
-    index,
-    'v',
-    tx.v,
-    chain.v.join(' or '),
-    'the transaction was signed for another chain (EIP-155)',
-  );
-}
-
 function wrong(
   block: BlockInHand,
   index: number,
@@ -195,12 +169,6 @@ function wrong(
   because: string,
 ): never {
   return disagree(block, `transactions[${index}].${name}`, got, expected, because);
-}
-
-function checkLegacyChain(block: BlockInHand, tx: TransactionRecord, index: number): void {
-  const expected = legacyChainId(tx);
-  if (expected === undefined || tx.chainId === expected) return;
-  wrong(block, index, 'chainId', tx.chainId, expected, `v is ${tx.v} (EIP-155)`);
 }
 
 /**
@@ -217,10 +185,4 @@ function effectivePrice(tx: TransactionRecord, baseFee: string | null | undefine
   }
   const whole = BigInt(baseFee) + BigInt(tip);
   return whole < BigInt(max) ? `0x${whole.toString(16)}` : max;
-}
-
-/** Chain that a legacy transaction is bound to: `v` is 35 or 36 and twice the id (EIP-155); undefined for 27 and 28. */
-export function legacyChainId(tx: TransactionRecord): string | undefined {
-  const v = BigInt(tx.v!);
-  return v < 35n ? undefined : `0x${((v - 35n) >> 1n).toString(16)}`;
 }

@@ -9,7 +9,7 @@ import {
   readForm,
   TRANSACTION_FIELDS,
 } from './fields.js';
-import { jsonMember, member, stringArray } from './json-text.js';
+import { jsonMember, member, nullable, stringArray } from './json-text.js';
 import type { Optional, Raw, Reader } from './reader.js';
 import {
   type AccessList,
@@ -158,7 +158,7 @@ export function readTransaction(
   addPair(pairs, 'maxPriorityFeePerGas', record.maxPriorityFeePerGas);
   addPair(pairs, 'yParity', record.yParity);
   const { gasPrice, nonce, v, r, s, chainId, accessList, sourceHash, mint, isSystemTx } = raw;
-  const required = 5 + countPresent(raw.gas, raw.input, raw.to, raw.value);
+  const required = loose ? 5 + countPresent(raw.gas, raw.input, raw.to, raw.value) : 9;
   const optional =
     countPresent(gasPrice, nonce, v, r, s) +
     countPresent(raw.type, chainId, accessList, sourceHash, mint, isSystemTx);
@@ -240,15 +240,22 @@ export function transactionText(
   tx: TransactionRecord,
   head = transactionHead(tx.blockHash, tx.blockNumber),
 ): string {
-  const own = tx.other?.own ?? tx;
+  const own = tx.other?.own;
   const accessList = tx.accessList === null ? 'null' : tx.accessList?.text;
   const isSystemTx = tx.isSystemTx === undefined ? undefined : String(tx.isSystemTx);
+  const start =
+    own === undefined
+      ? `${head}${tx.from}","gas":"${tx.gas}"` +
+        member('gasPrice', tx.gasPrice) +
+        `,"hash":"${tx.hash}","input":"${tx.input}"` +
+        member('nonce', tx.nonce) +
+        `,"to":${nullable(tx.to)},"transactionIndex":"${tx.transactionIndex}","value":"${tx.value}"`
+      : `${head}${tx.from}"${member('gas', own.gas)}${member('gasPrice', tx.gasPrice)},"hash":"${tx.hash}"` +
+        member('input', own.input) +
+        member('nonce', tx.nonce) +
+        `${member('to', own.to)},"transactionIndex":"${tx.transactionIndex}"${member('value', own.value)}`;
   return (
-    `${head}${tx.from}"${member('gas', own.gas)}` +
-    member('gasPrice', tx.gasPrice) +
-    `,"hash":"${tx.hash}"${member('input', own.input)}` +
-    member('nonce', tx.nonce) +
-    `${member('to', own.to)},"transactionIndex":"${tx.transactionIndex}"${member('value', own.value)}` +
+    start +
     member('v', tx.v) +
     member('r', tx.r) +
     member('s', tx.s) +
