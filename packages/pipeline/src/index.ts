@@ -8,6 +8,7 @@ export { scheduledAudit } from './audit/scheduled-audit.js';
 export { createBackPressure } from './ingest/back-pressure.js';
 export { fetchWish } from './ingest/extract.js';
 export { follow } from './ingest/follow.js';
+export { forkUnknown, strangeHeader } from './ingest/fork-unknown.js';
 export { ingest } from './ingest/ingest.js';
 export { plan } from './ingest/plan.js';
 export { describeTrial, type ProofTrial, tryProofs } from './ingest/try-proofs.js';

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type Anvil, startAnvil } from '@packhouse/local';
 import {
   createReplayNode,
+  forkChain,
   generateChain,
   loadAnswers,
   type ReplayNode,
@@ -195,6 +196,26 @@ describe('packhouse doctor', () => {
         message: expect.stringMatching(/recent block is proved, and block 6 is not: Block 6: /),
       },
     ]);
+  });
+
+  it('upstreams that agree about a fork that is not known are not called false', async () => {
+    const unknown = forkChain(blocks, { amsterdam: 3, invented: 5, as: 'hashed' });
+    const [first, second] = [await replay({ blocks: unknown }), await replay({ blocks: unknown })];
+    const { all } = await told(
+      evm(`{name: first, url: '${first.url}'}, {name: second, url: '${second.url}'}`),
+    );
+    for (const { usable, findings, checks } of all) {
+      expect(usable).toBe(true);
+      expect(checks.receipts).toEqual({ level: 'fail', text: 'new fork' });
+      expect(findings.map(({ message }) => message)).toContainEqual(
+        expect.stringMatching(
+          /^first and second agree byte for byte about block \d+, .*\(inventedRoot\): they do not lie, this version does not know the fork\.$/,
+        ),
+      );
+      expect(findings.some(({ message }) => message.includes('fails its proofs'))).toBe(false);
+    }
+    const { all: alone } = await told(evm(`{name: first, url: '${first.url}'}`));
+    expect(alone[0]).toMatchObject({ usable: false, checks: { receipts: { level: 'fail', text: 'false' } } });
   });
 
   it('false and missing traces are found where the network keeps them', async () => {

@@ -24,7 +24,7 @@ export interface Cell {
 }
 
 /** A fault and its remedy. */
-interface Finding {
+export interface Finding {
   level: 'warn' | 'fail';
   message: string;
   hint: string;
@@ -45,6 +45,8 @@ export interface Chart {
   final: number | null;
   /** The chain that it reports, if the networks file names none. */
   chain: string | null;
+  /** A block whose header does not hash to its hash, with fields that no table names. */
+  strange: { number: number; error: Error; finding: Finding } | null;
   set(column: Column, level: Level, text: string): void;
   /** Adds a finding and marks its column. */
   find(column: Column, level: 'warn' | 'fail', text: string, message: string, hint: string): void;
@@ -63,6 +65,7 @@ export function createChart(network: Network, upstream: Upstream): Chart {
     head: null,
     final: null,
     chain: null,
+    strange: null,
     set(column, level, text) {
       chart.cells[column] = { level, text };
     },

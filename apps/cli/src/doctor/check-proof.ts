@@ -117,6 +117,9 @@ function noteFailure(chart: Chart, column: 'receipts' | 'traces', number: number
       `${what} of final block ${number} fails its proofs: ${message}`,
       'Resynchronise or replace the node; ingesters do not store what it says.',
     );
+    const finding = chart.findings.at(-1);
+    const unknown = isPackhouseError(error, 'PROOF_FAILED') && error.data.unknownFields !== undefined;
+    if (unknown && finding !== undefined) chart.strange = { number, error, finding };
   } else if (code === 'NODE_METHOD_MISSING') {
     chart.find(
       ...([column, 'warn', 'no'] as const),

@@ -6,6 +6,7 @@ import { checkEvm } from './check-evm.js';
 import { checkCell, checkCore, checkRegistry } from './check-others.js';
 import { checkProof } from './check-proof.js';
 import { compareUpstreams } from './compare-upstreams.js';
+import { judgeForks } from './judge-forks.js';
 
 const CHECKS = { evm: checkEvm, core: checkCore, cell: checkCell, registry: checkRegistry } as const;
 
@@ -53,7 +54,12 @@ export async function examine(network: Network, options: ExamineOptions): Promis
         }),
       ),
     );
-    if (!late.aborted) await bounded(charts, () => compareUpstreams(charts, asks));
+    if (!late.aborted) {
+      await bounded(charts, async () => {
+        await judgeForks(charts, asks);
+        await compareUpstreams(charts, asks);
+      });
+    }
   } finally {
     await Promise.all([...asks.values()].map((ask) => ask.close()));
   }

@@ -16,7 +16,10 @@ export interface StrangeHeader {
 }
 
 /** The strange header behind a failed proof, or null. */
-export function strangeHeader(error: unknown, { block, upstream }: FetchedBlock): StrangeHeader | null {
+export function strangeHeader(
+  error: unknown,
+  { block, upstream }: Pick<FetchedBlock, 'block' | 'upstream'>,
+): StrangeHeader | null {
   if (!isPackhouseError(error, 'PROOF_FAILED') || error.data.proof !== 'headerHash') return null;
   const fields = error.data.unknownFields as readonly string[] | undefined;
   if (fields === undefined || fields.length === 0) return null;
