@@ -1,4 +1,4 @@
-import type { Kind } from '@packhouse/chain';
+import { KINDS, type Kind } from '@packhouse/chain';
 import { type AuditRun, type Database, HOLE_REASONS } from '@packhouse/database';
 import type { CoverageSummary, NetworkStatus } from '@packhouse/pipeline';
 import { counted, formatBytes, formatCount, formatRange } from '../terminal/format.js';
@@ -36,6 +36,15 @@ export function describeNotProved({
 }: Pick<NetworkStatus, 'network' | 'notProved'>): string | null {
   if (notProved.length === 0) return null;
   return notProved.map(({ proof, because }) => `${network}: not proved: ${proof}: ${because}`).join('\n');
+}
+
+/** The ranges that wait for a cause outside of their blocks, a line each. */
+export function describeCauses({ network, causes }: Pick<NetworkStatus, 'network' | 'causes'>): string[] {
+  return causes.map(({ number, end, kinds, message, nextTry }) => {
+    const blocks = `${number === end ? 'block' : 'blocks'} ${formatRange(number, end)}`;
+    const what = kinds.length === KINDS.length ? 'all kinds' : kinds.join(', ');
+    return `${network}: ${blocks} wait in ${what}, and one of them is tried at ${nextTry.toISOString()}. ${message}`;
+  });
 }
 
 /** A table of the wanted blocks that are not published, by reason and kind; null if there are none. */

@@ -17,6 +17,7 @@ import {
   type AuditStanding,
   auditStanding,
   describeAudit,
+  describeCauses,
   describeNotProved,
   describeOldest,
   describeReasons,
@@ -97,6 +98,8 @@ export function addStatusCommand(program: Command, io: CliIo): void {
         if (oldest.length > 0) print(io, `\n${oldest.join('\n')}`);
         const notProved = statuses.map(describeNotProved).filter((lines) => lines !== null);
         if (notProved.length > 0) print(io, `\n${notProved.join('\n')}`);
+        const causes = statuses.flatMap(describeCauses);
+        if (causes.length > 0) print(io, `\n${causes.join('\n')}`);
         for (const { network, backPressure } of statuses) {
           if (backPressure !== null) print(io, `\n${pressureLine(network, backPressure)}`);
         }

@@ -25,6 +25,7 @@ describe('the sum of a status', () => {
     head: 123,
     finalized: 100,
     alarms: [],
+    causes: [],
     backPressure: null,
     notProved: [],
     kinds: [

@@ -21,6 +21,7 @@ const status = (...kinds: KindStatus[]): NetworkStatus => ({
   head: 0,
   finalized: 0,
   alarms: [],
+  causes: [],
   backPressure: null,
   notProved: [],
   kinds,

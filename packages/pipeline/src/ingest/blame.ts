@@ -59,10 +59,10 @@ export function isNodeFault(error: Error): boolean {
  * Causes outside of the blocks, without a remedy on this side: quarantined as one range, of which one block is tried
  * again every few minutes. Once that succeeds, the rest is fetched.
  */
-const PROBED: ReadonlySet<string> = new Set<ErrorCode>(['NODE_METHOD_MISSING', 'FORK_UNKNOWN']);
+export const PROBED_CAUSES: readonly ErrorCode[] = ['FORK_UNKNOWN', 'NODE_METHOD_MISSING'];
 
 export function isProbed(cause: string): boolean {
-  return PROBED.has(cause);
+  return (PROBED_CAUSES as readonly string[]).includes(cause);
 }
 
 /** The cause of a failure, as the quarantine names it. */

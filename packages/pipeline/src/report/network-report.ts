@@ -5,10 +5,12 @@ import type {
   HeadRow,
   HoleCounts,
   NetworkDatabase,
+  QuarantineRow,
   QueueHints,
   Standing,
 } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
+import { PROBED_CAUSES } from '../ingest/blame.js';
 import { intendedRanges } from '../publish/wanted-blocks.js';
 import { countBlocks, intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
 import { queueHints } from './queue-hints.js';
@@ -145,7 +147,12 @@ export interface NetworkStatus extends Pick<NetworkReport, 'alarms' | 'backPress
   head: number | null;
   finalized: number | null;
   kinds: KindStatus[];
+  /** Why whole ranges wait, if it is no fault of single blocks; the first ranges of each cause. */
+  causes: Pick<QuarantineRow, 'cause' | 'number' | 'end' | 'kinds' | 'message' | 'nextTry'>[];
 }
+
+/** Ranges of a cause that are shown. */
+const MOST_RANGES = 5;
 
 /** The report as `packhouse status` shows it, from Postgres alone. */
 export async function networkStatus(database: Database, network: string): Promise<NetworkStatus> {
@@ -156,10 +163,17 @@ export async function networkStatus(database: Database, network: string): Promis
     'notProved',
     'blocks',
   ]);
+  const { quarantine } = database.network(network);
+  const held = await Promise.all(
+    PROBED_CAUSES.map((cause) => quarantine.list({ cause, limit: MOST_RANGES })),
+  );
   return {
     network,
     head: standing.head,
     finalized: standing.finalized,
+    causes: held.flat().map(({ cause, number, end, kinds, message, nextTry }) => ({
+      ...{ cause, number, end, kinds, message, nextTry },
+    })),
     alarms,
     backPressure,
     notProved,
