@@ -24,7 +24,7 @@ export interface Cell {
 }
 
 /** A fault and its remedy. */
-export interface Finding {
+interface Finding {
   level: 'warn' | 'fail';
   message: string;
   hint: string;
