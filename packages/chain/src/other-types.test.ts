@@ -238,6 +238,20 @@ describe('a transaction type whose encoding nobody knows', () => {
   });
 });
 
+describe('a chain that no table names', () => {
+  it('follows Ethereum, and is told what to set where its hash fails', async () => {
+    const answer = await blockOf([]);
+    answer.block.stateRoot = word('7');
+    const error = await prove({ chainId: 123_456 }, answer).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      hint: expect.stringContaining('proofs.rules'),
+      data: { proof: 'headerHash' },
+    });
+    const listed = await prove({ chainId: 1 }, answer).catch((reason: unknown) => reason);
+    expect(listed).toMatchObject({ hint: 'Another node may give the block as it should be.' });
+  });
+});
+
 describe('trust of one part', () => {
   it('leaves the proofs of the others', async () => {
     const answer = await blockOf([]);

@@ -55,8 +55,17 @@ export function proveHeader(tools: Tools, block: BlockInHand, answer: unknown): 
     got,
     kinds: suspects(block),
     message: `its header hashes to ${got}, but the block is given as ${expected}.`,
+    ...(isUnlisted(tools) ? { hint: OWN_RULES } : {}),
     ...(unknown.length === 0 ? {} : { unknownFields: unknown.map(({ name }) => name) }),
   });
+}
+
+const OWN_RULES =
+  'Another node may give the block as it should be. If all give the same, the chain has rules of its own: name them by proofs.rules, or set proofs.header to trust.';
+
+/** Whether the rules are only a guess: no table names the chain. */
+function isUnlisted({ policy, rules }: Tools): boolean {
+  return policy.rules === undefined && policy.chainId !== undefined && !rules.chains.includes(policy.chainId);
 }
 
 /** Says rather that the block is of another chain, whose rules make another hash, if its transactions say so. */

@@ -92,17 +92,19 @@ export interface FailedProof {
   kinds: readonly Kind[];
   /** The sentence after `Block 123: `. */
   message: string;
+  /** What to do; absent: another node may be right. */
+  hint?: string;
   /** For a header's hash: fields that a header could have and no table names. */
   unknownFields?: readonly string[];
 }
 
 /** The error for data that disagrees with what the block header commits to, or with itself. */
 export function proofFailed(failed: FailedProof): PackhouseError {
-  const { message, ...data } = failed;
+  const { message, hint = 'Another node may give the block as it should be.', ...data } = failed;
   return new PackhouseError({
     code: 'PROOF_FAILED',
     message: `Block ${failed.block}: ${message}`,
-    hint: 'Another node may give the block as it should be.',
+    hint,
     data,
   });
 }

@@ -14,7 +14,7 @@ const POLYGON = like(PLAIN, {
     ['0x7f', { unknown: 'a state sync of type 0x7f (PIP-74) is encoded with data that the JSON-RPC lacks' }],
   ]),
   outside: 'stateSync',
-  checks: GAS_ONLY,
+  checks: { ...GAS_ONLY, logs: true },
 });
 
 /** Gnosis: sealed by Authority Round until its merge, when the difficulty became 0. */
@@ -51,7 +51,7 @@ const BNB = like(PLAIN, {
   name: 'bnb',
   chains: [56, 97],
   source: 'bnb-chain/bsc: core/types/block.go has the header of Ethereum',
-  checks: GAS_ONLY,
+  checks: { ...GAS_ONLY, logs: true },
 });
 
 const AVALANCHE = like(PLAIN, {
