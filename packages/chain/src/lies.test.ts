@@ -1,0 +1,218 @@
+import { readFileSync } from 'node:fs';
+import { isPackhouseError } from '@packhouse/runtime';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ERAS, LIES, type Lies, UNPROVABLE } from '../test/lies.js';
+import {
+  HAS_RECORDINGS,
+  type Json,
+  otherBlocks,
+  POLICY,
+  type Recorded,
+  recordedBlock,
+} from '../test/recorded.js';
+import { seal } from '../test/seal.js';
+import { flipped, thrown } from '../test/tamper.js';
+import { createProver, type Prover } from './create-prover.js';
+import type { ProofPolicy } from './prove/proved-block.js';
+
+type Era = keyof typeof ERAS;
+
+interface Truth {
+  prover: Prover;
+  answer: Recorded;
+  text: string;
+}
+
+/** All that is written of a block. */
+function textOf(prover: Prover, { block, receipts, traces }: Recorded): string {
+  const proved = prover.proveBlock(receipts === undefined ? { block } : { block, receipts });
+  const { texts } = proved;
+  const ofTraces = traces === undefined ? '' : prover.proveTraces(proved, traces);
+  return [texts.blockHead, texts.transactions, texts.blockTail, texts.receipts, texts.logs, ofTraces].join(
+    '',
+  );
+}
+
+function blockOf(era: Era): Recorded {
+  const { recording, number } = ERAS[era];
+  if (recording === 'arb-sepolia') return otherBlocks().get(`${recording} ${number}`)!;
+  return recordedBlock(recording, number);
+}
+
+/** The object that a row is about: the first of its kind that has the most to lie about. */
+function recordOf({ block, receipts, traces }: Recorded, record: string): Json {
+  const [kind, type, part] = record.split(' ');
+  const ofType = block.transactions.flatMap((tx, index) => (tx.type === type ? [index] : []));
+  const index = ofType.find((at) => receipts![at]!.logs.length > 0) ?? ofType[0]!;
+  if (kind === 'block') return block;
+  if (kind === 'withdrawal') return block.withdrawals![0]!;
+  if (kind === 'transaction') return block.transactions[index]!;
+  if (kind === 'receipt') return receipts![index]!;
+  if (kind === 'log') return receipts![index]!.logs[0]!;
+  const trace = traces!.find(({ traceAddress, subtraces, action, result }) => {
+    const depth = (traceAddress as unknown[]).length;
+    if (type === 'root') return depth === 0 && (subtraces as number) > 1;
+    return depth === 1 && action.callType === 'call' && String(result?.output).length > 2;
+  })!;
+  return (part === undefined ? trace : trace[part]) as Json;
+}
+
+const scalars = (record: Json) =>
+  Object.keys(record).filter((name) => record[name] === null || typeof record[name] !== 'object');
+
+/** Lies that need more than one field of one record, or a block of another kind; by the reason why they go unseen. */
+interface Special {
+  because: keyof typeof UNPROVABLE;
+  policy?: Partial<ProofPolicy>;
+  /** The truth; a fresh copy each time. */
+  make(): Recorded | Promise<Recorded>;
+  lie(answer: Recorded): void;
+}
+
+const flip = (record: Json, name: string) => Object.assign(record, { [name]: flipped(record[name]) });
+
+const SPECIAL: readonly Special[] = [
+  {
+    because: 'uncles',
+    make: () => recordedBlock('mainnet-forks', 4662649),
+    lie: ({ block }) => block.uncles.splice(0, 1, flipped(block.uncles[0]) as string),
+  },
+  {
+    because: 'size',
+    make: () => recordedBlock('mainnet-forks', 4662649),
+    lie: ({ block }) => flip(block, 'size'),
+  },
+  {
+    because: 'amsterdam',
+    make: () => otherBlocks().get('constructed-amsterdam 20000000')!,
+    lie: ({ block }) => flip(block, 'size'),
+  },
+  {
+    because: 'from',
+    make: () => recordedBlock('mainnet-forks', 22869878),
+    lie: ({ block, receipts }) => {
+      const index = block.transactions.findIndex(({ to }) => to !== null);
+      for (const record of [block.transactions[index]!, receipts![index]!]) flip(record, 'from');
+    },
+  },
+  {
+    because: 'unsigned',
+    policy: { senders: 'all' },
+    make: () => {
+      const answer = recordedBlock('optimism', 1);
+      Object.assign(answer.block.transactions[0]!, { r: '0x0', s: '0x0' });
+      return seal(answer);
+    },
+    lie: ({ block }) => flip(block.transactions[0]!, 'from'),
+  },
+  {
+    because: 'chainId',
+    make: () => recordedBlock('mainnet-forks', 12972264),
+    lie: ({ block }) => Object.assign(block.transactions.find(({ v }) => v === '0x1b')!, { chainId: '0x5' }),
+  },
+  {
+    because: 'status',
+    make: () => recordedBlock('mainnet-forks', 47218),
+    lie: ({ receipts }) => Object.assign(receipts![0]!, { status: '0x0' }),
+  },
+  {
+    because: 'depositNonce',
+    make: () => {
+      const answer = recordedBlock('optimism', 154497277);
+      delete answer.receipts![0]!.depositReceiptVersion;
+      return seal(answer);
+    },
+    lie: ({ receipts }) => flip(receipts![0]!, 'depositNonce'),
+  },
+  {
+    because: 'depositGas',
+    make: () => {
+      const answer = recordedBlock('optimism', 154497277);
+      delete answer.receipts![0]!.depositReceiptVersion;
+      delete answer.receipts![0]!.depositNonce;
+      return seal(answer);
+    },
+    lie: ({ receipts }) => flip(receipts![0]!, 'gasUsed'),
+  },
+  {
+    because: 'rewards',
+    make: () => recordedBlock('mainnet-forks', 15537393),
+    lie: ({ traces }) => flip(traces!.find(({ type }) => type === 'reward')!.action, 'value'),
+  },
+];
+
+const truths = new Map<Era, Truth>();
+
+describe.skipIf(!HAS_RECORDINGS)('lies about real blocks (skipped without ../shared/chain-data)', () => {
+  beforeAll(async () => {
+    for (const era of Object.keys(ERAS) as Era[]) {
+      const prover = await createProver({ ...POLICY, chainId: ERAS[era].chainId });
+      const answer = blockOf(era);
+      truths.set(era, { prover, answer, text: textOf(prover, answer) });
+    }
+  });
+
+  const rows = LIES.map((lies) => {
+    const { era, record, how, outcome, because, fields } = lies;
+    const end = because === undefined ? outcome : `unseen, ${UNPROVABLE[because]}`;
+    return [`${era}, ${record}, ${how} ${fields.join(' ')}: ${end}`, lies] as const;
+  });
+
+  it.each(rows)('%s', (_, { era, record, how, outcome, because, fields }: Lies) => {
+    const { prover, answer, text } = truths.get(era)!;
+    const holder = recordOf(answer, record);
+    for (const field of fields) {
+      const before = { ...holder };
+      if (how === 'drop') delete holder[field];
+      else holder[field] = flipped(holder[field]);
+      let written: string | undefined;
+      const error = thrown(() => {
+        written = textOf(prover, answer);
+      });
+      // in their order, which nothing depends on, but which a reader of a failure expects
+      for (const name of Object.keys(holder)) delete holder[name];
+      Object.assign(holder, before);
+      if (because !== undefined || outcome === 'written') {
+        expect(error, field).toBe(undefined);
+        expect(written === text, field).toBe(outcome === 'written');
+      } else {
+        expect(isPackhouseError(error), `${field}: ${error}`).toBe(true);
+        const { code, data } = error as { code: string; data: Json };
+        expect(code === 'RECORD_INVALID' ? 'form' : data.proof, field).toBe(outcome);
+      }
+    }
+  });
+
+  it('leave no field of those records out', () => {
+    const told = new Map<string, Set<string>>();
+    for (const { era, record, how, fields } of LIES.filter(({ how }) => how === 'flip')) {
+      const key = `${era} ${record} ${how}`;
+      told.set(key, new Set([...(told.get(key) ?? []), ...fields]));
+    }
+    for (const [key, fields] of told) {
+      const [era, ...rest] = key.split(' ');
+      const { answer } = truths.get(era as Era)!;
+      expect([...fields].sort(), key).toEqual(scalars(recordOf(answer, rest.slice(0, -1).join(' '))).sort());
+    }
+    expect(LIES.length).toBeGreaterThan(120);
+  });
+
+  it.each(SPECIAL.map((special) => [UNPROVABLE[special.because], special] as const))(
+    '%s: a lie goes unseen',
+    async (_, { make, lie, policy }) => {
+      const prover = await createProver({ ...POLICY, ...policy });
+      const answer = await make();
+      const truth = textOf(prover, answer);
+      lie(answer);
+      expect(textOf(prover, answer)).not.toBe(truth);
+    },
+  );
+
+  it('that go unseen are those of the README, and no others', () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    const table = readme.split('| no proof covers | because |\n|---|---|\n')[1]!.split('\n\n')[0]!;
+    const documented = table.split('\n').map((line) => line.split(' | ')[0]!.slice(2));
+    const told = [...LIES, ...SPECIAL].flatMap(({ because }) => (because === undefined ? [] : because));
+    expect([...new Set(told.map((key) => UNPROVABLE[key]))].sort()).toEqual([...documented].sort());
+  });
+});
