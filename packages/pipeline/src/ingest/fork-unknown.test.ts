@@ -88,11 +88,14 @@ describe('a fork whose hash this version cannot make', () => {
     await begin([UNKNOWABLE, UNKNOWABLE]);
     await backfill();
     const { quarantine } = world.database.network('main');
-    await quarantine.retry({ start: INVENTED, end: LAST });
-    const before = blockCalls();
-    await world.settle();
-    expect(blockCalls() - before).toBe(2);
-    expect(await rows()).toEqual([[INVENTED, LAST, KINDS.join(), 'FORK_UNKNOWN']]);
+    for (const attempts of [2, 3]) {
+      await quarantine.retry({ start: INVENTED, end: LAST });
+      const before = blockCalls();
+      await world.settle();
+      expect(blockCalls() - before).toBe(2);
+      expect(await rows()).toEqual([[INVENTED, LAST, KINDS.join(), 'FORK_UNKNOWN']]);
+      expect((await quarantine.list())[0]?.attempts).toBe(attempts);
+    }
 
     for (const node of world.nodes) node.setBlocks(KNOWABLE);
     await quarantine.retry({ start: INVENTED, end: LAST });
@@ -120,6 +123,15 @@ describe('a fork whose hash this version cannot make', () => {
     expect((await world.database.network('main').coverage('traces')).staged).toEqual([
       { start: FIRST + 15, end: LAST },
     ]);
+  });
+
+  test('is none if a later block is proved: only the one that failed is held back', async () => {
+    const chains = [...KNOWABLE.slice(0, 20), UNKNOWABLE[20] as RecordedBlock, ...KNOWABLE.slice(21)];
+    await begin([chains, chains]);
+    await backfill();
+    expect(await rows()).toEqual([[INVENTED, INVENTED, KINDS.join(), 'PROOF_FAILED']]);
+    expect((await world.published('logs')).size).toBe(39);
+    expect((await alarms()).map(([name]) => name)).toEqual(['FIELDS_UNKNOWN']);
   });
 
   test('is only a failed proof if a single upstream shows it, or another one contradicts', async () => {

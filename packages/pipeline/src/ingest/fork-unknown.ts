@@ -33,9 +33,13 @@ export function strangeHeader(
 
 /**
  * FORK_UNKNOWN if two upstreams or more gave the same block with a strange header, and none another one; else null:
- * a single upstream may be damaged.
+ * a single upstream may be damaged. `cause`: the failed proof.
  */
-export function forkUnknown(number: number, headers: readonly StrangeHeader[]): PackhouseError | null {
+export function forkUnknown(
+  number: number,
+  headers: readonly StrangeHeader[],
+  cause?: Error,
+): PackhouseError | null {
   const [first] = headers;
   if (first === undefined || headers.length < 2 || headers.some(({ digest }) => digest !== first.digest)) {
     return null;
@@ -47,6 +51,7 @@ export function forkUnknown(number: number, headers: readonly StrangeHeader[]): 
     message: `Block ${number}: its header has ${describe(fields, upstreams)}.`,
     hint: 'Update Packhouse. One block is tried every few minutes until then, and the rest follows by itself.',
     data: { block: number, fields, upstreams },
+    cause,
   });
 }
 

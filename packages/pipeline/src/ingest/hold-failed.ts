@@ -3,6 +3,7 @@ import type { QuarantineRow } from '@packhouse/database';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import type { IngestWindow } from '../job-names.js';
 import { causeOf, isNotKept, isProbed } from './blame.js';
+import { extractRuns } from './extract.js';
 import { findUnkeptEnd, openEnd } from './find-unkept-end.js';
 import { FORK_ALARM, raiseForkAlarm } from './fork-unknown.js';
 import { type Failed, type IngestParts, ingestPiece } from './ingest-piece.js';
@@ -55,7 +56,8 @@ export async function holdBlocks(
     signal.throwIfAborted();
     const row = rowOf(probed, group, causeOf((group.failed[0] as Failed).error));
     for (const kind of group.kinds) if (row !== undefined) still.get(row)?.add(kind);
-    await hold(parts, row === undefined ? group : { ...group, ...rangeOf(row) }, signal);
+    if (isPackhouseError(group.failed[0]?.error, 'FORK_UNKNOWN')) await holdFork(parts, group, row, signal);
+    else await hold(parts, row === undefined ? group : { ...group, ...rangeOf(row) }, signal);
   }
   for (const [row, kinds] of still) {
     const released = row.kinds.filter((kind) => !kinds.has(kind));
@@ -64,15 +66,37 @@ export async function holdBlocks(
   }
 }
 
+/**
+ * Quarantines all blocks from the first of an unknown fork on (`row`: known before). If the last of them is proved, it
+ * is no fork but a single block, which failed its proof; the others are tried again.
+ */
+async function holdFork(
+  parts: IngestParts,
+  group: Group,
+  row: QuarantineRow | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const first = group.failed[0] as Failed;
+  const { kinds } = group;
+  const start = row?.number ?? first.number;
+  const end = Math.max(row?.end ?? 0, await openEnd(parts, group));
+  if (row === undefined && end > start && (await isProved(parts, { start: end, end, kinds }, signal))) {
+    const error = (first.error.cause as Error | undefined) ?? first.error;
+    await quarantine(parts, { start, end: start, kinds }, { ...first, error });
+    return;
+  }
+  const held = await quarantine(parts, { start, end, kinds }, first);
+  await raiseForkAlarm(parts, held, first.error as PackhouseError);
+}
+
+async function isProved(parts: IngestParts, block: IngestWindow, signal: AbortSignal): Promise<boolean> {
+  return (await extractRuns(parts, block, signal)).runs.length > 0;
+}
+
 /** Quarantines one group as one row. */
 async function hold(parts: IngestParts, group: Group, signal: AbortSignal): Promise<void> {
   const { start, end, kinds, failed } = group;
   const first = failed[0] as Failed;
-  if (isPackhouseError(first.error, 'FORK_UNKNOWN')) {
-    const row = await quarantine(parts, { start, end: await openEnd(parts, group), kinds }, first);
-    await raiseForkAlarm(parts, row, first.error);
-    return;
-  }
   if (failed.length < RANGE_BLOCKS || !failed.every((one) => isNotKept(one.error))) {
     await quarantine(parts, { start, end, kinds }, first);
     return;

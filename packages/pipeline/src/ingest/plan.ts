@@ -10,7 +10,7 @@ import { packableRuns } from '../publish/wanted-blocks.js';
 import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
 import type { BackPressure } from './back-pressure.js';
 import { isProbed } from './blame.js';
-import { unknownFork } from './probed-rows.js';
+import { probeOf, unknownFork } from './probed-rows.js';
 
 interface PlanParts {
   context: Context;
@@ -118,8 +118,8 @@ async function pendingWindows({ queues, network }: Planning): Promise<IngestWind
 }
 
 /**
- * Quarantined blocks whose next try is due, by kind: they are planned like missing ones; of a range that is probed, the
- * first. Blocks staged meanwhile (at the head, by another job) leave the quarantine.
+ * Quarantined blocks whose next try is due, by kind: they are planned like missing ones; of a range that is probed,
+ * one. Blocks staged meanwhile (at the head, by another job) leave the quarantine.
  */
 async function dueForRetry(
   { database, context }: Planning,
@@ -129,17 +129,20 @@ async function dueForRetry(
   const now = new Date(context.clock.now());
   const rows = await database.quarantine.due({ now, finalized, limit: MAX_DUE });
   const due = new Map<Kind, BlockRange[]>();
-  for (const { number, end, kinds, cause } of rows) {
+  for (const row of rows) {
+    const { number, end, kinds } = row;
     const range = { start: number, end };
     const there: Kind[] = [];
     for (const kind of kinds) {
       const { staged = [], published = [] } = coverage.get(kind) ?? {};
-      const [first, ...left] = subtractRanges([range], unionRanges([...staged, ...published]));
-      if (first === undefined) there.push(kind);
-      else {
-        const tried = isProbed(cause) ? [{ start: first.start, end: first.start }] : [first, ...left];
-        due.set(kind, [...(due.get(kind) ?? []), ...tried]);
-      }
+      const left = subtractRanges([range], unionRanges([...staged, ...published]));
+      const probe = isProbed(row.cause) ? probeOf(row, left) : null;
+      if (left.length === 0) there.push(kind);
+      else
+        due.set(kind, [
+          ...(due.get(kind) ?? []),
+          ...(probe === null ? left : [{ start: probe, end: probe }]),
+        ]);
     }
     if (there.length > 0) await database.quarantine.settle(range, there);
   }

@@ -7,7 +7,7 @@ import { isProbed } from './blame.js';
 
 /**
  * Takes from the missing blocks those in quarantine until their next try, and of each due row that is probed all but
- * the first. Returns these rows, each with the kinds that are tried of it.
+ * one. Returns these rows, each with the kinds that are tried of it.
  */
 export function withoutResting(
   missing: Map<Kind, BlockRange[]>,
@@ -17,7 +17,8 @@ export function withoutResting(
   const probes = new Map<QuarantineRow, number>();
   for (const row of rows.filter((each) => isDue(each, now) && isProbed(each.cause))) {
     const left = row.kinds.flatMap((kind) => intersectRanges(missing.get(kind) ?? [], [rangeOf(row)]));
-    if (left.length > 0) probes.set(row, Math.min(...left.map(({ start }) => start)));
+    const probe = probeOf(row, left);
+    if (probe !== null) probes.set(row, probe);
   }
   for (const [kind, ranges] of missing) {
     const resting = rows
@@ -35,6 +36,17 @@ export function withoutResting(
       (missing.get(kind) ?? []).some(({ start, end }) => start <= probe && probe <= end),
     ),
   }));
+}
+
+/**
+ * The block of a row that is tried: by turns the first missing one and the last, as the version may know the fork of
+ * either only. null if none is missing.
+ */
+export function probeOf({ attempts }: QuarantineRow, missing: readonly BlockRange[]): number | null {
+  if (missing.length === 0) return null;
+  return attempts % 2 === 1
+    ? Math.min(...missing.map(({ start }) => start))
+    : Math.max(...missing.map(({ end }) => end));
 }
 
 /** The row of the first block of a fork that this version does not know, or null. */

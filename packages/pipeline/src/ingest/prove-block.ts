@@ -81,7 +81,7 @@ export async function proveBlock(
     }
     const failed = (): ExtractFailure => {
       const digest = tried.findLast((one) => one.upstream === upstream)?.payloadDigest ?? null;
-      const error = forkUnknown(number, strange) ?? failure;
+      const error = forkUnknown(number, strange, failure) ?? failure;
       return { number, error, upstream, payloadDigest: digest, tried, doubts };
     };
     if (source.status().every(({ name }) => avoid.includes(name))) return failed();
