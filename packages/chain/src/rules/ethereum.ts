@@ -86,7 +86,10 @@ export const AURA_HEADER: readonly HeaderField[] = [
   BASE_FEE,
 ];
 
-/** Avalanche's C-Chain: `plugin/evm/customtypes` of coreth. */
+/**
+ * Avalanche's C-Chain: `plugin/evm/customtypes` of coreth. The last six fields came with Helicon, in the order that makes
+ * the hash of block 58119344 of its test network.
+ */
 export const AVALANCHE_HEADER: readonly HeaderField[] = [
   ...FRONTIER,
   ...SEALS,
@@ -99,6 +102,12 @@ export const AVALANCHE_HEADER: readonly HeaderField[] = [
   { name: 'parentBeaconBlockRoot', form: 32 },
   { name: 'timestampMilliseconds', form: 'quantity' },
   { name: 'minDelayExcess', form: 'quantity' },
+  { name: 'targetExponent', form: 'quantity' },
+  { name: 'minPriceExponent', form: 'quantity' },
+  { name: 'settledHeight', form: 'quantity' },
+  { name: 'settledGasUnix', form: 'quantity' },
+  { name: 'settledGasNumerator', form: 'quantity' },
+  { name: 'settledExcess', form: 'quantity' },
 ];
 
 /** All of Ethereum's rules. */

@@ -25,8 +25,12 @@ export function findRules(chainId: number | undefined, name: string | undefined)
 /** The rules that hold for this block, which is not checked yet. */
 export function rulesAt(set: RuleSet, answer: unknown): Rules {
   if (set.eras.length === 0 || typeof answer !== 'object' || answer === null) return set;
-  const { number, difficulty } = answer as { number?: unknown; difficulty?: unknown };
-  const block = { number: typeof number === 'string' ? Number(number) : Number.NaN, difficulty };
+  const { number, difficulty, settledHeight } = answer as Partial<Record<string, unknown>>;
+  const block = {
+    number: typeof number === 'string' ? Number(number) : Number.NaN,
+    difficulty,
+    settledHeight,
+  };
   const era = set.eras.find(({ applies }) => applies(block));
   return era === undefined ? set : { ...set, ...era.rules };
 }

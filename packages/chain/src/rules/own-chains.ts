@@ -1,4 +1,12 @@
-import { AURA_HEADER, AVALANCHE_HEADER, ETHEREUM, ETHEREUM_HEADER, GAS_ONLY, like } from './ethereum.js';
+import {
+  AURA_HEADER,
+  AVALANCHE_HEADER,
+  ETHEREUM,
+  ETHEREUM_HEADER,
+  GAS_ONLY,
+  like,
+  NO_CHECKS,
+} from './ethereum.js';
 import { FEE_MARKET, SIGNATURE } from './rollups.js';
 import type { HeaderPart, RuleSet, TypeRule } from './rule-set.js';
 
@@ -54,12 +62,22 @@ const BNB = like(PLAIN, {
   checks: { ...GAS_ONLY, logs: true },
 });
 
+const SETTLED =
+  'since Helicon the header of Avalanche has the receipts of the blocks that it settles, not its own';
+
 const AVALANCHE = like(PLAIN, {
   name: 'avalanche',
   chains: [43_114, 43_113],
-  source: 'ava-labs/avalanchego: graft/coreth/plugin/evm/customtypes/header_ext.go',
+  source: 'ava-labs/avalanchego: graft/coreth/plugin/evm/customtypes/header_ext.go; ACP-194; two real blocks',
   header: AVALANCHE_HEADER,
   checks: GAS_ONLY,
+  eras: [
+    {
+      label: 'since Helicon',
+      applies: ({ settledHeight }) => settledHeight != null,
+      rules: { unproved: { receipts: SETTLED, blooms: SETTLED }, checks: NO_CHECKS },
+    },
+  ],
 });
 
 /** Berachain: the public key of the proposer before (BRIP-0004), and its transaction without a signature. */

@@ -80,6 +80,6 @@ export interface RuleSet extends Rules {
 interface Era {
   /** For the table of the README. */
   label: string;
-  applies(block: { number: number; difficulty: unknown }): boolean;
+  applies(block: { number: number; difficulty: unknown; settledHeight: unknown }): boolean;
   rules: Partial<Rules>;
 }
