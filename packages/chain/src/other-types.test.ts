@@ -152,15 +152,27 @@ describe('a transaction type that one chain has', () => {
     expect(thrown(() => ethereum.proveBlock(answer))).toMatchObject({ code: 'RECORD_INVALID' });
   });
 
-  it('of Celo has a base fee in its receipt, where it pays in another currency', async () => {
+  it('of Celo has a base fee in its receipt, in the currency of the fee', async () => {
+    // 0x2403eb8e… of Celo's block 36520387
     const tx: Json = {
-      ...CALL,
-      ...SIGNED,
-      ...FEES,
       accessList: [],
-      feeCurrency: address('e'),
-      type: '0x7b',
       chainId: '0xa4ec',
+      feeCurrency: '0x0e2a3e05bc9a16f5292a6170456a710cb89c6f72',
+      from: '0x7fda9576b9256c5bbe7cc487a0e49da7f038e2f3',
+      gas: '0x3d97c',
+      gasPrice: '0x22a4c71a0',
+      hash: '0x2403eb8e9dd5230ee0c89e430591b804bb2d4e218af479e07cc8ff0b4c3611e7',
+      input: '0xcac35c7a290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563',
+      maxFeePerGas: '0x315373261',
+      maxPriorityFeePerGas: '0x63e4b',
+      nonce: '0x133',
+      r: '0x9de05cbec31a4fcf01c652408e51c58f82aae6c66513320dd9f06b77abfe1494',
+      s: '0x363706d206c4649165bb27b54e6286cf4cedac8b7fdd78d9cb1e00047240e293',
+      to: '0xa0e9096b8e5ad2701f51ca1cb11684aaad91993a',
+      type: '0x7b',
+      v: '0x1',
+      value: '0x0',
+      yParity: '0x1',
     };
     const bytes = Buffer.concat([
       Buffer.from([0x7b]),
@@ -169,15 +181,18 @@ describe('a transaction type that one chain has', () => {
         ...[q(tx.value), d(tx.input), [], d(tx.feeCurrency), q(tx.v), q(tx.r), q(tx.s)],
       ]),
     ]);
-    tx.hash = hashOf(bytes);
     const answer = await blockOf([[tx, bytes]], NEWEST);
     const receipt = Buffer.concat([Buffer.from([0x7b]), RLP.encode([1n, 0n, d(NO_BLOOM), [], 0x55n])]);
     answer.block.receiptsRoot = await rootOf([receipt]);
-    answer.block.baseFeePerGas = '0x55';
-    const hash = hashOf(RLP.encode([...headerOf(answer.block), 0x55n]));
+    const hash = hashOf(RLP.encode(headerOf(answer.block)));
     const moved = JSON.parse(JSON.stringify(answer).replaceAll(String(answer.block.hash), hash));
+    moved.receipts[0].baseFee = '0x55';
     const prover = await createProver({ ...POLICY, chainId: 42_220 });
-    expect(prover.proveBlock(moved).proofs).toContain('receiptsRoot');
+    const { proofs, texts } = prover.proveBlock(moved);
+    expect(proofs).toContain('receiptsRoot');
+    expect(JSON.parse(texts.receipts!)).toEqual(moved.receipts);
+    moved.receipts[0].baseFee = '0x56';
+    expect(thrown(() => prover.proveBlock(moved))).toMatchObject({ data: { proof: 'receiptsRoot' } });
   });
 });
 

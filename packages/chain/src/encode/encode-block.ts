@@ -67,10 +67,15 @@ export function encodeWithdrawal(rlp: RlpBuffer, withdrawal: Withdrawal): void {
  * Adds a receipt's encoding as an item: the leaf of the receipts' trie.
  *
  * Before Byzantium the state root takes the place of the status (EIP-658). A deposit's nonce and version are encoded
- * only if there is a version: between Regolith and Canyon nodes return the nonce, but no header commits to it. `baseFee` is that
- * of a receipt of Celo in a currency that is not its own.
+ * only if there is a version: between Regolith and Canyon nodes return the nonce, but no header commits to it. A fee of
+ * Celo that was paid in another currency adds its base fee (`withBaseFee`).
  */
-export function encodeReceipt(rlp: RlpBuffer, receipt: ReceiptRecord, kind: number, baseFee?: string): void {
+export function encodeReceipt(
+  rlp: RlpBuffer,
+  receipt: ReceiptRecord,
+  kind: number,
+  withBaseFee = false,
+): void {
   const payload = rlp.beginItem();
   if (hasRoot(receipt)) rlp.data(receipt.root!);
   else rlp.quantity(receipt.status!);
@@ -93,7 +98,7 @@ export function encodeReceipt(rlp: RlpBuffer, receipt: ReceiptRecord, kind: numb
     rlp.quantity(receipt.depositNonce ?? '0x0');
     rlp.quantity(receipt.depositReceiptVersion);
   }
-  if (baseFee !== undefined) rlp.quantity(baseFee);
+  if (withBaseFee && receipt.baseFee != null) rlp.quantity(receipt.baseFee);
   rlp.endItem(payload, kind);
 }
 

@@ -54,7 +54,7 @@ export function proveReceipts(
     const inRoot = block.outside.size === 0 || !block.outside.has(index);
     if (inRoot) gas = checkGas(block, tx, receipt, index, gas);
     if (blooms) proveBloom(tools, block, receipt, index, inRoot ? blockBloom : Buffer.alloc(BLOOM_BYTES));
-    if (rooted && inRoot) encodeReceipt(rlp, receipt, tx.kind, baseFeeOf(block, tx));
+    if (rooted && inRoot) encodeReceipt(rlp, receipt, tx.kind, tx.other?.baseFeeInReceipt);
     const { head, tail } = receiptText(receipt);
     const ofReceipt = logsOf(receipt);
     if (ofReceipt !== '') logsText += logs > 0 ? `,${ofReceipt}` : ofReceipt;
@@ -79,11 +79,6 @@ export function proveReceipts(
   }
   reader.kinds = OF_BLOCK;
   return { records, receipts: `${receiptsText}]`, logs: `${logsText}]` };
-}
-
-/** The base fee in the receipt of a transaction that pays in another currency than its chain's. */
-function baseFeeOf({ record }: BlockInHand, tx: TransactionRecord): string | undefined {
-  return tx.other?.baseFeeInReceipt === true ? (record.baseFeePerGas ?? undefined) : undefined;
 }
 
 /** The joined logs of a receipt, for the text of `logs` and that of the receipt. */

@@ -21,6 +21,8 @@ export interface ReceiptRecord {
   type: Optional<string>;
   root: Optional<string>;
   status: Optional<string>;
+  /** Of Celo: in the currency that the fee was paid in (CIP-64). */
+  baseFee: Optional<string>;
   blobGasPrice: Optional<string>;
   blobGasUsed: Optional<string>;
   depositNonce: Optional<string>;
@@ -63,6 +65,7 @@ export function readReceipt(
     type: reader.optionalQuantity(raw.type, 'type'),
     root: readRoot(reader, raw.root),
     status: reader.optionalQuantity(raw.status, 'status'),
+    baseFee: reader.optionalQuantity(raw.baseFee, 'baseFee'),
     blobGasPrice: reader.optionalQuantity(raw.blobGasPrice, 'blobGasPrice'),
     blobGasUsed: reader.optionalQuantity(raw.blobGasUsed, 'blobGasUsed'),
     depositNonce: reader.optionalQuantity(raw.depositNonce, 'depositNonce'),
@@ -73,6 +76,7 @@ export function readReceipt(
     reader.fail('status', '0x0 or 0x1, or a root of 32 bytes in its stead', raw.status);
   }
   const pairs: Pairs = [];
+  addPair(pairs, 'baseFee', record.baseFee);
   addPair(pairs, 'blobGasPrice', record.blobGasPrice);
   addPair(pairs, 'blobGasUsed', record.blobGasUsed);
   addPair(pairs, 'depositNonce', record.depositNonce);
