@@ -75,7 +75,7 @@ const proofs = z
       .default('sample')
       .transform((senders) => (typeof senders === 'string' ? senders : senders ? 'all' : 'off'))
       .describe(
-        'Whose senders are recovered from their signatures: sample (three of a block, at random), all (a fifth more work) or off; false is off, true is all.',
+        'Whose senders are recovered from their signatures: sample (three of a block, at random), all (a quarter more work) or off; false is off, true is all.',
       ),
     extraFields: z
       .enum(['keep', 'drop'])
