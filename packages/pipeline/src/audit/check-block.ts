@@ -39,6 +39,7 @@ interface Measure {
 }
 
 const NO_HEADERS = 'no blocks are published (or sound) to check them against';
+const NO_WITHDRAWALS = 'the withdrawals are missing that its header says it has';
 const NO_RECEIPTS = 'no receipts are published (or sound) to check them against';
 const TOO_LARGE = 'a record is too large to be parsed';
 
@@ -140,6 +141,7 @@ async function measureOf(
     report.fault(together.row, receiptsFault(together, error));
     together = null;
   }
+  if (proved.missing.includes('withdrawals')) report.unchecked(row, NO_WITHDRAWALS);
   const { blockHead, transactions, blockTail, receipts: receiptsText } = proved.texts;
   compareForm(report, blocks, blockHead + transactions + blockTail);
   if (together !== null) compareForm(report, together, receiptsText as string);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kind, type ProvedBlock, traceProofs } from '@packhouse/chain';
+import { type Kind, type NotProved, type ProvedBlock, traceProofs } from '@packhouse/chain';
 import type { StagedBlock, StageRequest } from '@packhouse/database';
 import type { FetchWish } from '@packhouse/node-rpc';
 import { isPackhouseError } from '@packhouse/runtime';
@@ -61,6 +61,7 @@ export async function extract(
   const extracted: Extracted = { failures: [], unknownFields: [], wireBytes: 0 };
   let run = createRun(parts, window.kinds);
   let before: ProvedBlock | undefined;
+  const omitting = new Set<string>();
   let taking: Promise<void> = Promise.resolve();
   /** A run that cannot be written (a record too large for its buffer) is a failure of its blocks. */
   const fail = ({ blocks }: Run, error: Error): void => {
@@ -90,7 +91,7 @@ export async function extract(
   try {
     for await (const fetched of parts.source.fetchBlocks(window, wish, signal)) {
       if ('bytes' in fetched) extracted.wireBytes += fetched.bytes;
-      const outcome = await proveBlock(parts, fetched, wish, signal, before);
+      const outcome = await proveBlock(parts, fetched, wish, signal, { before, omitting });
       if ('error' in outcome) {
         extracted.failures.push(outcome);
         await endRun();
@@ -152,6 +153,12 @@ export async function tryFetch(
   }
 }
 
+/** The named gap of a block whose withdrawals no upstream gives. */
+const NO_WITHDRAWALS: NotProved = {
+  proof: 'withdrawalsRoot',
+  because: 'no upstream gives the withdrawals that the header says the block has',
+};
+
 interface Run {
   blocks: StagedBlock[];
   push(record: NamedRecord): Promise<void>;
@@ -164,7 +171,8 @@ function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly
   return {
     blocks,
     push(record) {
-      const { number, hash, parentHash, timestamp, transactions, proofs, notProved } = record.block;
+      const { number, hash, parentHash, timestamp, transactions, proofs, notProved, missing } = record.block;
+      const gaps = missing.includes('withdrawals') ? [...notProved, NO_WITHDRAWALS] : notProved;
       const linked = blocks.length > 0 ? (['parentLink'] as const) : [];
       blocks.push({
         number,
@@ -173,7 +181,7 @@ function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly
         timestamp,
         transactionCount: transactions.length,
         proofs: [...proofs, ...linked, ...(record.traces === undefined ? [] : traceProofs(record.block))],
-        ...(notProved.length === 0 ? {} : { notProved }),
+        ...(gaps.length === 0 ? {} : { notProved: gaps }),
         ...(record.client === null ? {} : { client: record.client }),
       });
       return writer.push(record);

@@ -39,17 +39,26 @@ export interface ExtractFailure {
   doubts: readonly Doubt[];
 }
 
+/** What the blocks before this one, of the same window, leave to know. */
+interface Neighbours {
+  /** The block that was proved before this one. */
+  before?: ProvedBlock | undefined;
+  /** Upstreams that left a part out of a block, which others gave or not: they are not asked for it again. */
+  omitting: Set<string>;
+}
+
 /**
  * Proves a fetched block. If a proof fails, the block is fetched again from the upstreams that have not failed it, one
  * after the other. Upstreams that failed it are reported once another one's block is proved: only then are they known
- * to be wrong. `before` is the block that was proved before this one. Throws only when aborted.
+ * to be wrong. A proved block that lacks a part (`ProvedBlock.missing`) is taken if no other upstream gives it whole.
+ * Throws only when aborted.
  */
 export async function proveBlock(
   parts: ProveParts,
   fetched: FetchedBlock | FailedBlock,
   wish: FetchWish,
   signal: AbortSignal,
-  before?: ProvedBlock,
+  { before, omitting }: Neighbours = { omitting: new Set() },
 ): Promise<NamedRecord | ExtractFailure> {
   if ('error' in fetched) return notFetched(fetched);
   const { source, prover, context } = parts;
@@ -58,18 +67,34 @@ export async function proveBlock(
   const tried: QuarantineTry[] = [];
   const doubts: Doubt[] = [];
   const strange: StrangeHeader[] = [];
+  let incomplete: NamedRecord | null = null;
+  let last: { upstream: string; failure: Error } | null = null;
+
+  const proved = (record: NamedRecord): NamedRecord => {
+    for (const doubt of doubts) source.reportLie(doubt.upstream);
+    countCorrected(parts, record.block);
+    return record;
+  };
+  const end = (): NamedRecord | ExtractFailure => {
+    if (incomplete !== null || last === null) return proved(incomplete as NamedRecord);
+    const { upstream, failure } = last;
+    const digest = tried.findLast((one) => one.upstream === upstream)?.payloadDigest ?? null;
+    const error = forkUnknown(number, strange, failure) ?? failure;
+    return { number, error, upstream, payloadDigest: digest, tried, doubts };
+  };
+
   for (let candidate = fetched; ; ) {
     const { upstream } = candidate;
-    let failure: Error;
     try {
       const record = await proveRecord(prover, candidate, before);
-      for (const doubt of doubts) source.reportLie(doubt.upstream);
-      countCorrected(parts, record.block);
-      return { ...record, client: candidate.client ?? null };
+      const named = { ...record, client: candidate.client ?? null };
+      if (record.block.missing.length === 0) return proved(named);
+      incomplete ??= named;
+      omitting.add(upstream);
     } catch (error) {
       signal.throwIfAborted();
-      failure = error as Error;
-      avoid.push(upstream);
+      const failure = error as Error;
+      last = { upstream, failure };
       tried.push(tryOf(upstream, failure, payloadDigest(candidate)));
       if (isPackhouseError(error, 'PROOF_FAILED') || isPackhouseError(error, 'RECORD_INVALID')) {
         doubts.push({ upstream, kinds: error.data.kinds as readonly Kind[] });
@@ -79,23 +104,20 @@ export async function proveBlock(
       }
       context.logger.warn({ block: number, upstream, err: error }, 'block failed its proofs');
     }
-    const failed = (): ExtractFailure => {
-      const digest = tried.findLast((one) => one.upstream === upstream)?.payloadDigest ?? null;
-      const error = forkUnknown(number, strange, failure) ?? failure;
-      return { number, error, upstream, payloadDigest: digest, tried, doubts };
-    };
-    if (source.status().every(({ name }) => avoid.includes(name))) return failed();
+    avoid.push(upstream);
+    const asked = incomplete === null ? avoid : [...avoid, ...omitting];
+    if (source.status().every(({ name }) => asked.includes(name))) return end();
     try {
-      candidate = await source.fetchBlock(number, wish, { avoid, signal });
+      candidate = await source.fetchBlock(number, wish, { avoid: asked, signal });
     } catch (error) {
       signal.throwIfAborted();
       const other = isPackhouseError(error) ? error.data?.upstream : undefined;
       if (typeof other === 'string' && !avoid.includes(other)) tried.push(tryOf(other, error as Error, null));
-      return failed();
+      return end();
     }
-    if (avoid.includes(candidate.upstream)) {
+    if (asked.includes(candidate.upstream)) {
       dropTraces(candidate);
-      return failed();
+      return end();
     }
   }
 }

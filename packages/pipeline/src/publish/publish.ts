@@ -136,6 +136,8 @@ export function notProvedIn(kind: Kind, blocks: readonly StagedBlock[]): { notPr
   const reasons = new Map<string, NotProved>();
   for (const { notProved = [] } of blocks) {
     for (const one of notProved) {
+      // Only the file of the blocks holds withdrawals.
+      if (one.proof === 'withdrawalsRoot' && kind !== 'blocks') continue;
       if (relevantProofs(kind, [one.proof]).length > 0) reasons.set(`${one.proof} ${one.because}`, one);
     }
   }
