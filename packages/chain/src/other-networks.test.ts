@@ -221,6 +221,18 @@ describe.skipIf(!HAS_RECORDINGS)(
       expect(used(Number(answer.block.gasLimit) + 1)).toMatchObject(error);
     });
 
+    it('of Amsterdam log transfers in the name of nobody, which no call has to make (EIP-7708)', async () => {
+      const { net, ...answer } = block('constructed-amsterdam 20000000');
+      const prover = await proverOf(net, { receipts: 'trust' });
+      const at = answer.receipts!.findIndex(({ logs }) => logs.length > 0);
+      const [log] = answer.receipts![at]!.logs;
+      const others = new Set(answer.receipts![at]!.logs.slice(1).map(({ address }) => address));
+      const addresses = () => prover.proveBlock(answer).transactions[at]!.logAddresses;
+      expect(addresses()).toContain(log!.address);
+      log!.address = '0xfffffffffffffffffffffffffffffffffffffffe';
+      expect(addresses()).toEqual([...others]);
+    });
+
     it('of Amsterdam keep the sums of gas receipt by receipt', async () => {
       const { net, ...answer } = block('constructed-amsterdam 20000000');
       const prover = await proverOf(net);

@@ -162,7 +162,8 @@ export function checkGas(
  * Checks the block's gas against that of its receipts.
  *
  * Since Amsterdam the block counts gas before refunds (EIP-7778), and only the greater of what is spent on execution and
- * on new state (EIP-8037): at least half of the receipts' sum, at most the limit.
+ * on new state (EIP-8037): at least half of the receipts' sum, at most the limit. Block 11875839 of Sepolia has
+ * 79,004,385, its receipts 116,099,168.
  */
 export function checkTotal(block: BlockInHand, sum: number): void {
   const { record, reader, checks } = block;
