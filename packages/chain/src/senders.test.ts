@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HAS_RECORDINGS, POLICY, recorded, recordedBlock } from '../test/recorded.js';
+import { seal } from '../test/seal.js';
 import { changed, flipped, thrown } from '../test/tamper.js';
 import { createProver, type Prover } from './create-prover.js';
 import { encodeTransaction } from './encode/encode-transaction.js';
@@ -113,6 +114,18 @@ describe.skipIf(!HAS_RECORDINGS)('senders (skipped without ../shared/chain-data)
     tx.hash = toHex(keccak.hash(rlp.item(0)));
     block.transactionsRoot = toHex(trieRoot(rlp, keccak));
     expect(trusting.proveBlock({ block }).proofs).toEqual(['transactionsRoot', 'consistency']);
+  });
+
+  it('of accounts that Anvil impersonates are refused, as their hashes follow from nothing', async () => {
+    const answer = recordedBlock('optimism', 1);
+    Object.assign(answer.block.transactions[0]!, { r: '0x0', s: '0x0' });
+    const { block } = await seal(answer);
+    const tx = block.transactions[0]!;
+    tx.hash = flipped(tx.hash);
+    expect(thrown(() => prover.proveBlock({ block }))).toMatchObject({
+      message: expect.stringContaining('nobody signed the transaction, and Anvil gives'),
+      data: { proof: 'consistency', field: 'transactions[0].hash' },
+    });
   });
 
   it('are named as a sample where only some were recovered, and as proved where those were all', async () => {

@@ -31,8 +31,8 @@ interface ExtendChainOptions {
   /** Seconds between blocks beyond the recording; default 12. */
   blockSeconds?: number;
   /**
-   * Gives every repeated transaction its own signature and so its own hash; default false: hashes repeat. Costs some
-   * 30 ms of hashing for a block of 150 transactions, once, when it or a later block is first asked for.
+   * Gives every repeated transaction its own signature and so its own hash; default false: hashes repeat. The sender is
+   * left as it was, so `proofs.senders` must be off for such a chain. Costs some 30 ms of hashing for a block of 150 transactions, once, when it or a later block is first asked for.
    */
   varyTransactions?: boolean;
 }

@@ -16,6 +16,10 @@ import { completeTransaction } from './complete.js';
 import type { Proof } from './proved-block.js';
 import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
 
+/** Anvil hashes the sender too, which nothing could check. */
+const UNSIGNED_HASH =
+  'nobody signed the transaction, and Anvil gives those of accounts that it impersonates a hash of its own';
+
 /** The proved transactions of a block. */
 interface ProvedTransactions {
   records: TransactionRecord[];
@@ -56,7 +60,8 @@ export function proveTransactions(tools: Tools, block: BlockInHand): ProvedTrans
       const item = rlp.count - 1;
       const hash = keccak.hash(rlp.item(item));
       if (!equalsHex(hash, tx.hash)) {
-        const because = 'it is the hash of the transaction that was given';
+        const isOfNobody = tx.kind <= 4 && isUnsigned(tx);
+        const because = isOfNobody ? UNSIGNED_HASH : 'it is the hash of the transaction that was given';
         wrong(block, index, 'hash', tx.hash, toHex(hash), because);
       }
       const length = rlp.ends[item]! - rlp.starts[item]!;

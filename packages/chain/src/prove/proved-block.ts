@@ -72,7 +72,7 @@ export interface TransactionFacts {
   contractAddress?: string | null;
   /** Absent if it need not be checked. */
   input?: string;
-  /** EIP-2718 type as QUANTITY; absent for a legacy transaction. */
+  /** EIP-2718 type as QUANTITY; absent for a legacy transaction of a node that writes none. */
   type?: string;
   /** From the receipt: true success, false failure, absent if the receipt has `root` or was not given. */
   success?: boolean;
