@@ -1,5 +1,5 @@
 import { ETHEREUM, GAS_ONLY, like, NO_CHECKS } from './ethereum.js';
-import type { RuleSet, TransactionField, TypeRule } from './rule-set.js';
+import type { RuleSet, TransactionField, TypeRule, Unproved } from './rule-set.js';
 
 const q = (name: string, or?: string): TransactionField => ({ name, form: 'quantity', ...(or && { or }) });
 const address = (name: string): TransactionField => ({ name, form: 20 });
@@ -7,6 +7,11 @@ const hash = (name: string): TransactionField => ({ name, form: 32 });
 const recipient = (name: string): TransactionField => ({ name, form: 'recipient' });
 const data = (name: string): TransactionField => ({ name, form: 'data' });
 const ACCESS_LIST: TransactionField = { name: 'accessList', form: 'accessList' };
+
+/** Leaves all of a block unproved. */
+function everything(because: string): Unproved {
+  return { header: because, hashes: because, transactions: because, receipts: because, blooms: because };
+}
 
 /** The fields of a signature, in the order of RLP. */
 export const SIGNATURE: readonly TransactionField[] = [q('v', 'yParity'), q('r'), q('s')];
@@ -101,13 +106,7 @@ const ARBITRUM_ONE = like(ARBITRUM, {
       label: 'before Nitro',
       applies: ({ number }) => number < 22_207_817,
       rules: {
-        unproved: {
-          header: CLASSIC,
-          hashes: CLASSIC,
-          transactions: CLASSIC,
-          receipts: CLASSIC,
-          blooms: CLASSIC,
-        },
+        unproved: everything(CLASSIC),
         checks: NO_CHECKS,
       },
     },
@@ -135,7 +134,7 @@ const ZKSYNC = like(ETHEREUM, {
   chains: [324, 300],
   source: 'matter-labs/zksync-era: the genesis block as its RPC gives it has zeros for every root',
   types: new Map<string, TypeRule>(['0x71', '0xfe', '0xff'].map((type) => [type, { unknown: ERA_VM }])),
-  unproved: { header: ERA_VM, hashes: ERA_VM, transactions: ERA_VM, receipts: ERA_VM, blooms: ERA_VM },
+  unproved: everything(ERA_VM),
   checks: NO_CHECKS,
 });
 
@@ -164,13 +163,7 @@ const CELO = like(OPTIMISM, {
       label: 'before the rollup',
       applies: ({ number }) => number < 31_056_500,
       rules: {
-        unproved: {
-          header: CELO_L1,
-          hashes: CELO_L1,
-          transactions: CELO_L1,
-          receipts: CELO_L1,
-          blooms: CELO_L1,
-        },
+        unproved: everything(CELO_L1),
         checks: NO_CHECKS,
       },
     },
