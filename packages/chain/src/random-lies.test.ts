@@ -126,3 +126,57 @@ it.skipIf(!HAS_RECORDINGS).each([
   },
   60_000,
 );
+
+/** What proofs cover of traces: where each stands, and what its root repeats of its transaction. */
+function provableTraces(prover: Prover, answer: Recorded): unknown {
+  const { block, receipts, traces } = answer;
+  const proved = prover.proveBlock({ block, receipts });
+  const written = JSON.parse(prover.proveTraces(proved, traces)) as Json[];
+  // nothing says which rewards there are
+  return written
+    .filter(({ type }) => type !== 'reward')
+    .map((trace) => {
+      const { blockHash, blockNumber, subtraces, traceAddress, transactionHash, transactionPosition } = trace;
+      const place = { blockHash, blockNumber, subtraces, traceAddress, transactionHash, transactionPosition };
+      if ((traceAddress as unknown[]).length > 0) return place;
+      const { from, to, value, input, init } = trace.action as Json;
+      return { ...place, type: trace.type, failed: trace.error != null, from, to, value, input, init };
+    });
+}
+
+it.skipIf(!HAS_RECORDINGS).each([1000000, 15537393])(
+  'what is written of the traces of %i stands where it did, whatever was changed (skipped without ../shared/chain-data)',
+  async (number) => {
+    const prover = await createProver({ ...POLICY, chainId: 1 });
+    const answer = recordedBlock('mainnet-forks', number);
+    const truth = provableTraces(prover, answer);
+    const ofValues = fc.constantFrom(...leaves({ traces: answer.traces }));
+    const places = fc
+      .tuple(ofValues, fc.nat(2))
+      .map(([path, up]) => path.slice(0, Math.max(2, path.length - up)));
+    const change = fc.record({
+      path: places,
+      how: fc.constantFrom('flip', 'other', 'drop', 'null', 'twice', 'swap'),
+      from: ofValues,
+    });
+    let passed = 0;
+    fc.assert(
+      fc.property(change, (one) => {
+        const undo = apply(answer, one as Change);
+        let written: unknown;
+        const error = thrown(() => {
+          written = provableTraces(prover, answer);
+        });
+        undo();
+        if (error !== undefined) return;
+        passed++;
+        expect(written).toEqual(truth);
+      }),
+      { numRuns: 600 },
+    );
+    expect(provableTraces(prover, answer)).toEqual(truth);
+    // what is inside a tree is not covered
+    expect(passed).toBeGreaterThan(0);
+  },
+  60_000,
+);
