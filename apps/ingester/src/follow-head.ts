@@ -31,6 +31,8 @@ export function createHeadFollower(options: {
   const heads = createWake();
   let announcedAt = Number.NEGATIVE_INFINITY;
   let halted: string | null = null;
+  /** What was said of blocks that still fail: a kind that is late fails at every look. */
+  let told: ReadonlySet<string> = new Set();
   const stop = source.onHead(() => {
     announcedAt = context.clock.now();
     heads.ring();
@@ -54,7 +56,11 @@ export function createHeadFollower(options: {
         notify({ type: 'problem', code: report.halted.code, message: report.halted.message });
       }
       halted = report.halted?.message ?? null;
-      for (const { number, error } of report.failures) {
+      const before = told;
+      told = new Set(report.failures.map(sentenceOf));
+      for (const failure of report.failures) {
+        const { number, error } = failure;
+        if (before.has(sentenceOf(failure))) continue;
         context.logger.warn(
           { network: network.id, block: number, err: error },
           'block at the head could not be staged yet',
@@ -69,4 +75,8 @@ export function createHeadFollower(options: {
     },
     close: stop,
   };
+}
+
+function sentenceOf({ number, error }: { number: number; error: Error }): string {
+  return `${number} ${error.message}`;
 }

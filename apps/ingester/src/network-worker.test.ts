@@ -84,3 +84,16 @@ test('nodes that are gone keep nothing from being planned: what is staged is pac
   stop();
   await leading;
 });
+
+test('a method that no node offers keeps back its kind alone', async () => {
+  const capabilities = { traceBlock: false, debugFlat: false, debugCall: false };
+  const { worker, database, signal } = await makeWorker({ capabilities });
+  await worker.ingest(job, signal, 1);
+  const { coverage, quarantine } = database.network('main');
+  for (const kind of KINDS.filter((each) => each !== 'traces')) {
+    expect((await coverage(kind)).staged, kind).toEqual([{ start: 0, end: 7 }]);
+  }
+  expect(await quarantine.list()).toMatchObject([
+    { number: 0, end: 7, kinds: ['traces'], cause: 'NODE_METHOD_MISSING' },
+  ]);
+});
