@@ -157,7 +157,6 @@ describe.skipIf(!HAS_RECORDINGS)(
     it.each([
       ['arb-sepolia 185232421', 0, 'input'],
       ['scroll-5343513301 35', 0, 'queueIndex'],
-      ['scroll-5343513301 35', 0, 'sender'],
       ['stable-testnet 59083166', 1, 'nonceKey'],
     ])('of %s with another field in transaction %i, %s, fail its hash', async (name, index, field) => {
       const { net, ...answer } = block(name);
@@ -167,6 +166,27 @@ describe.skipIf(!HAS_RECORDINGS)(
       expect(thrown(() => prover.proveBlock(answer))).toMatchObject({
         data: { proof: 'consistency', field: `transactions[${index}].hash` },
       });
+    });
+
+    it('of Scroll have one sender of a message, under both of its names', async () => {
+      const { net, ...answer } = block('scroll-5343513301 35');
+      const [tx] = answer.block.transactions;
+      const prover = await proverOf(net);
+      const other = flipped(tx!.from);
+      expect(thrown(() => prover.proveBlock({ block: changedTo({ sender: other }) }))).toMatchObject({
+        code: 'RECORD_INVALID',
+        data: { record: 'transaction 0', field: 'sender', expected: `${tx!.from}, as from says` },
+      });
+      expect(thrown(() => prover.proveBlock({ block: changedTo({ from: other }) }))).toMatchObject({
+        code: 'RECORD_INVALID',
+      });
+      expect(
+        thrown(() => prover.proveBlock({ block: changedTo({ from: other, sender: other }) })),
+      ).toMatchObject({ data: { field: 'transactions[0].hash' } });
+
+      function changedTo(fields: object) {
+        return { ...answer.block, transactions: [{ ...tx, ...fields }] };
+      }
     });
 
     it.each([

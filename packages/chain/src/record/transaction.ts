@@ -195,10 +195,17 @@ function readOther(reader: Reader, raw: Raw, rule: TypeRule): OtherType {
     };
     return { unknown: rule.unknown, own };
   }
-  const values = rule.fields.map(({ name, or, form }) => {
+  const values = rule.fields.map(({ name, or, also, form }) => {
     const value = raw[name] ?? (or === undefined ? undefined : raw[or]);
     if (form === 'accessList') return { form, value: readAccessList(reader, value ?? []) };
-    if (form !== 'recipient') return { form, value: readForm(reader, value, name, form) };
+    if (form !== 'recipient') {
+      const read = readForm(reader, value, name, form);
+      const other = also === undefined ? undefined : raw[also];
+      if (other != null && readForm(reader, other, also!, form) !== read) {
+        reader.fail(also!, `${read}, as ${name} says`, other);
+      }
+      return { form, value: read };
+    }
     return { form, value: value == null ? null : reader.bytes(value, name, 20) };
   });
   return { values, baseFeeInReceipt: rule.baseFeeInReceipt === true };

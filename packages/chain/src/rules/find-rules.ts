@@ -51,7 +51,7 @@ export const OTHER_HEADER_NAMES: readonly string[] = RULE_SETS.flatMap(({ header
 export const OTHER_TRANSACTION_NAMES: readonly string[] = RULE_SETS.flatMap(({ types }) =>
   [...types.values()].flatMap((type) =>
     typeof type === 'object' && 'fields' in type
-      ? type.fields.flatMap(({ name, or }) => (or === undefined ? [name] : [name, or]))
+      ? type.fields.flatMap(({ name, or, also }) => [name, or ?? name, also ?? name])
       : [],
   ),
 );

@@ -113,16 +113,16 @@ const ARBITRUM_ONE = like(ARBITRUM, {
   ],
 });
 
+/** Nodes give the sender under both names. */
+const SENDER: TransactionField = { name: 'from', form: 20, also: 'sender' };
+
 /** Scroll: messages from L1 have type 0x7e, and are no deposits of the OP stack. */
 const SCROLL = like(ETHEREUM, {
   name: 'scroll',
   chains: [534_352, 534_351],
   source: 'scroll-tech/go-ethereum: core/types/l1_message_tx.go',
   types: new Map<string, TypeRule>([
-    [
-      '0x7e',
-      { fields: [q('queueIndex'), q('gas'), address('to'), q('value'), data('input'), address('sender')] },
-    ],
+    ['0x7e', { fields: [q('queueIndex'), q('gas'), address('to'), q('value'), data('input'), SENDER] }],
   ]),
   checks: GAS_ONLY,
 });

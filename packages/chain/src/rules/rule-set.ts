@@ -18,7 +18,10 @@ export type HeaderPart = HeaderField | { readonly list: readonly HeaderPart[]; r
 export interface TransactionField {
   name: string;
   form: Form | 'recipient' | 'accessList';
+  /** Another name that some nodes give it. */
   or?: string;
+  /** A second field that must say the same, if it is there. */
+  also?: string;
 }
 
 /** A transaction type beyond those of Ethereum: `type || rlp(fields)`, or the reason why nothing of it is recomputed. */
