@@ -23,7 +23,7 @@ export function proveSenders(
   block: BlockInHand,
   transactions: readonly TransactionRecord[],
 ): Proof[] {
-  const unproved = transactions.filter((tx) => tx.kind !== DEPOSIT || tx.other !== undefined);
+  const unproved = transactions.filter((tx) => !hasSender(tx));
   const signed = transactions.filter((tx, index) => isSigned(tx) && !block.outside.has(index));
   const drawn = tools.policy.senders === 'all' ? signed : draw(signed, SAMPLE);
   tools.rlp.clear();
@@ -45,6 +45,11 @@ function draw<T>(items: readonly T[], count: number): readonly T[] {
   return [...drawn];
 }
 
+/** Whether the sender is in the encoding, which is proved. */
+function hasSender({ kind, other }: TransactionRecord): boolean {
+  return other === undefined ? kind === DEPOSIT : other.hasSender === true;
+}
+
 /** Whether a signature decides the sender: not of types that only some chains have, nor of a deposit. */
 function isSigned(tx: TransactionRecord): boolean {
   return tx.other === undefined && tx.kind !== DEPOSIT && !isUnsigned(tx);
@@ -58,8 +63,7 @@ const SIGNED = 'it is who signed the transaction';
  * signature is invalid, undefined if it has none. Adds an item to the buffer of `tools`.
  */
 export function signerOf(tools: Tools, tx: TransactionRecord): string | null | undefined {
-  if (tx.other !== undefined) return undefined;
-  if (tx.kind === DEPOSIT) return tx.from;
+  if (hasSender(tx)) return tx.from;
   if (!isSigned(tx)) return undefined;
   return recoverSender(tools, tx) ?? null;
 }

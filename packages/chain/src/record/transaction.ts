@@ -39,6 +39,8 @@ export interface OtherType {
   /** If there are none: the fields that such a transaction may lack, as the node has them. */
   own?: Record<'gas' | 'input' | 'to' | 'value', Optional<string>>;
   baseFeeInReceipt?: boolean;
+  /** Whether the sender is among the values, so that the hash proves it. */
+  hasSender?: boolean;
 }
 
 /** A transaction in canonical form; absent fields are undefined. */
@@ -208,7 +210,8 @@ function readOther(reader: Reader, raw: Raw, rule: TypeRule): OtherType {
     }
     return { form, value: value == null ? null : reader.bytes(value, name, 20) };
   });
-  return { values, baseFeeInReceipt: rule.baseFeeInReceipt === true };
+  const hasSender = rule.fields.some(({ name }) => name === 'from');
+  return { values, baseFeeInReceipt: rule.baseFeeInReceipt === true, hasSender };
 }
 
 function quantityOf(reader: Reader, required: boolean, value: unknown, field: string): Optional<string> {
