@@ -169,7 +169,7 @@ test('several upstreams, one of them on a branch that died: nothing of that bran
 async function publishedWorld() {
   const chain = chainFrom(FIRST, 30);
   world = await makeWorld(inject('postgresUrl'), [{ blocks: chain, finalized: FIRST + 19 }], {
-    maxBlocks: 5,
+    maxBlocks: 1,
   });
   await world.want(FIRST, null);
   await look();
