@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalRecord, KINDS } from '@packhouse/chain';
+import { canonicalRecord, KINDS, type Proof } from '@packhouse/chain';
 import type { ObjectStore } from '@packhouse/object-store';
 import { generateChain, type RecordedBlock, sentBy } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
@@ -37,9 +37,13 @@ test('invariants 1, 2 and 3: what was proved is published once, without overlap,
       expect(records.get(block.number)).toBe(canonicalRecord(kind, sentBy(block, kind)));
     const rows = await world.database.network('main').bundles.list(kind, 0, 100);
     expect(rows.length).toBeGreaterThan(1);
-    expect(rows.every((row) => row.proofs.includes('headerHash') && row.proofs.includes('parentLink'))).toBe(
+    const proved = (proof: Proof) => rows.every((row) => row.proofs.includes(proof));
+    expect([proved('headerHash'), proved('parentLink'), proved('sampledSenders')]).toEqual([
       true,
-    );
+      true,
+      true,
+    ]);
+    expect([proved('traces'), proved('logAddresses')]).toEqual([kind === 'traces', kind === 'traces']);
   }
 });
 
