@@ -91,7 +91,7 @@ export interface BlockSource {
   onHead(listener: (number: number) => void): () => void;
   /** State of the subscriptions: whether any delivers, and the highest announced block. */
   subscription(): { delivering: boolean; announced: number | null };
-  /** Reports that data of this upstream failed a proof: it is counted, and asked last for a while. */
+  /** Reports that data of this upstream failed a proof that another one's passed: it is counted, and asked last for a while. */
   reportLie(upstream: string): void;
   status(): UpstreamStatus[];
   close(): Promise<void>;

@@ -144,7 +144,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
       metrics.lie(upstream);
       context.logger.warn(
         { network: network.id, upstream },
-        'data of this node failed a proof: asking it last',
+        'data of this node failed a proof that another one passed: asking it last',
       );
     },
     status: () => nodes.map((node) => describeNode(node, clock.now(), subscriptions.isDelivering(node.name))),

@@ -121,15 +121,24 @@ async function stageChunk(
   };
   const { staged, failed } = await stageWindow(chunk);
   report.staged += staged;
-  const left: Failed[] = [];
-  for (const one of failed) {
-    const window = { start: one.number, end: one.number, kinds: one.kinds, failed: [one] };
-    const salvaged =
+  // All at once: each may wait for a node that does not answer for one kind.
+  const salvaged = await Promise.allSettled(
+    failed.map((one) =>
       faultOf(one) === 'node'
         ? { staged: 0, left: [one] }
-        : await salvage(parts, window, signal, (source, each) => stageWindow(each, source));
-    report.staged += salvaged.staged;
-    left.push(...salvaged.left);
+        : salvage(
+            parts,
+            { start: one.number, end: one.number, kinds: one.kinds, failed: [one] },
+            signal,
+            (source, window) => stageWindow(window, source),
+          ),
+    ),
+  );
+  const left: Failed[] = [];
+  for (const one of salvaged) {
+    if (one.status === 'rejected') throw one.reason;
+    report.staged += one.value.staged;
+    left.push(...one.value.left);
   }
   report.failures.push(...left);
   const named = left.filter(({ error }) => isProbed(causeOf(error)));
