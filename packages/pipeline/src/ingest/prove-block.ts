@@ -66,12 +66,14 @@ export async function proveBlock(
   const avoid: string[] = [];
   const tried: QuarantineTry[] = [];
   const doubts: Doubt[] = [];
+  /** Their own data is false. Where two blocks disagree it may be that of the one before. */
+  const contradicted: string[] = [];
   const strange: StrangeHeader[] = [];
   let incomplete: NamedRecord | null = null;
   let last: { upstream: string; failure: Error } | null = null;
 
   const proved = (record: NamedRecord): NamedRecord => {
-    for (const doubt of doubts) source.reportLie(doubt.upstream);
+    for (const upstream of contradicted) source.reportLie(upstream);
     countCorrected(parts, record.block);
     return record;
   };
@@ -98,6 +100,7 @@ export async function proveBlock(
       tried.push(tryOf(upstream, failure, payloadDigest(candidate)));
       if (isPackhouseError(error, 'PROOF_FAILED') || isPackhouseError(error, 'RECORD_INVALID')) {
         doubts.push({ upstream, kinds: error.data.kinds as readonly Kind[] });
+        if (error.data.proof !== 'parentLink') contradicted.push(upstream);
         countFailedProof(parts, error);
         const header = strangeHeader(error, candidate);
         if (header !== null) strange.push(header);

@@ -49,4 +49,11 @@ describe('a field that no header commits to', () => {
       'packhouse_failed_proofs_total{network="main",proof="parentLink"} 1',
     );
   });
+
+  test('accuses no node where two blocks contradict each other: either may be the false one', async () => {
+    await begin([[wrong('totalDifficulty', '0x5')], []]);
+    expect(await world.context.metrics.render()).not.toContain(
+      'packhouse_upstream_lies_total{network="main",upstream="node-1"}',
+    );
+  });
 });
