@@ -135,6 +135,23 @@ describe.skipIf(!existsSync(RECORDING))('a false sender (skipped without ../shar
     expect(await publishedSender('blocks')).not.toBe(FALSE_SENDER);
   }, 60_000);
 
+  test('is named in both files without any other kind, if their rows claim the senders', async () => {
+    await begin([[]]);
+    for (const kind of ['blocks', 'transactions'] as const) {
+      const row = await rowAt(world, kind, HURT);
+      const records = await recordsOf(world.objectStore, row);
+      const record = JSON.parse(records[2] as string);
+      (kind === 'blocks' ? record.transactions : record)[1].from = FALSE_SENDER;
+      records[2] = JSON.stringify(record);
+      await republish(world, row, records, { proofs: [...row.proofs, 'senders'] });
+    }
+    const { findings } = await auditWorld(world, { kinds: ['blocks', 'transactions'], objects: false });
+    expect(findings.map(({ kind, cause }) => [kind, cause])).toEqual([
+      ['blocks', 'senders'],
+      ['transactions', 'senders'],
+    ]);
+  }, 60_000);
+
   test('in the file of the transactions alone is named there', async () => {
     await begin([[]]);
     const row = await rowAt(world, 'transactions', HURT);

@@ -123,7 +123,7 @@ async function measureOf(
     });
   } catch (error) {
     if (together === null) {
-      report.fault(row, recordFault(number, error));
+      blockFault(report, blocks, ofTransactions, error);
       return null;
     }
     const foreign = otherNumber(together.value, number) !== null;
@@ -135,7 +135,7 @@ async function measureOf(
     try {
       proved = prover.proveBlock({ block: value });
     } catch (own) {
-      report.fault(row, recordFault(number, own));
+      blockFault(report, blocks, ofTransactions, own);
       return null;
     }
     report.fault(together.row, receiptsFault(together, error));
