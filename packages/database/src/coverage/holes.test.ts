@@ -292,12 +292,18 @@ describe('a page', () => {
       payloadDigest: null,
     };
     await database.network('main').quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
-    const second = await database
-      .network('main')
-      .quarantine.put({ ...row, number: 1_006, cause: 'PROOF_FAILED' });
+    // Both are one row, and become two when the first is tried again.
+    await database.network('main').quarantine.put({ ...row, number: 1_006, cause: 'PROOF_FAILED' });
     await database.network('main').quarantine.retry({ start: 1_005, end: 1_005 });
     await database.network('main').quarantine.put({ ...row, number: 1_005, cause: 'PROOF_FAILED' });
     await database.network('main').quarantine.put({ ...row, number: 1_007, cause: 'RECORD_INVALID' });
+    const rows = await database.network('main').quarantine.within({ start: 1_005, end: 1_006 });
+    expect(rows.map(({ number, attempts }) => [number, attempts])).toEqual([
+      [1_005, 2],
+      [1_006, 1],
+    ]);
+    const earliest = rows[1]?.nextTry;
+    expect(earliest?.getTime()).toBeLessThan(rows[0]?.nextTry.getTime() as number);
     const page = await database.network('main').holes.page({
       ...{ network: 'main', kinds: ['logs', 'blocks'], range: { start: 1_004, end: 1_008 }, limit: 10 },
     });
@@ -311,7 +317,7 @@ describe('a page', () => {
       { start: 1_004, end: 1_004, reason: 'waiting', staged: false, quarantine: null },
       {
         ...{ start: 1_005, end: 1_006, reason: 'quarantined', staged: false },
-        quarantine: { cause: 'PROOF_FAILED', attempts: 2, nextTry: second.nextTry },
+        quarantine: { cause: 'PROOF_FAILED', attempts: 2, nextTry: earliest },
       },
       {
         ...{ start: 1_007, end: 1_007, reason: 'quarantined', staged: false },
