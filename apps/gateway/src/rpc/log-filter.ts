@@ -7,7 +7,7 @@ export interface LogFilter {
   blockHash?: string;
   /** Any of them; absent: all. */
   address?: readonly string[];
-  /** By position: null matches anything, a list any of it. */
+  /** By position: null matches anything, a list any of it. A log has at least as many topics (geth, eth/filters). */
   topics?: readonly (readonly string[] | null)[];
 }
 
@@ -64,7 +64,7 @@ function wrongTopics(value: unknown): string | null {
   return null;
 }
 
-/** A checked filter object in its canonical form: lower case, lists, without parts that match everything. */
+/** A checked filter object in its canonical form: lower case, lists, without fields that match everything. */
 export function readLogFilter(value: unknown): LogFilter {
   const { fromBlock, toBlock, blockHash, address: from, topics } = value as Record<string, unknown>;
   const list = from === undefined || from === null ? [] : ([from].flat() as string[]);
@@ -75,7 +75,6 @@ export function readLogFilter(value: unknown): LogFilter {
       ? null
       : (any as string[]).map((each) => each.toLowerCase());
   });
-  while (places.length > 0 && places.at(-1) === null) places.pop();
   return {
     ...(typeof fromBlock === 'string' ? { fromBlock: blockText(fromBlock) } : {}),
     ...(typeof toBlock === 'string' ? { toBlock: blockText(toBlock) } : {}),
