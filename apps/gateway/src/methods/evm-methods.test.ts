@@ -84,6 +84,7 @@ describe('the answer of the node, byte for byte, to', () => {
     ['eth_getBlockByHash', [NOTHING, false]],
     ['eth_getBlockReceipts', ['$block']],
     ['eth_getBlockReceipts', ['latest']],
+    ['eth_getBlockReceipts', ['$blockHash']],
     ['eth_getTransactionByHash', ['$hash']],
     ['eth_getTransactionByHash', [NOTHING]],
     ['eth_getTransactionByBlockNumberAndIndex', ['$block', '0x0']],
@@ -95,8 +96,10 @@ describe('the answer of the node, byte for byte, to', () => {
     ['eth_getTransactionReceipt', [NOTHING]],
     ['eth_getStorageAt', ['$contract', '0x0', 'latest']],
     ['eth_getStorageAt', ['$contract', NOTHING, '$block']],
+    ['eth_getStorageAt', ['$contract', '0x0', '$blockHash']],
     ['eth_call', [CALL, 'latest']],
     ['eth_call', [CALL]],
+    ['eth_call', [CALL, '$blockHash']],
     ['eth_call', [{ to: '$contract', input: TOPIC }, '$block']],
     ['eth_call', [{ to: '$contract', data: TOPIC, input: TOPIC }, 'latest']],
     [
@@ -117,6 +120,7 @@ describe('the answer of the node, byte for byte, to', () => {
     ],
     ['eth_getLogs', [{ fromBlock: '0x0', toBlock: '0x3', topics: [null] }]],
     ['eth_getLogs', [{ fromBlock: '0x0', toBlock: '0x3', topics: [NOTHING] }]],
+    ['eth_getLogs', [{ fromBlock: '0x0', toBlock: '0x3', topics: [TOPIC, null] }]],
     ['eth_getLogs', [{ blockHash: '$blockHash' }]],
   ])('%s %j', async (method, params) => {
     const body = bodyOf(method, filled(params));

@@ -93,9 +93,11 @@ export const BLOCK_TAGS: readonly string[] = ['latest', 'earliest', 'pending', '
 export const blockParameter: Check = (value) =>
   typeof value === 'string' && BLOCK_TAGS.includes(value) ? null : quantity(value);
 
-/** A block number, a tag, or `{blockHash}` or `{blockNumber}` (EIP-1898). */
+/** A block number, a tag, a bare hash, or `{blockHash}` or `{blockNumber}` (EIP-1898; go-ethereum, rpc/types.go). */
 export const blockOrHash: Check = (value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return blockParameter(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return isHashLong(value) ? hash(value) : blockParameter(value);
+  }
   const { blockHash, blockNumber } = value as Record<string, unknown>;
   if (blockHash !== undefined && blockNumber !== undefined) {
     return 'cannot specify both BlockHash and BlockNumber, choose one or the other';
@@ -103,6 +105,11 @@ export const blockOrHash: Check = (value) => {
   if (blockHash !== undefined) return hash(blockHash);
   return blockNumber === undefined ? 'expected blockHash or blockNumber' : blockParameter(blockNumber);
 };
+
+/** Nodes tell a bare hash from a number by its length alone. */
+function isHashLong(value: unknown): boolean {
+  return typeof value === 'string' && value.length === 66;
+}
 
 /** The type of a value, for messages. */
 export function kindOf(value: unknown): string {
@@ -112,5 +119,7 @@ export function kindOf(value: unknown): string {
 
 /** The number in a block parameter; undefined for tags and hashes. */
 export function blockNumberOf(value: unknown): number | undefined {
-  return typeof value === 'string' && value.startsWith('0x') ? Number(value) : undefined;
+  return typeof value === 'string' && value.startsWith('0x') && !isHashLong(value)
+    ? Number(value)
+    : undefined;
 }
