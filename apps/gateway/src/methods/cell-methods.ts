@@ -125,7 +125,8 @@ function list(each: Shape): Shape {
   };
 }
 
-function object(fields: Record<string, Shape>): Shape {
+/** `optional` fields may be absent or null. */
+function object(fields: Record<string, Shape>, optional: Record<string, Shape> = {}): Shape {
   return (value, path) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return refuse(path, `expected an object, got ${kindOf(value)}`);
@@ -135,14 +136,13 @@ function object(fields: Record<string, Shape>): Shape {
       if (field === undefined) refuse(`${path}.${name}`, 'is missing');
       shape(field, `${path}.${name}`);
     }
-    const unknown = Object.keys(value).some((name) => !(name in fields));
-    if (unknown) refuse(path, `unknown field, expected ${Object.keys(fields).join(', ')}`);
-  };
-}
-
-function nullable(shape: Shape): Shape {
-  return (value, path) => {
-    if (value !== null) shape(value, path);
+    for (const [name, shape] of Object.entries(optional)) {
+      const field = (value as Record<string, unknown>)[name];
+      if (field !== undefined && field !== null) shape(field, `${path}.${name}`);
+    }
+    const names = Object.keys({ ...fields, ...optional });
+    const unknown = Object.keys(value).some((name) => !names.includes(name));
+    if (unknown) refuse(path, `unknown field, expected ${names.join(', ')}`);
   };
 }
 
@@ -150,10 +150,17 @@ function refuse(path: string, wrong: string): never {
   throw invalidParams(`invalid argument 0: ${path.replace(/^\.?/, '')}: ${wrong}`, 0);
 }
 
+/** A type, or the data under a version of the virtual machine (RFC 32; ckb, ScriptHashType). */
+function hashType(value: unknown): string | null {
+  const version = typeof value === 'string' ? /^data([1-9]\d{0,2})?$/.exec(value) : null;
+  if (value === 'type' || (version !== null && Number(version[1] ?? 0) <= 127)) return null;
+  return 'expected one of type, data, data1 to data127';
+}
+
 const outPoint = object({ index: by(quantity), tx_hash: by(hash) });
 const script = object({
   code_hash: by(hash),
-  hash_type: oneOf('data', 'type', 'data1', 'data2'),
+  hash_type: by(hashType),
   args: by(data),
 });
 
@@ -161,7 +168,7 @@ const transaction = object({
   cell_deps: list(object({ dep_type: oneOf('code', 'dep_group'), out_point: outPoint })),
   header_deps: list(by(hash)),
   inputs: list(object({ previous_output: outPoint, since: by(quantity) })),
-  outputs: list(object({ capacity: by(quantity), lock: script, type: nullable(script) })),
+  outputs: list(object({ capacity: by(quantity), lock: script }, { type: script })),
   outputs_data: list(by(data)),
   version: by(quantity),
   witnesses: list(by(data)),

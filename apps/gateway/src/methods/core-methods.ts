@@ -57,7 +57,15 @@ interface CoreFilter {
 const MAX_BLOCK_HASHES = 128;
 const MAX_ADDRESSES = 1_000;
 const MAX_TOPICS = 4;
-const EPOCH_TAGS = ['latest_state', 'latest_confirmed', 'latest_checkpoint', 'earliest'];
+/** conflux-rust, cfxcore/rpc types: epoch_number.rs. */
+const EPOCH_TAGS = [
+  'latest_mined',
+  'latest_state',
+  'latest_confirmed',
+  'latest_finalized',
+  'latest_checkpoint',
+  'earliest',
+];
 const FIELDS = ['fromEpoch', 'toEpoch', 'blockHashes', 'address', 'topics', 'limit', 'offset'];
 
 /** Checks the filter object of core_getLogs. Throws the problem `params-invalid`. */

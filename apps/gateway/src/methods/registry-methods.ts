@@ -59,7 +59,7 @@ function inOurSpelling(text: string): string {
   const code = errno ?? err_no;
   if (typeof code !== 'number') throw nonsense();
   const message = errmsg ?? err_msg;
-  const list = (data as { account_list?: unknown } | null | undefined)?.account_list;
+  const { account_list: list, total } = (data ?? {}) as { account_list?: unknown; total?: unknown };
   if (code === 0 && list !== null && list !== undefined && !Array.isArray(list)) throw nonsense();
   const accounts = (Array.isArray(list) ? (list as unknown[]) : []).map((entry) => {
     const { account, account_alias: alias, ...rest } = (entry ?? {}) as Record<string, unknown>;
@@ -73,7 +73,7 @@ function inOurSpelling(text: string): string {
   return JSON.stringify({
     errno: code,
     errmsg: typeof message === 'string' ? message : '',
-    data: { account_list: accounts },
+    data: { ...(typeof total === 'number' ? { total } : {}), account_list: accounts },
   });
 }
 

@@ -74,6 +74,11 @@ describe('core_getLogs', () => {
     ]);
   });
 
+  it.each(['latest_finalized', 'latest_mined'])('takes the epoch %s', async (epoch) => {
+    expect((await call('core', 'core_getLogs', [{ fromEpoch: '0x1', toEpoch: epoch }])).result).toEqual(logs);
+    expect(asked()[0]?.params).toEqual([{ fromEpoch: '0x1', toEpoch: epoch }]);
+  });
+
   it('sends no epochs where block hashes are given', async () => {
     await call('core', 'core_getLogs', [{ fromEpoch: '0x1', toEpoch: '0x2', blockHashes: [HASH] }]);
     expect(asked()[0]?.params).toEqual([{ blockHashes: [HASH] }]);
@@ -143,6 +148,21 @@ describe('send_transaction', () => {
       [transaction, 'well_known_scripts_only'],
       [transaction, 'passthrough'],
     ]);
+  });
+
+  it('may leave out the type of an output, and names any version of the virtual machine', async () => {
+    node.answer(() => ({ result: HASH }));
+    for (const hash_type of ['data', 'data1', 'data2', 'data9', 'data127']) {
+      const outputs = [{ capacity: '0x1', lock: { ...script, hash_type } }];
+      expect((await call('cell', 'send_transaction', [{ ...transaction, outputs }])).result).toBe(HASH);
+      expect(asked().at(-1)?.params).toMatchObject([{ outputs }, 'well_known_scripts_only']);
+    }
+    for (const hash_type of ['data0', 'data128', 'data01', 'type1']) {
+      const outputs = [{ capacity: '0x1', lock: { ...script, hash_type } }];
+      expect((await call('cell', 'send_transaction', [{ ...transaction, outputs }])).error?.code).toBe(
+        -32602,
+      );
+    }
   });
 
   it('counts as taken where a node broke off and then has it already', async () => {
@@ -291,6 +311,15 @@ describe('registry_accountList', () => {
       },
     });
     expect(asked()[0]).toMatchObject({ method: 'das_accountList', params: [lookup] });
+  });
+
+  it('keeps the total', async () => {
+    node.answer(() => ({ result: { errno: 0, errmsg: '', data: { total: 2, account_list: [] } } }));
+    expect((await call('names', 'registry_accountList', [lookup])).result).toEqual({
+      errno: 0,
+      errmsg: '',
+      data: { total: 2, account_list: [] },
+    });
   });
 
   it('hands on the registry’s own errors inside the result', async () => {
