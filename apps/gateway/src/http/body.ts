@@ -21,7 +21,12 @@ export function readBody(
     return;
   }
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
-    failed(new Problem('media-type-unsupported', { detail: 'The request could not be read.' }));
+    failed(
+      new Problem('media-type-unsupported', {
+        detail: 'A body is read with the header content-type: application/json only.',
+        headers: { accept: 'application/json' },
+      }),
+    );
     return;
   }
   if (length !== undefined && Number(length) > limit) {

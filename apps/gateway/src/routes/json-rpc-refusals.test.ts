@@ -359,6 +359,36 @@ it('an open network answers without a key, and refuses in envelopes', async () =
   }
 });
 
+it('an open network takes an address with a key as well, and then the key counts', async () => {
+  says = { result: { errno: 0, errmsg: '', data: { account_list: [] } } };
+  const body = callText('registry_accountList', [{ type: 'blockchain', key_info: { key: '0x0' } }]);
+  const { key: standard } = await at.makeKey('standard');
+  const answer = await post(`/names/v1/${standard}`, body);
+  expect([answer.status, answer.json()]).toMatchObject([200, { result: { errno: 0 } }]);
+  expect(answer.headers['ratelimit-limit']).toBe('250');
+  const { key: foreign } = await at.makeKey('standard', 'main');
+  expectRefusal(await post(`/names/v1/${foreign}`, body), { status: 403, code: -32001, reason: 'forbidden' });
+  expectRefusal(await post('/names/v1/no-key', body), {
+    status: 401,
+    code: -32001,
+    reason: 'unauthenticated',
+  });
+});
+
+it('a body of another type is told which header to send', async () => {
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+    const answer = await ask(at.url, `/main/v1/${key}`, {
+      method: 'POST',
+      body: callText('eth_chainId'),
+      headers: { 'content-type': type },
+    });
+    expect([answer.status, errorOf(answer).message]).toEqual([
+      415,
+      'A body is read with the header content-type: application/json only.',
+    ]);
+  }
+});
+
 it('a fault of the gateway is 500, with the request’s id and nothing of its cause, alone and in a batch', async () => {
   const { filters } = at.database;
   const { get } = filters;

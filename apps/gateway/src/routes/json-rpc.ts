@@ -16,24 +16,25 @@ import type { GatewayParts } from './gateway-parts.js';
 /** Most bytes of a body. */
 const BODY_LIMIT = 5 * 1_024 * 1_024;
 
-/** `POST {base_url}<KEY>` of one network; `POST {base_url}` of an open one. */
+/** `POST {base_url}<KEY>` of one network; of an open one `POST {base_url}` too, where a key in the address counts. */
 export function jsonRpcRoutes(
   parts: GatewayParts,
   { network, base }: ServedNetwork,
   at: RpcNetwork,
 ): Route[] {
   const { open } = network.rpc;
-  const paths = open ? [base.path, `${base.path}/`] : [`${base.path}/:key`];
+  const keyed = `${base.path}/:key`;
+  const paths = open ? [base.path, `${base.path}/`, keyed] : [keyed];
   return paths.map((path) => ({
     method: 'POST',
     path,
     host: base.host,
     name: 'rpc',
     network: network.id,
-    document: { path: open ? '/' : '/{key}', servedAt: 'baseUrl' },
+    document: { path: path === keyed ? '/{key}' : '/', servedAt: 'baseUrl' },
     bodyLimit: BODY_LIMIT,
     admit(exchange) {
-      const key = open ? undefined : parts.admission.identify(exchange.param('key'), exchange);
+      const key = path === keyed ? parts.admission.identify(exchange.param('key'), exchange) : undefined;
       if (key instanceof Promise) return key.then(() => expectCount(exchange));
       return expectCount(exchange);
     },

@@ -148,7 +148,7 @@ function rpcAddress(
     if (base.host !== undefined && base.host !== host) continue;
     if (!`${path}/`.startsWith(`${base.path}/`)) continue;
     const behind = path.slice(base.path.length + 1);
-    const complete = network.rpc.open ? behind === '' : behind !== '' && !behind.includes('/');
+    const complete = behind === '' ? network.rpc.open : !behind.includes('/');
     if (complete || (behind === '' && method === 'POST')) return { served };
   }
   return method === 'POST' && ANY_NETWORK.test(path) ? { served: undefined } : null;
