@@ -44,7 +44,7 @@ beforeAll(async () => {
     9101: { blocks: twelve, answers: evm },
     9102: { blocks: twelve, answers: evm },
     9103: {
-      blocks: generateChain({ length: 8 }),
+      blocks: generateChain({ length: 8, chainId: 8453 }),
       chainId: 8453,
       answers: evm,
       observe: ({ method, params }: { method: string; params: readonly unknown[] }) => {

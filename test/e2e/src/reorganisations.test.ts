@@ -292,10 +292,11 @@ test('Anvil reorganises again and again while downloads run, and its new blocks 
 test('a reorganisation below finality is told by name; the other network goes on', async () => {
   const chain = generateChain({ ...OPTIONS, length: 30, seed: 71, startNumber: FIRST });
   const node = await replayNode({ blocks: chain, head: FIRST + 20, finalized: FIRST + 15 });
-  const other = await replayNode({ blocks: chain, head: FIRST + 20, finalized: FIRST + 15 });
+  const foreign = generateChain({ ...OPTIONS, length: 30, seed: 71, startNumber: FIRST, chainId: 2 });
+  const other = await replayNode({ blocks: foreign, head: FIRST + 20, finalized: FIRST + 15, chainId: 2 });
   const { cli, gateway, workspace } = await startOn([
     { id: 'main', chainId: 1, nodes: [{ url: node.url }], pollIntervalMs: 200 },
-    { id: 'other', chainId: 1, nodes: [{ url: other.url }], pollIntervalMs: 200 },
+    { id: 'other', chainId: 2, nodes: [{ url: other.url }], pollIntervalMs: 200 },
   ]);
   const database = openDatabase(workspace.databaseUrl);
   closers.push(() => database.close());

@@ -26,6 +26,8 @@ interface GenerateChainOptions {
   logsPerTx?: number;
   /** Mean over all transactions; default 5.5. */
   tracesPerTx?: number;
+  /** The chain that transactions are signed for; default 1. */
+  chainId?: number;
   /** The block that the chain grows from; default: none, the first parent hash is made up. */
   after?: { number: number; hash: string; timestamp: number };
 }
@@ -60,8 +62,8 @@ export function generateChain(options: GenerateChainOptions): RecordedBlock[] {
 
 function generateBlock(maker: Maker, number: number, parentHash: string, timestamp: number): RecordedBlock {
   const { random, world, known, options } = maker;
-  const { txsPerBlock = 150, logsPerTx = 2.3, tracesPerTx = 5.5 } = options;
-  const place = { number: toQuantity(number), baseFee: 30_000_000_000n + BigInt(random.int(1e9)) };
+  const { txsPerBlock = 150, logsPerTx = 2.3, tracesPerTx = 5.5, chainId = 1 } = options;
+  const place = { chainId, number: toQuantity(number), baseFee: 30_000_000_000n + BigInt(random.int(1e9)) };
   const spread = Math.floor(txsPerBlock / 3);
   const count = txsPerBlock - spread + random.int(2 * spread + 1);
   const generated = Array.from({ length: count }, (_, index) =>

@@ -8,6 +8,7 @@ import { randomArguments, type SyntheticContract, type SyntheticWorld } from './
 
 /** The block that a transaction is made for. */
 interface BlockPlace {
+  chainId: number;
   number: string;
   baseFee: bigint;
 }
@@ -57,7 +58,7 @@ export function generateTransaction(
     transactionIndex: toQuantity(index),
     value: kind === 'transfer' || random.chance(0.15) ? toQuantity(BigInt(`0x1${random.hex(7)}`)) : '0x0',
   };
-  const transaction = sign(random, sender, unsigned);
+  const transaction = sign(random, sender, place.chainId, unsigned);
   const { from, nonce } = transaction;
   const contractAddress = kind === 'creation' ? createdAddress(from, nonce) : null;
   return { transaction, kind, fails, gasUsed, contractAddress };
@@ -85,18 +86,18 @@ function fees(random: Random, baseFee: bigint): Record<string, unknown> {
   };
 }
 
-function sign(random: Random, key: Key, fields: RpcObject): RpcTransaction {
+function sign(random: Random, key: Key, chainId: number, fields: RpcObject): RpcTransaction {
   const typed = fields.type !== '0x0';
   const unsigned = {
     ...fields,
     ...(typed ? { accessList: fields.type === '0x1' ? [accessEntry(random)] : [] } : {}),
-    chainId: '0x1',
+    chainId: toQuantity(chainId),
   };
   const message = keccak(encodeUnsigned(unsigned) as Buffer);
   const { r, s, parity } = signMessage(message, key, random.int(NONCES));
   const transaction = {
     ...unsigned,
-    v: toQuantity(typed ? parity : 37 + parity),
+    v: toQuantity(typed ? parity : 35 + 2 * chainId + parity),
     ...(typed ? { yParity: toQuantity(parity) } : {}),
     r: toQuantity(r),
     s: toQuantity(s),

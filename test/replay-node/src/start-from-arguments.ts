@@ -54,10 +54,11 @@ async function chainOf(values: ReplayArguments): Promise<ServedChain> {
   const to = numberOf(values, 'to') ?? Number.POSITIVE_INFINITY;
   const files = Array.isArray(values.file) ? values.file : [];
   const generate = numberOf(values, 'generate');
+  const chainId = numberOf(values, 'chain-id') ?? 1;
   const all =
     generate === undefined
       ? (await Promise.all(files.map(loadRecording))).flat()
-      : generateChain({ length: generate, startNumber: Math.max(1, from) });
+      : generateChain({ length: generate, startNumber: Math.max(1, from), chainId });
   const blocks = all
     .filter(({ number }) => number >= from && number <= to)
     .sort((a, b) => a.number - b.number);
