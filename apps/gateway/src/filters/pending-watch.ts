@@ -42,6 +42,7 @@ export function createPendingWatch(parts: {
     const answer = await forwarder.call({
       method: 'eth_getBlockByNumber',
       params: '["pending",false]',
+      block: 'tip',
       idempotent: true,
       whole: true,
       timeoutMs: TIMEOUT_MS,

@@ -5,6 +5,7 @@ import {
   address,
   anything,
   bigQuantity,
+  blockNeeded,
   blockNumberOf,
   blockOrHash,
   type Check,
@@ -32,11 +33,12 @@ export function ethCall(): RpcMethod {
       const [call, block, ...overrides] = params as [Record<string, unknown>, unknown];
       const { rpc } = network;
       const capped = withGasCap(call, rpc);
-      const number = blockNumberOf(block);
+      const [needed, number] = [blockNeeded(block), blockNumberOf(block)];
       return {
         params: JSON.stringify([capped, block ?? 'latest', ...overrides]),
         timeoutMs: rpc.callTimeoutMs,
-        ...(number === undefined ? {} : { block: number, about: number }),
+        ...(needed === undefined ? {} : { block: needed }),
+        ...(number === undefined ? {} : { about: number }),
       };
     },
     enter: (caller) => inFlight.enter(ownerOf(caller), caller.at.network.rpc.maxCallsInFlight),

@@ -48,7 +48,11 @@ async function askOnce(
 }
 
 async function askAsItIs(caller: CallContext, filter: LogFilter): Promise<RpcAnswer> {
-  const answer = await askWhole(caller, { method: 'eth_getLogs', params: JSON.stringify([filter]) });
+  const answer = await askWhole(caller, {
+    method: 'eth_getLogs',
+    params: JSON.stringify([filter]),
+    ...(filter.blockHash === undefined ? { block: 'tip' as const } : {}),
+  });
   return answer.kind === 'error' ? answer : { kind: 'result', body: answer.body };
 }
 

@@ -1,5 +1,6 @@
 import {
   address,
+  blockNeeded,
   blockNumberOf,
   blockOrHash,
   blockParameter,
@@ -21,9 +22,9 @@ import { filterMethods } from './filter-methods.js';
 function read(
   name: string,
   checks: readonly Check[],
-  more: { cost?: number; blockAt?: number; aboutOf?: (result: Buffer) => number | null } = {},
+  more: { cost?: number; blockAt?: number; newest?: true; aboutOf?: (result: Buffer) => number | null } = {},
 ): RpcMethod {
-  const { cost = 1, blockAt, aboutOf } = more;
+  const { cost = 1, blockAt, newest, aboutOf } = more;
   return {
     name,
     cost,
@@ -31,10 +32,17 @@ function read(
     ...(aboutOf === undefined ? {} : { aboutOf }),
     prepare(params): Prepared | undefined {
       checkParams(params, checks);
-      const block = blockAt === undefined ? undefined : blockNumberOf(params[blockAt]);
-      return block === undefined ? undefined : { block, about: block };
+      if (newest) return { block: 'tip' };
+      return blockAt === undefined ? undefined : aboutBlock(params[blockAt]);
     },
   };
+}
+
+/** The block that a parameter asks for. */
+function aboutBlock(parameter: unknown): Pick<Prepared, 'block' | 'about'> {
+  const block = blockNeeded(parameter);
+  const about = blockNumberOf(parameter);
+  return { ...(block === undefined ? {} : { block }), ...(about === undefined ? {} : { about }) };
 }
 
 /** The block of a transaction or receipt; a pending one has none. */
@@ -58,17 +66,16 @@ const storageAt: RpcMethod = {
   idempotent: true,
   prepare(params): Prepared {
     checkParams(params, [address, storagePosition, blockOrHash], 2);
-    const block = blockNumberOf(params[2]);
     return {
       params: JSON.stringify([params[0], params[1], params[2] ?? 'latest']),
-      ...(block === undefined ? {} : { block, about: block }),
+      ...aboutBlock(params[2]),
     };
   },
 };
 
 /** Reads that any node answers. */
 const READS: readonly RpcMethod[] = [
-  read('eth_blockNumber', []),
+  read('eth_blockNumber', [], { newest: true }),
   read('eth_chainId', []),
   read('net_version', []),
   read('eth_getBlockByNumber', [blockParameter, flag], { blockAt: 0 }),

@@ -29,7 +29,7 @@ export async function askWhole(
     method: string;
     params: string;
     idempotent?: boolean;
-    block?: number;
+    block?: number | 'tip';
     /** Limited to the time that is left. */
     timeoutMs?: number;
   },
@@ -91,7 +91,7 @@ export interface BlockLink {
 
 /**
  * The link of a block by its number or a tag; null if there is none. Upstreams behind `head` (default: the highest
- * known) are asked last, because one left on a dead branch has other blocks. Throws problems and NodeSaid.
+ * known) are not asked, because one left on a dead branch has other blocks. Throws problems and NodeSaid.
  */
 export async function linkAt(
   caller: CallContext,

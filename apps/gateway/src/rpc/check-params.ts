@@ -123,3 +123,14 @@ export function blockNumberOf(value: unknown): number | undefined {
     ? Number(value)
     : undefined;
 }
+
+/** The block that a node needs for a block parameter; `tip` for tags, undefined for a hash. Absent means `latest`. */
+export function blockNeeded(value: unknown): number | 'tip' | undefined {
+  if (typeof value === 'object' && value !== null) {
+    const { blockHash, blockNumber } = value as Record<string, unknown>;
+    return blockHash === undefined ? blockNeeded(blockNumber) : undefined;
+  }
+  if (value === 'earliest') return 0;
+  if (isHashLong(value)) return undefined;
+  return blockNumberOf(value) ?? 'tip';
+}

@@ -60,8 +60,8 @@ export interface CallContext {
 export interface Prepared {
   /** JSON text; absent: as the client sent them. */
   params?: string;
-  /** The highest block that the answer depends on. */
-  block?: number;
+  /** The highest block that the answer depends on; `tip`: the newest one. Absent: none, or one that only nodes know. */
+  block?: number | 'tip';
   timeoutMs?: number;
   /** The highest block that the answer is about, if the parameters tell it. The result is kept if it is final. */
   about?: number;

@@ -1,6 +1,7 @@
 import type { Network } from '@packhouse/networks';
 import { CallController, type Context } from '@packhouse/runtime';
 import { createForwardMetrics } from '../upstream/metrics.js';
+import { headNeeded, isEligible, tipOf, whyNotAsked } from './eligibility.js';
 import {
   createForwardNode,
   createMethodTimes,
@@ -17,7 +18,7 @@ interface ForwarderOptions {
   context: Context;
 }
 
-/** An upstream this many blocks behind the best head is asked after the others. */
+/** For a call that names no block, an upstream this many blocks behind the tip is asked after the others. */
 const LAG_BLOCKS = 3;
 /** A second upstream is asked if the first takes this multiple of the method's usual time, within the bounds. */
 const HEDGE_FACTOR = 4;
@@ -26,6 +27,7 @@ const HEDGE_MAX_MS = 3_000;
 
 /** Creates the pool of one network and starts to watch its heads. */
 export function createForwarder({ network, context }: ForwarderOptions): Forwarder {
+  const { clock } = context;
   const metrics = createForwardMetrics(context.metrics, network.id);
   const times = createMethodTimes();
   const nodes = network.upstreams.map((upstream) =>
@@ -33,33 +35,33 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
   );
   const closing = new AbortController();
   const watching = watchHeads({ network, nodes, context, metrics, signal: closing.signal });
-  const best = (pick: (node: ForwardNode) => number | null): number | null =>
-    nodes.reduce<number | null>((highest, node) => {
-      const value = pick(node);
-      return value === null || (highest !== null && highest >= value) ? highest : value;
-    }, null);
-
   const rests = (node: ForwardNode): boolean => node.circuit.waitMs() > 0 || node.pause.waitMs() > 0;
 
-  const order = (request: ForwardRequest): readonly ForwardNode[] => {
-    if (nodes.length === 1 && !(nodes[0] as ForwardNode).excluded) return nodes;
-    const head = best((node) => node.head) ?? 0;
+  const alone: Line = { nodes, needed: null };
+
+  const order = (request: ForwardRequest): Line => {
+    if (nodes.length === 1 && !(nodes[0] as ForwardNode).excluded) return alone;
+    const tip = tipOf(nodes, clock);
+    const needed = headNeeded(request.block, tip);
     const rank = (node: ForwardNode): number =>
       // An upstream that rests is asked last rather than never.
       (rests(node) ? 1_000 : 0) +
-      (node.head !== null && (node.head < head - LAG_BLOCKS || node.head < (request.block ?? 0)) ? 500 : 0) +
+      (node.head !== null && tip !== null && node.head < tip - LAG_BLOCKS ? 500 : 0) +
       node.priority;
     const cost = (node: ForwardNode): number => (node.latencyMs ?? 1) * (node.inFlight + 1);
-    return nodes.filter((node) => !node.excluded).sort((a, b) => rank(a) - rank(b) || cost(a) - cost(b));
+    const eligible = nodes.filter((node) => isEligible(node, needed));
+    if (eligible.length > 1) eligible.sort((a, b) => rank(a) - rank(b) || cost(a) - cost(b));
+    return { nodes: eligible, needed };
   };
 
-  const hedging: Hedging = {
+  const pool: Pool = {
     afterMs: (method) => Math.min(HEDGE_MAX_MS, Math.max(HEDGE_MIN_MS, times.usual(method) * HEDGE_FACTOR)),
     begin(node) {
       if (node.excluded || rests(node)) return false;
       metrics.hedged(node.name);
       return true;
     },
+    whyNoOther: (needed) => whyNotAsked(nodes, needed),
   };
 
   return {
@@ -83,7 +85,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
         request.signal.removeEventListener('abort', giveUp);
       };
       try {
-        const answer = await race(order(request), request, tries, hedging);
+        const answer = await race(order(request), request, tries, pool);
         if (answer.kind === 'result' && answer.body.rest !== null) {
           streaming = true;
           return { ...answer, body: { ...answer.body, rest: until(answer.body.rest, done) } };
@@ -101,8 +103,11 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
         if (!streaming) done();
       }
     },
-    head: () => best((node) => node.head),
-    finalized: () => best((node) => node.finalized),
+    head: () => tipOf(nodes, clock),
+    finalized: () =>
+      nodes.reduce<number | null>((highest, { finalized }) => {
+        return finalized === null || (highest !== null && highest >= finalized) ? highest : finalized;
+      }, null),
     status: () =>
       nodes.map((node) => ({
         name: node.name,
@@ -118,19 +123,28 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
   };
 }
 
-/** When a second upstream is asked beside a slow one. */
-interface Hedging {
+/** The upstreams that may answer a call, best first. */
+interface Line {
+  nodes: readonly ForwardNode[];
+  /** The head that the others lack; null: none. */
+  needed: number | null;
+}
+
+/** What a race asks of the pool: mostly when a second upstream is asked beside a slow one. */
+interface Pool {
   afterMs(method: string): number;
   /** Whether a second one may be asked; counts the request. */
   begin(node: ForwardNode): boolean;
+  /** Why no other upstream was asked; undefined if there is none. */
+  whyNoOther(needed: number | null): string | undefined;
 }
 
 /** Asks one upstream after another; once per call the next one already while one is slow. The first answer wins. */
 async function race(
-  nodes: readonly ForwardNode[],
+  { nodes, needed }: Line,
   request: ForwardRequest,
   tries: Set<CallController>,
-  hedging: Hedging,
+  pool: Pool,
 ): Promise<ForwardAnswer> {
   const running = new Set<Promise<{ outcome: TryOutcome; mine: CallController }>>();
   let failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined;
@@ -152,14 +166,15 @@ async function race(
     for (;;) {
       if (running.size === 0) {
         const again = failure === undefined || request.idempotent || failure.unsent;
-        if (next >= nodes.length || !again) return failed(failure);
+        if (next >= nodes.length || !again)
+          return failed(failure, again ? pool.whyNoOther(needed) : undefined);
         start();
       }
-      const hedgeMs = mayHedge && next < nodes.length ? hedging.afterMs(request.method) : null;
+      const hedgeMs = mayHedge && next < nodes.length ? pool.afterMs(request.method) : null;
       const first = await firstOf(running, hedgeMs);
       if (first === null) {
         mayHedge = false;
-        if (hedging.begin(nodes[next] as ForwardNode)) start();
+        if (pool.begin(nodes[next] as ForwardNode)) start();
         continue;
       }
       const { outcome, mine } = first;
@@ -188,11 +203,22 @@ function worse(
   return before?.said !== undefined && now.said === undefined ? before : now;
 }
 
-function failed(failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined): ForwardAnswer {
-  if (failure === undefined) return { kind: 'failed', reason: 'unavailable', detail: 'no node can be asked' };
-  if (failure.said !== undefined) return failure.said;
-  const { reason, detail, retryAfterMs } = failure;
-  return { kind: 'failed', reason, detail, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+function failed(
+  failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined,
+  whyNoOther: string | undefined,
+): ForwardAnswer {
+  if (failure?.said !== undefined) return failure.said;
+  const { reason, detail, retryAfterMs } = failure ?? {
+    reason: 'unavailable',
+    detail: 'no node can be asked',
+  };
+  return {
+    kind: 'failed',
+    // What could not be answered by others for want of a block may be answered soon.
+    reason: whyNoOther === undefined ? reason : 'unavailable',
+    detail: whyNoOther === undefined ? detail : `${detail}, and ${whyNoOther}`,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 /** The first that settles, or null after `ms`. */

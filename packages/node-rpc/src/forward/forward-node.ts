@@ -10,6 +10,10 @@ import { postCall } from './post-call.js';
 /** An upstream that calls of clients are forwarded to. */
 export interface ForwardNode extends Upstream {
   finalized: number | null;
+  /** When its head was last heard, in the clock's milliseconds. */
+  readonly headAt: number;
+  /** Notes its head, as it answered a question of the time `askedAt` (performance.now). */
+  sawHead(head: number, askedAt: number): void;
   inFlight: number;
   /** On another chain: see `exclude`. */
   readonly excluded: boolean;
@@ -116,8 +120,16 @@ export function createForwardNode(options: {
   const judge = createJudge(self, network.family);
   metrics.healthy(name, true);
 
+  let heardAt = 0;
   const node: ForwardNode = Object.assign(self, {
     finalized: null,
+    headAt: 0,
+    sawHead(head: number, askedAt: number) {
+      // Answers may overtake each other: an older question does not take the head back.
+      if (node.head !== null && head < node.head && askedAt < heardAt) return;
+      heardAt = performance.now();
+      Object.assign(node, { head, headAt: clock.now() });
+    },
     inFlight: 0,
     excluded: false,
     identifiedAt: null,

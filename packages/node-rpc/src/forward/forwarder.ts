@@ -1,4 +1,5 @@
 import type { CallSignal, Span } from '@packhouse/runtime';
+import type { NeededHead } from './eligibility.js';
 
 /** One JSON-RPC call, forwarded unchanged. */
 export interface ForwardRequest {
@@ -14,8 +15,8 @@ export interface ForwardRequest {
   maxBytes: number;
   /** Aborted when the answer is no longer needed. */
   signal: CallSignal;
-  /** Highest block that the answer depends on: upstreams that have not reached it are asked last. */
-  block?: number;
+  /** Highest block that the answer depends on: upstreams not known to have reached it are not asked. Absent: none. */
+  block?: NeededHead;
   /** The result is needed whole, up to `maxBytes`: no body is streamed. */
   whole?: boolean;
   /** The parent span; absent without tracing. */
@@ -59,7 +60,7 @@ interface ForwardStatus {
 export interface Forwarder {
   /** Calls the best upstream, and others if that helps. Rejects only when `signal` is aborted. */
   call(request: ForwardRequest): Promise<ForwardAnswer>;
-  /** The highest block seen on any upstream; null if none was. */
+  /** The tip: the highest head of the upstreams, held while one is away for a moment; null while none is known. */
   head(): number | null;
   /** The highest block that is final; null while unknown. */
   finalized(): number | null;

@@ -25,10 +25,11 @@ export async function watchHeads(parts: {
 
   const look = async (node: ForwardNode): Promise<void> => {
     const counts = await checkIdentity(node, parts);
+    const askedAt = performance.now();
     const said = counts ? await askAside(node, question, signal) : null;
     const head = said?.kind === 'result' ? question.read(said.value) : null;
     if (head !== null) {
-      node.head = head;
+      node.sawHead(head, askedAt);
       metrics.head(node.name, head);
     }
     await watchFinality?.(node, head, signal);
