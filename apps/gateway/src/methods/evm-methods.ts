@@ -22,18 +22,30 @@ import { filterMethods } from './filter-methods.js';
 function read(
   name: string,
   checks: readonly Check[],
-  more: { cost?: number; blockAt?: number; newest?: true; aboutOf?: (result: Buffer) => number | null } = {},
+  more: {
+    cost?: number;
+    blockAt?: number;
+    newest?: true;
+    aboutOf?: (result: Buffer) => number | null;
+    /** Fields of the result that repeat the first parameter: a number, or a hash. */
+    repeats?: { number?: string; hash?: string };
+  } = {},
 ): RpcMethod {
-  const { cost = 1, blockAt, newest, aboutOf } = more;
+  const { cost = 1, blockAt, newest, aboutOf, repeats } = more;
+  const asks = newest ? 'head' : repeats && 'whether';
   return {
     name,
     cost,
     idempotent: true,
     ...(aboutOf === undefined ? {} : { aboutOf }),
+    ...(asks === undefined ? {} : { asks }),
     prepare(params): Prepared | undefined {
       checkParams(params, checks);
       if (newest) return { block: 'tip' };
-      return blockAt === undefined ? undefined : aboutBlock(params[blockAt]);
+      return {
+        ...(blockAt === undefined ? {} : aboutBlock(params[blockAt])),
+        ...(repeats === undefined ? {} : fitsFirst(params[0], repeats)),
+      };
     },
   };
 }
@@ -59,6 +71,39 @@ function quantityIn(result: Buffer, field: string): number | null {
   return found === undefined ? null : Number(found);
 }
 
+/** The check that a result repeats the number or hash that was asked for; none for tags. */
+function fitsFirst(first: unknown, fields: { number?: string; hash?: string }): Pick<Prepared, 'fits'> {
+  const number = blockNumberOf(first);
+  if (number !== undefined) {
+    const { number: field } = fields;
+    return field === undefined ? {} : { fits: (result) => repeatsNumber(result, `"${field}"`, number) };
+  }
+  const named =
+    typeof first === 'object' && first !== null ? (first as { blockHash?: unknown }).blockHash : first;
+  const { hash: field } = fields;
+  if (field === undefined || typeof named !== 'string' || named.length !== 66) return {};
+  const wanted = named.toLowerCase();
+  return { fits: (result) => repeatsHash(result, `"${field}"`, wanted) };
+}
+
+/** A result without the field is left to the client. */
+function repeatsNumber(result: Buffer, field: string, number: number): boolean {
+  const found = quantityIn(result, field);
+  return found === null || found === number;
+}
+
+/** As `repeatsNumber`. Transactions may come before the hash of their block: one that is right is enough. */
+function repeatsHash(result: Buffer, field: string, wanted: string): boolean {
+  let contradicted = false;
+  for (let at = result.indexOf(field); at !== -1; at = result.indexOf(field, at + field.length)) {
+    const text = result.toString('latin1', at + field.length, at + field.length + 80);
+    const found = /^\s*:\s*"(0x[0-9a-f]{64})"/i.exec(text)?.[1];
+    if (found?.toLowerCase() === wanted) return true;
+    contradicted ||= found !== undefined;
+  }
+  return !contradicted;
+}
+
 /** Nodes older than geth 1.13 require the block, which clients omit. */
 const storageAt: RpcMethod = {
   name: 'eth_getStorageAt',
@@ -73,18 +118,26 @@ const storageAt: RpcMethod = {
   },
 };
 
+const IN_BLOCK = { number: 'blockNumber', hash: 'blockHash' };
+
 /** Reads that any node answers. */
 const READS: readonly RpcMethod[] = [
   read('eth_blockNumber', [], { newest: true }),
   read('eth_chainId', []),
   read('net_version', []),
-  read('eth_getBlockByNumber', [blockParameter, flag], { blockAt: 0 }),
-  read('eth_getBlockByHash', [hash, flag], { aboutOf: numberOfResult }),
-  read('eth_getBlockReceipts', [blockOrHash], { cost: 5, blockAt: 0 }),
-  read('eth_getTransactionByHash', [hash], { aboutOf: blockOfResult }),
-  read('eth_getTransactionByBlockNumberAndIndex', [blockParameter, quantity], { blockAt: 0 }),
-  read('eth_getTransactionByBlockHashAndIndex', [hash, quantity], { aboutOf: blockOfResult }),
-  read('eth_getTransactionReceipt', [hash], { aboutOf: blockOfResult }),
+  read('eth_getBlockByNumber', [blockParameter, flag], { blockAt: 0, repeats: { number: 'number' } }),
+  read('eth_getBlockByHash', [hash, flag], { aboutOf: numberOfResult, repeats: { hash: 'hash' } }),
+  read('eth_getBlockReceipts', [blockOrHash], { cost: 5, blockAt: 0, repeats: IN_BLOCK }),
+  read('eth_getTransactionByHash', [hash], { aboutOf: blockOfResult, repeats: { hash: 'hash' } }),
+  read('eth_getTransactionByBlockNumberAndIndex', [blockParameter, quantity], {
+    ...{ blockAt: 0, repeats: IN_BLOCK },
+  }),
+  read('eth_getTransactionByBlockHashAndIndex', [hash, quantity], {
+    ...{ aboutOf: blockOfResult, repeats: IN_BLOCK },
+  }),
+  read('eth_getTransactionReceipt', [hash], {
+    ...{ aboutOf: blockOfResult, repeats: { hash: 'transactionHash' } },
+  }),
   storageAt,
 ];
 

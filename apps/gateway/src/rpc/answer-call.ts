@@ -154,6 +154,8 @@ async function forward(
       maxBytes: rpc.maxAnswerBytes,
       signal: until,
       ...(prepared?.block === undefined ? {} : { block: prepared.block }),
+      ...(prepared?.fits === undefined ? {} : { fits: prepared.fits }),
+      ...(method.asks === undefined ? {} : { asks: method.asks }),
       ...(span === undefined ? {} : { span }),
     });
   };

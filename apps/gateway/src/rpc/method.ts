@@ -62,6 +62,8 @@ export interface Prepared {
   params?: string;
   /** The highest block that the answer depends on; `tip`: the newest one. Absent: none, or one that only nodes know. */
   block?: number | 'tip';
+  /** See `fits` of a forwarder's request. */
+  fits?: (result: Buffer) => boolean;
   timeoutMs?: number;
   /** The highest block that the answer is about, if the parameters tell it. The result is kept if it is final. */
   about?: number;
@@ -79,6 +81,8 @@ export interface RpcMethod {
   prepare?(params: readonly unknown[], at: RpcNetwork): Prepared | undefined;
   /** The block that a result is about, if only the result tells it; null: the result must not be kept. */
   aboutOf?(result: Buffer): number | null;
+  /** What `null`, or a number that is too low, says: see `asks` of a forwarder's request. */
+  readonly asks?: 'whether' | 'head';
   /** Counts a call before it is forwarded; the returned function ends it. Throws problems if there are too many. */
   enter?(caller: CallContext): () => void;
   /** Answers the call instead of forwarding it. */

@@ -1,16 +1,11 @@
 import type { Network } from '@packhouse/networks';
-import { CallController, type Context } from '@packhouse/runtime';
+import type { CallController, Context } from '@packhouse/runtime';
 import { createForwardMetrics } from '../upstream/metrics.js';
 import { headNeeded, isEligible, tipOf, whyNotAsked } from './eligibility.js';
-import {
-  createForwardNode,
-  createMethodTimes,
-  type ForwardNode,
-  OVERTAKEN,
-  TIMED_OUT,
-} from './forward-node.js';
-import type { ForwardAnswer, Forwarder, ForwardRequest } from './forwarder.js';
-import type { TryOutcome } from './judge-answer.js';
+import { createForwardNode, createMethodTimes, type ForwardNode, TIMED_OUT } from './forward-node.js';
+import type { Forwarder, ForwardRequest } from './forwarder.js';
+import { type Line, type Pool, race } from './race.js';
+import { createToldHead, headIn, isNull } from './told-head.js';
 import { watchHeads } from './watch.js';
 
 interface ForwarderOptions {
@@ -54,6 +49,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
     return { nodes: eligible, needed };
   };
 
+  const told = createToldHead(clock);
   const pool: Pool = {
     afterMs: (method) => Math.min(HEDGE_MAX_MS, Math.max(HEDGE_MIN_MS, times.usual(method) * HEDGE_FACTOR)),
     begin(node) {
@@ -61,6 +57,22 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
       metrics.hedged(node.name);
       return true;
     },
+    mayAsk: (node, request) =>
+      !rests(node) &&
+      (request.asks !== 'whether' ||
+        isEligible(node, headNeeded(request.block ?? 'tip', tipOf(nodes, clock)))),
+    weigh: (request, result, node) => {
+      if (request.asks === 'whether') {
+        if (!isNull(result)) return 'sure';
+        return nodes.length === 1 || isEligible(node, headNeeded(request.block ?? 'tip', tipOf(nodes, clock)))
+          ? 'open'
+          : 'unfit';
+      }
+      if (request.asks !== 'head' || nodes.length === 1) return 'sure';
+      const head = headIn(result);
+      return head === null || told.accept(head, tipOf(nodes, clock)) ? 'sure' : 'open';
+    },
+    agreed: (result) => told.reset(headIn(result)),
     whyNoOther: (needed) => whyNotAsked(nodes, needed),
   };
 
@@ -121,121 +133,6 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
       await Promise.all([watching, ...nodes.map((node) => node.http.destroy())]);
     },
   };
-}
-
-/** The upstreams that may answer a call, best first. */
-interface Line {
-  nodes: readonly ForwardNode[];
-  /** The head that the others lack; null: none. */
-  needed: number | null;
-}
-
-/** What a race asks of the pool: mostly when a second upstream is asked beside a slow one. */
-interface Pool {
-  afterMs(method: string): number;
-  /** Whether a second one may be asked; counts the request. */
-  begin(node: ForwardNode): boolean;
-  /** Why no other upstream was asked; undefined if there is none. */
-  whyNoOther(needed: number | null): string | undefined;
-}
-
-/** Asks one upstream after another; once per call the next one already while one is slow. The first answer wins. */
-async function race(
-  { nodes, needed }: Line,
-  request: ForwardRequest,
-  tries: Set<CallController>,
-  pool: Pool,
-): Promise<ForwardAnswer> {
-  const running = new Set<Promise<{ outcome: TryOutcome; mine: CallController }>>();
-  let failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined;
-  let next = 0;
-  let mayHedge = request.idempotent;
-  let winner: CallController | undefined;
-  const start = (): void => {
-    const node = nodes[next++] as ForwardNode;
-    const mine = new CallController();
-    tries.add(mine);
-    const attempt = node.tryOnce(request, mine).then((outcome) => {
-      running.delete(attempt);
-      return { outcome, mine };
-    });
-    attempt.catch(() => undefined);
-    running.add(attempt);
-  };
-  try {
-    for (;;) {
-      if (running.size === 0) {
-        const again = failure === undefined || request.idempotent || failure.unsent;
-        if (next >= nodes.length || !again)
-          return failed(failure, again ? pool.whyNoOther(needed) : undefined);
-        start();
-      }
-      const hedgeMs = mayHedge && next < nodes.length ? pool.afterMs(request.method) : null;
-      const first = await firstOf(running, hedgeMs);
-      if (first === null) {
-        mayHedge = false;
-        if (pool.begin(nodes[next] as ForwardNode)) start();
-        continue;
-      }
-      const { outcome, mine } = first;
-      if (outcome.kind !== 'elsewhere') {
-        winner = mine;
-        return outcome;
-      }
-      failure = worse(failure, outcome);
-    }
-  } finally {
-    // A streamed answer still has to end with the whole call.
-    const several = tries.size > 1;
-    for (const each of tries) {
-      if (each === winner) continue;
-      tries.delete(each);
-      if (several) each.abort(OVERTAKEN);
-    }
-  }
-}
-
-/** An upstream's own error is preferred to the lack of an answer; else the last failure is returned. */
-function worse(
-  before: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined,
-  now: Extract<TryOutcome, { kind: 'elsewhere' }>,
-): Extract<TryOutcome, { kind: 'elsewhere' }> {
-  return before?.said !== undefined && now.said === undefined ? before : now;
-}
-
-function failed(
-  failure: Extract<TryOutcome, { kind: 'elsewhere' }> | undefined,
-  whyNoOther: string | undefined,
-): ForwardAnswer {
-  if (failure?.said !== undefined) return failure.said;
-  const { reason, detail, retryAfterMs } = failure ?? {
-    reason: 'unavailable',
-    detail: 'no node can be asked',
-  };
-  return {
-    kind: 'failed',
-    // What could not be answered by others for want of a block may be answered soon.
-    reason: whyNoOther === undefined ? reason : 'unavailable',
-    detail: whyNoOther === undefined ? detail : `${detail}, and ${whyNoOther}`,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
-}
-
-/** The first that settles, or null after `ms`. */
-async function firstOf<T>(running: ReadonlySet<Promise<T>>, ms: number | null): Promise<T | null> {
-  if (ms === null) {
-    const [only] = running;
-    return running.size === 1 ? (only as Promise<T>) : Promise.race(running);
-  }
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms);
-  });
-  try {
-    return await Promise.race([...running, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function* until<T>(source: AsyncIterable<T>, done: () => void): AsyncGenerator<T> {

@@ -17,6 +17,13 @@ export interface ForwardRequest {
   signal: CallSignal;
   /** Highest block that the answer depends on: upstreams not known to have reached it are not asked. Absent: none. */
   block?: NeededHead;
+  /**
+   * `whether`: a look-up, whose `null` is told only if another upstream agrees or no other can be asked. `head`: the number
+   * of the newest block, told if it is not before the one told last, or if all that were asked agree.
+   */
+  asks?: 'whether' | 'head';
+  /** False if a result, or its beginning, is about something else: the upstream sent nonsense then. */
+  fits?: (result: Buffer) => boolean;
   /** The result is needed whole, up to `maxBytes`: no body is streamed. */
   whole?: boolean;
   /** The parent span; absent without tracing. */

@@ -47,6 +47,12 @@ export function createJudge(upstream: Upstream, family: Family): Judge {
   };
   return (request, read, status, wait, startedAt) => {
     if (read.kind === 'result' && status === 200) {
+      if (request.fits?.(read.body.bytes) === false) {
+        upstream.failed('an answer about something else');
+        // A streamed answer that is not read keeps its connection.
+        void read.body.rest?.[Symbol.asyncIterator]().return?.();
+        return elsewhere('nonsense', 'a node sent an answer about something else', wait);
+      }
       circuit.succeeded();
       pause.over();
       return { kind: 'result', body: read.body, upstream: name };

@@ -1,0 +1,111 @@
+import { parseNetworks } from '@packhouse/networks';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ask } from '../testing/ask.js';
+import { type ChainNode, logOf, startChainNode } from '../testing/chain-node.js';
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+
+let nodes: ChainNode[] = [];
+let at: TestGateway | undefined;
+afterEach(async () => {
+  await at?.close();
+  for (const { node } of nodes) await node.close();
+  at = undefined;
+  nodes = [];
+});
+
+/** A gateway before nodes with these heads, preferred in their order; returns how to call it. */
+async function gatewayTo(heads: readonly number[]) {
+  for (const head of heads) nodes.push(Object.assign(await startChainNode(), { head }));
+  const upstreams = nodes.map(({ node }, n) => `{name: n${n}, url: '${node.url}', priority: ${n + 1}}`);
+  const networks = parseNetworks(
+    `networks:\n  - {id: main, family: evm, chainId: 1, pollIntervalMs: 100, upstreams: [${upstreams.join(', ')}]}`,
+    { source: 'test', env: {} },
+  );
+  const started = await startTestGateway({ networks });
+  at = started;
+  const { key } = await started.makeKey();
+  const call = async (method: string, params: unknown[] = []) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await ask(started.url, `/main/v1/${key}`, { method: 'POST', body, headers });
+    return answer.json() as { result?: unknown; error?: { message: string } };
+  };
+  await vi.waitFor(
+    async () => {
+      const text = (await ask(started.url, '/metrics')).text;
+      for (const [n, head] of heads.entries()) {
+        expect(text).toMatch(new RegExp(`packhouse_upstream_head\\S*upstream="n${n}"\\S* ${head}\\n`));
+      }
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+  return call;
+}
+
+const HASH = `0x${'ab'.repeat(32)}`;
+const OTHER = `0x${'cd'.repeat(32)}`;
+
+/** Each look-up, a right answer, and one about something else. */
+const LOOK_UPS: [string, unknown[], unknown, unknown][] = [
+  ['eth_getBlockByNumber', ['0x5', false], { number: '0x5' }, { number: '0x6' }],
+  ['eth_getBlockByHash', [HASH, false], { hash: HASH }, { parentHash: HASH, hash: OTHER }],
+  ['eth_getBlockReceipts', ['0x5'], [{ blockNumber: '0x5' }], [{ blockNumber: '0x6' }]],
+  ['eth_getBlockReceipts', [{ blockHash: HASH }], [{ blockHash: HASH }], [{ blockHash: OTHER }]],
+  ['eth_getTransactionByHash', [HASH], { blockHash: OTHER, hash: HASH }, { blockHash: HASH, hash: OTHER }],
+  ['eth_getTransactionReceipt', [HASH], { transactionHash: HASH }, { transactionHash: OTHER }],
+  ['eth_getTransactionByBlockNumberAndIndex', ['0x5', '0x0'], { blockNumber: '0x5' }, { blockNumber: '0x6' }],
+  ['eth_getTransactionByBlockHashAndIndex', [HASH, '0x0'], { blockHash: HASH }, { blockHash: OTHER }],
+];
+
+describe.each(LOOK_UPS)('%s of %j', (method, params, right, wrong) => {
+  it.each([
+    ['says null', null],
+    ['answers about something else', wrong],
+  ])('is told as the second node has it where the first one %s', async (_, first) => {
+    const call = await gatewayTo([10, 10]);
+    for (const [n, result] of [first, right].entries()) {
+      (nodes[n] as ChainNode).instead = (asked, block) =>
+        asked === method && block !== 'latest' && block !== 'finalized' ? { result } : undefined;
+    }
+    expect((await call(method, params)).result).toEqual(right);
+  });
+});
+
+it('loses no log of the newest block where the preferred node is one block behind and the other is slow', async () => {
+  const call = await gatewayTo([10, 11]);
+  let asked = 0;
+  const best = nodes[1] as ChainNode;
+  const slow = new Promise<void>((resolve) => setTimeout(resolve, 400));
+  best.node.answer(async ({ method, params }) => {
+    if (method === 'eth_chainId') return { result: '0x1' };
+    if (method === 'eth_getBlockByNumber') {
+      return { result: { number: params[0] === 'finalized' ? '0x0' : '0xb' } };
+    }
+    // Long enough that another node would be asked beside it.
+    if (asked++ % 20 === 0) await slow;
+    return { result: [logOf(11)] };
+  });
+  const filter = (n: number) => ({
+    fromBlock: '0xb',
+    toBlock: '0xb',
+    address: `0x${n.toString(16).padStart(40, '0')}`,
+  });
+  const answers = await Promise.all(Array.from({ length: 300 }, (_, n) => call('eth_getLogs', [filter(n)])));
+  expect(answers.filter(({ result }) => JSON.stringify(result) !== JSON.stringify([logOf(11)]))).toEqual([]);
+  expect(asked).toBe(300);
+});
+
+it('names the block that no other node has where the newest cannot be asked', async () => {
+  const call = await gatewayTo([10, 510]);
+  (nodes[1] as ChainNode).alive = false;
+  for (const [method, params] of [
+    ['eth_blockNumber', []],
+    ['eth_getBlockByNumber', ['latest', false]],
+    ['eth_call', [{ to: `0x${'00'.repeat(20)}` }, 'latest']],
+    ['eth_getLogs', [{ fromBlock: '0x1fe', toBlock: '0x1fe' }]],
+  ] as const) {
+    const { error } = await call(method, [...params]);
+    expect(error?.message).toContain('is known to have block 510: the highest head known of them is 10');
+  }
+  expect((await call('eth_getLogs', [{ fromBlock: '0x5', toBlock: '0x5' }])).result).toEqual([logOf(5)]);
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { ScriptedNode } from '../../test/scripted-node.js';
+import { call, forwarders, textOf, timesAsked, until } from '../../test/test-forwarder.js';
+import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
+
+const { forwarderTo, node } = forwarders();
+
+/** A node with so many blocks; `m` answers with `result`, or with HTTP 500 if that is `fails`. */
+interface Member {
+  head: number;
+  result: unknown;
+}
+
+async function poolOf(members: readonly Member[]) {
+  const nodes: ScriptedNode[] = [];
+  for (const member of members) {
+    const one = await node(({ method, params }) => {
+      if (method === 'eth_chainId') return '0x1';
+      if (method === 'm') return member.result;
+      return { number: `0x${(params[0] === 'finalized' ? 1 : member.head).toString(16)}` };
+    });
+    one.intercept = ({ calls }, response) =>
+      calls[0]?.method === 'm' && member.result === 'fails' && Boolean(response.writeHead(500).end());
+    nodes.push(one);
+  }
+  const { forwarder } = forwarderTo(nodes, { network: { family: 'evm' } });
+  await until(() => forwarder.status().every(({ head }) => head !== null));
+  return { forwarder, asked: () => nodes.map((one) => timesAsked(one, 'm')) };
+}
+
+/** The result, or the reason of a refusal. */
+async function outcomeOf(answer: ForwardAnswer): Promise<string> {
+  return answer.kind === 'failed' ? `${answer.reason}: ${answer.detail}` : await textOf(answer);
+}
+
+const at = (head: number, result: unknown): Member => ({ head, result });
+const whether: Partial<ForwardRequest> = { asks: 'whether' };
+const fits = { fits: (result: Buffer) => !result.includes('wrong') };
+
+describe('of several nodes', () => {
+  it.each<[string, Partial<ForwardRequest>, Member[], string, number[]]>([
+    ['finds what the second has', whether, [at(60, null), at(60, 'it')], '"it"', [1, 1]],
+    ['finds nothing where two agree', whether, [at(60, null), at(60, null), at(60, 'x')], 'null', [1, 1, 0]],
+    ['finds nothing where one agrees with nobody', whether, [at(60, null)], 'null', [1]],
+    [
+      'asks the third if the second fails',
+      whether,
+      [at(60, null), at(60, 'fails'), at(60, 'it')],
+      '"it"',
+      [1, 1, 1],
+    ],
+    [
+      'asks two more at most',
+      whether,
+      [at(60, null), at(60, 'fails'), at(60, 'fails'), at(60, 'it')],
+      'null',
+      [1, 1, 1, 0],
+    ],
+    ['does not believe a node one block behind', whether, [at(59, null), at(60, 'it')], '"it"', [1, 1]],
+    ['asks none behind to agree', whether, [at(60, null), at(59, null)], 'null', [1, 0]],
+    ['takes what a node behind has', whether, [at(59, 'it'), at(60, null)], '"it"', [1, 0]],
+    [
+      'refuses where only nodes behind answer',
+      whether,
+      [at(59, null), at(60, 'fails')],
+      'unavailable: a node answered HTTP 500',
+      [1, 1],
+    ],
+    [
+      'refuses where the last one to answer is behind',
+      whether,
+      [at(60, 'fails'), at(50, null)],
+      'unavailable: a node that is behind does not have it',
+      [1, 1],
+    ],
+    [
+      'believes a node that has the block asked for',
+      { ...whether, block: 40 },
+      [at(59, null), at(60, null)],
+      'null',
+      [1, 1],
+    ],
+    ['hands on null of a call that is no look-up', {}, [at(60, null), at(60, 'it')], 'null', [1, 0]],
+    ['passes over an answer about something else', fits, [at(60, 'wrong'), at(60, 'it')], '"it"', [1, 1]],
+    [
+      'refuses where all are about something else',
+      fits,
+      [at(60, 'wrong'), at(60, 'wrong')],
+      'nonsense: a node sent an answer about something else',
+      [1, 1],
+    ],
+  ])('%s', async (_, request, members, outcome, counts) => {
+    const { asked, forwarder } = await poolOf(members);
+    expect(await outcomeOf(await call(forwarder, request))).toBe(outcome);
+    expect(asked()).toEqual(counts);
+  });
+});
+
+it('rests a node whose answers are about something else', async () => {
+  const [one, two] = [await node(() => 'wrong'), await node(() => 'it')];
+  const { forwarder } = forwarderTo([one, two]);
+  for (let n = 0; n < 5; n++) expect(await outcomeOf(await call(forwarder, fits))).toBe('"it"');
+  expect(forwarder.status()[0]?.healthy).toBe(false);
+});
+
+describe('the newest number', () => {
+  const head: Partial<ForwardRequest> = { asks: 'head', block: 'tip' };
+
+  it('does not go back where a node is overtaken by what was told', async () => {
+    const [one, two] = [at(60, '0x3d'), at(60, '0x3c')];
+    const { forwarder } = await poolOf([one, two]);
+    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
+    one.result = 'fails';
+    expect(await outcomeOf(await call(forwarder, head))).toBe(
+      'unavailable: the nodes that answered are behind the newest block that was told',
+    );
+    two.result = '0x3e';
+    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3e"');
+  });
+
+  it('is asked of another node where one falls back, and goes back where all agree', async () => {
+    const [one, two] = [at(60, '0x3c'), at(60, '0x3d')];
+    const { asked, forwarder } = await poolOf([one, two]);
+    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3c"');
+    one.result = '0x3b';
+    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
+    two.result = '0x3a';
+    expect(await outcomeOf(await call(forwarder, head))).toMatch(/"0x3[ab]"/);
+    expect(asked()).toEqual([3, 2]);
+  });
+});
