@@ -4,6 +4,9 @@ import { z } from 'zod';
 const url = (protocols: RegExp, description: string, forms = 'http://host or https://host') =>
   z.url({ protocol: protocols, error: `is no address of the form ${forms}` }).describe(description);
 
+const oldestBlock = (of: string) =>
+  z.int().min(0).optional().describe(`Number of the oldest block with ${of}; default: not declared.`);
+
 const upstream = z.strictObject({
   name: z
     .string()
@@ -37,6 +40,23 @@ const upstream = z.strictObject({
     .boolean()
     .optional()
     .describe('Send the header traceparent of a traced request, where OpenTelemetry is in use; default no.'),
+  oldest: z
+    .strictObject({
+      state: oldestBlock('state'),
+      receipts: oldestBlock('receipts'),
+      logs: oldestBlock('logs'),
+      transactions: oldestBlock('transactions'),
+    })
+    .optional()
+    .describe(
+      'The oldest block that the node has, of each: calls for older ones go to other nodes. Default: all, until it says that it deleted some.',
+    ),
+  archive: z
+    .boolean()
+    .optional()
+    .describe(
+      'The node has the state and history of all blocks: nothing is learnt from its errors; default no.',
+    ),
 });
 
 const finality = z

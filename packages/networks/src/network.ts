@@ -17,6 +17,15 @@ export interface Upstream {
   maxInFlight: number;
   /** Whether requests to it have the header of their trace; absent: no. */
   propagateTrace?: boolean;
+  /** The oldest block that it has, of what is named; absent: all, until it says otherwise. */
+  oldest?: {
+    readonly state?: number | undefined;
+    readonly receipts?: number | undefined;
+    readonly logs?: number | undefined;
+    readonly transactions?: number | undefined;
+  };
+  /** It has the state and history of all blocks; absent: no. */
+  archive?: boolean;
 }
 
 /**

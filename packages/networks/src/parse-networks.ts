@@ -97,12 +97,14 @@ function withNames(network: ParsedNetwork): Network {
     rpc,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     upstreams: network.upstreams.map(
-      ({ requestsPerSecond, propagateTrace, name, ws, ...upstream }, index) => ({
+      ({ requestsPerSecond, propagateTrace, oldest, archive, name, ws, ...upstream }, index) => ({
         ...upstream,
         name: name ?? `upstream-${index + 1}`,
         ...(ws === undefined ? {} : { ws }),
         ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
         ...(propagateTrace === undefined ? {} : { propagateTrace }),
+        ...(oldest === undefined ? {} : { oldest }),
+        ...(archive === undefined ? {} : { archive }),
       }),
     ),
   };

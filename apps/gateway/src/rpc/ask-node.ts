@@ -30,6 +30,7 @@ export async function askWhole(
     params: string;
     idempotent?: boolean;
     block?: number | 'tip';
+    from?: number;
     /** Limited to the time that is left. */
     timeoutMs?: number;
   },
@@ -53,6 +54,7 @@ export async function askWhole(
         maxBytes: rpc.maxAnswerBytes,
         signal,
         ...(request.block === undefined ? {} : { block: request.block }),
+        ...(request.from === undefined ? {} : { from: request.from }),
         ...(span === undefined ? {} : { span }),
       });
     }

@@ -169,7 +169,8 @@ async function logsOfPiece(
   const asked = { ...rest, fromBlock: hex(from), toBlock: toText ?? hex(to) };
   let answer: Awaited<ReturnType<typeof askWhole>>;
   try {
-    answer = await askWhole(caller, { method: 'eth_getLogs', params: JSON.stringify([asked]), block: to });
+    const params = JSON.stringify([asked]);
+    answer = await askWhole(caller, { method: 'eth_getLogs', params, block: to, from });
   } catch (error) {
     const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
     if (!tooLarge || (from === to && toText === undefined)) throw error;

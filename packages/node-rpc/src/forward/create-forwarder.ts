@@ -44,9 +44,14 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
       (node.head !== null && tip !== null && node.head < tip - LAG_BLOCKS ? 500 : 0) +
       node.priority;
     const cost = (node: ForwardNode): number => (node.latencyMs ?? 1) * (node.inFlight + 1);
-    const eligible = nodes.filter((node) => isEligible(node, needed));
+    const reaching = nodes.filter((node) => isEligible(node, needed));
+    const having = reaching.filter((node) => node.history.lacks(request) === false);
+    // What was learnt may be wrong by now; what is declared is not.
+    const eligible =
+      having.length > 0 ? having : reaching.filter((node) => node.history.lacks(request) === 'learnt');
     if (eligible.length > 1) eligible.sort((a, b) => rank(a) - rank(b) || cost(a) - cost(b));
-    return { nodes: eligible, needed };
+    const undeclared = reaching.length > 0 && eligible.length === 0;
+    return { nodes: eligible, needed, undeclared };
   };
 
   const told = createToldHead(clock);

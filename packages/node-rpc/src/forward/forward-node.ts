@@ -4,12 +4,14 @@ import type { ForwardMetrics } from '../upstream/metrics.js';
 import { createUpstream, smooth, type Upstream } from '../upstream/upstream.js';
 import { judgeSocket, retryAfterMs } from '../upstream/verdict.js';
 import type { ForwardRequest } from './forwarder.js';
+import { createHistory, type History } from './history.js';
 import { createJudge, type TryOutcome } from './judge-answer.js';
 import { postCall } from './post-call.js';
 
 /** An upstream that calls of clients are forwarded to. */
 export interface ForwardNode extends Upstream {
   finalized: number | null;
+  readonly history: History;
   /** When its head was last heard, in the clock's milliseconds. */
   readonly headAt: number;
   /** Notes its head, as it answered a question of the time `askedAt` (performance.now). */
@@ -117,12 +119,14 @@ export function createForwardNode(options: {
     }
   };
 
-  const judge = createJudge(self, network.family);
+  const history = createHistory(upstream, clock);
+  const judge = createJudge(self, network.family, history);
   metrics.healthy(name, true);
 
   let heardAt = 0;
   const node: ForwardNode = Object.assign(self, {
     finalized: null,
+    history,
     headAt: 0,
     sawHead(head: number, askedAt: number) {
       // Answers may overtake each other: an older question does not take the head back.

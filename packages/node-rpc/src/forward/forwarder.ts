@@ -17,6 +17,8 @@ export interface ForwardRequest {
   signal: CallSignal;
   /** Highest block that the answer depends on: upstreams not known to have reached it are not asked. Absent: none. */
   block?: NeededHead;
+  /** Lowest block that the answer depends on; default: `block`, if that is a number. */
+  from?: number;
   /**
    * `whether`: a look-up, whose `null` is told only if another upstream agrees or no other can be asked. `head`: the number
    * of the newest block, told if it is not before the one told last, or if all that were asked agree.

@@ -3,6 +3,7 @@ import type { Meaning, Verdict } from '../upstream/meanings.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { asksForPause, judgeError, judgeStatus } from '../upstream/verdict.js';
 import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
+import type { History } from './history.js';
 import type { ReadAnswer } from './read-answer.js';
 
 /** The outcome of one try: an answer for the client, or why another upstream should be asked. */
@@ -38,7 +39,7 @@ const TROUBLE: Partial<Record<Meaning, string>> = {
 };
 
 /** Creates the judge of one upstream's answers. */
-export function createJudge(upstream: Upstream, family: Family): Judge {
+export function createJudge(upstream: Upstream, family: Family, history: History): Judge {
   const { circuit, name, pause } = upstream;
   const note = (verdict: Verdict, why: string, wait: number | undefined, startedAt: number): void => {
     if (verdict.weighs === false) circuit.succeeded();
@@ -62,6 +63,7 @@ export function createJudge(upstream: Upstream, family: Family): Judge {
       const { code, message } = parsed;
       const verdict = judgeError(status, code, message, { method: request.method, family, calls: 1 });
       note(verdict, status === 200 ? `error ${code}, ${verdict.meaning}` : `HTTP ${status}`, wait, startedAt);
+      if (verdict.meaning === 'pruned') history.pruned(request);
       const said = { kind: 'error', error: read.error, code, message, upstream: name } as const;
       if (verdict.retry === 'none') return said;
       const detail = TROUBLE[verdict.meaning];

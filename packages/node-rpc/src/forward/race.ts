@@ -8,6 +8,8 @@ export interface Line {
   nodes: readonly ForwardNode[];
   /** The head that the others lack; null: none. */
   needed: number | null;
+  /** All are declared not to have blocks as old as the call's. */
+  undeclared?: boolean;
 }
 
 /** What a race asks of the pool. */
@@ -43,18 +45,24 @@ const BEFORE: Elsewhere = {
   detail: 'the nodes that answered are behind the newest block that was told',
 };
 
+/** Which block no upstream has any more. */
+function tooOld({ block, from, method }: ForwardRequest): Elsewhere {
+  const detail = `no node is declared to have what ${method} needs of block ${from ?? block}`;
+  return { ...UNFIT, detail };
+}
+
 /**
  * Asks one upstream after another; once per call the next one already while one is slow. The first answer wins. An open
  * result waits for further upstreams: a surer one wins, else it is returned.
  */
 export async function race(
-  { nodes, needed }: Line,
+  { nodes, needed, undeclared }: Line,
   request: ForwardRequest,
   tries: Set<CallController>,
   pool: Pool,
 ): Promise<ForwardAnswer> {
   const running = new Set<Promise<{ outcome: TryOutcome; mine: CallController; node: ForwardNode }>>();
-  let failure: Elsewhere | undefined;
+  let failure = undeclared === true ? tooOld(request) : undefined;
   let open: Result | undefined;
   let opens = 0;
   let confirming = 0;
