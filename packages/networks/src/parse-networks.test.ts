@@ -335,3 +335,14 @@ describe('loadNetworks', () => {
     await expect(loadNetworks(folder, {})).rejects.toThrow(/it is a folder/);
   });
 });
+
+it('keeps what is declared of the history of an upstream', () => {
+  const upstreams = '[{url: "http://a:1", oldest: {state: 5, logs: 0}}, {url: "http://b:1", archive: true}]';
+  const [network] = parseNetworks(
+    `networks:\n  - {id: main, family: evm, chainId: 1, upstreams: ${upstreams}}`,
+    { source: 'test', env: {} },
+  );
+  expect(network?.upstreams[0]).toMatchObject({ oldest: { state: 5, logs: 0 } });
+  expect(network?.upstreams[0]).not.toHaveProperty('archive');
+  expect(network?.upstreams[1]).toMatchObject({ archive: true });
+});

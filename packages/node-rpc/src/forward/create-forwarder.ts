@@ -44,13 +44,15 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
       (node.head !== null && tip !== null && node.head < tip - LAG_BLOCKS ? 500 : 0) +
       node.priority;
     const cost = (node: ForwardNode): number => (node.latencyMs ?? 1) * (node.inFlight + 1);
-    const reaching = nodes.filter((node) => isEligible(node, needed));
-    const having = reaching.filter((node) => node.history.lacks(request) === false);
-    // What was learnt may be wrong by now; what is declared is not.
-    const eligible =
-      having.length > 0 ? having : reaching.filter((node) => node.history.lacks(request) === 'learnt');
+    const eligible = nodes.filter((node) => isEligible(node, needed) && !node.history.lacks(request));
+    let undeclared = false;
+    if (eligible.length === 0) {
+      // What was learnt may be wrong by now; what is declared is not.
+      const reaching = nodes.filter((node) => isEligible(node, needed));
+      eligible.push(...reaching.filter((node) => node.history.lacks(request) === 'learnt'));
+      undeclared = reaching.length > 0 && eligible.length === 0;
+    }
     if (eligible.length > 1) eligible.sort((a, b) => rank(a) - rank(b) || cost(a) - cost(b));
-    const undeclared = reaching.length > 0 && eligible.length === 0;
     return { nodes: eligible, needed, undeclared };
   };
 
