@@ -11,6 +11,7 @@ it('the door has these names and no others', () => {
     'checkCoreAddress',
     'checkTotalDifficulty',
     'coreAddressHex',
+    'createKeccak256',
     'createProver',
     'isKind',
     'traceProofs',

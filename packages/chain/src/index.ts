@@ -1,6 +1,7 @@
 export { canonicalRecord } from './canonical-record.js';
 export { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-address.js';
 export { createProver, type Prover } from './create-prover.js';
+export { createKeccak256, type Keccak } from './encode/keccak.js';
 export {
   type NotProved,
   PROOFS,

@@ -137,6 +137,12 @@ const methodName = z
 const rpc = (defaults: { aliases?: Record<string, string>; open?: boolean }) =>
   z
     .strictObject({
+      profile: z
+        .enum(['wallets', 'strict'])
+        .default('wallets')
+        .describe(
+          'EVM family. wallets: also the reads that wallets and libraries ask first, such as eth_getBalance. strict: blocks, transactions, receipts, logs, filters, storage and eth_call only.',
+        ),
       allow: z
         .array(methodName)
         .max(1_000)

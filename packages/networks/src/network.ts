@@ -36,6 +36,8 @@ export type Family = 'evm' | 'core' | 'cell' | 'registry';
 
 /** Settings of a network's JSON-RPC interface. */
 interface RpcPolicy {
+  /** EVM family: whether it offers the reads that wallets ask first. */
+  profile: 'wallets' | 'strict';
   /** Methods beyond those of the family, passed on unchanged. */
   allow: readonly string[];
   /** Methods of the family that this network does not offer. */

@@ -60,6 +60,7 @@ describe('a good file', () => {
           maxBlocks: 100_000,
         },
         rpc: {
+          profile: 'wallets',
           allow: [],
           deny: [],
           aliases: {},

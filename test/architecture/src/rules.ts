@@ -82,7 +82,7 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   bundle: ['fragmentOf'],
   chain: ['keyLength', 'keyOf', 'RULE_SETS'],
   cli: ['createProgram'],
-  gateway: ['Gateway', 'METHODS_OF_FAMILY'],
+  gateway: ['Gateway', 'METHODS_OF_FAMILY', 'WALLET_METHODS'],
   manifest: ['entryText'],
   'node-rpc': ['BlockSourceOptions', 'StreamedAnswer'],
   'object-store': ['createDiskStore'],

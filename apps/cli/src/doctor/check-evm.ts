@@ -11,7 +11,7 @@ const BATCHES = [100, 20, 5];
 /** Methods without which nothing can be served. */
 const MUST = ['eth_getBlockByNumber', 'eth_getLogs'];
 
-/** Methods that the gateway forwards on EVM networks; it implements filters itself. */
+/** Methods that the gateway forwards on every EVM network; it implements filters itself. */
 const questions = (hash: string): Question[] => [
   ['eth_blockNumber', []],
   ['eth_chainId', []],

@@ -18,31 +18,43 @@ import {
 import type { Prepared, RpcMethod } from '../rpc/method.js';
 
 /**
- * `eth_call`, with the network's limit of gas (`gasCap`), its own timeout, and a limit on concurrent calls of one key,
- * or address without a key: slow calls of one client must not block the nodes for others.
+ * `eth_call` and `eth_estimateGas`, with the network's limit of gas (`gasCap`), their own timeout, and a limit on
+ * concurrent calls of one key, or address without a key: slow calls of one client must not block the nodes for others.
  */
-export function ethCall(): RpcMethod {
+export function ethCalls(): RpcMethod[] {
   const inFlight = createCallsInFlight();
-  return {
-    name: 'eth_call',
+  const method = (
+    name: string,
+    prepare: (params: readonly unknown[], block: number | undefined) => Prepared,
+  ): RpcMethod => ({
+    name,
     cost: 2,
     idempotent: true,
     prepare(params, { network }): Prepared {
       // The third and fourth parameter are geth's overrides of state and block.
       checkParams(params, [callObject, blockOrHash, anything, anything], 1);
-      const [call, block, ...overrides] = params as [Record<string, unknown>, unknown];
       const { rpc } = network;
-      const capped = withGasCap(call, rpc);
-      const [needed, number] = [blockNeeded(block), blockNumberOf(block)];
+      const capped = withGasCap(params[0] as Record<string, unknown>, rpc);
+      const [needed, about] = [blockNeeded(params[1]), blockNumberOf(params[1])];
       return {
-        params: JSON.stringify([capped, block ?? 'latest', ...overrides]),
         timeoutMs: rpc.callTimeoutMs,
         ...(needed === undefined ? {} : { block: needed }),
-        ...(number === undefined ? {} : { about: number }),
+        ...prepare([capped, ...params.slice(1)], about),
       };
     },
     enter: (caller) => inFlight.enter(ownerOf(caller), caller.at.network.rpc.maxCallsInFlight),
-  };
+  });
+  return [
+    method('eth_call', ([call, at, ...overrides], block) => ({
+      params: JSON.stringify([call, at ?? 'latest', ...overrides]),
+      ...(block === undefined ? {} : { about: block }),
+    })),
+    {
+      // Nodes differ in the block that they estimate at by default, and in the estimate: it is never kept.
+      ...method('eth_estimateGas', (params) => ({ params: JSON.stringify(params) })),
+      offered: 'unless-strict',
+    },
+  ];
 }
 
 function withGasCap(

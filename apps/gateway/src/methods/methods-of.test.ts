@@ -1,13 +1,24 @@
+import type { Network } from '@packhouse/networks';
 import { expect, it } from 'vitest';
-import { METHODS_OF_FAMILY } from '../rpc/method-families.js';
+import { METHODS_OF_FAMILY, WALLET_METHODS } from '../rpc/method-families.js';
 import type { MethodParts } from './filter-methods.js';
 import { methodsOf } from './methods-of.js';
+
+function namesOf(family: Network['family'], rpc: Partial<Network['rpc']>): string[] {
+  const network = { family, rpc: { allow: [], profile: 'wallets', ...rpc } } as unknown as Network;
+  return [...methodsOf(network, {} as MethodParts).keys()].sort();
+}
 
 it.each(['evm', 'core', 'cell', 'registry'] as const)(
   'the table has the methods of the family %s',
   (family) => {
-    const network = { family, rpc: { allow: [] } } as unknown as Parameters<typeof methodsOf>[0];
-    const names = [...methodsOf(network, {} as MethodParts).keys()];
-    expect([...METHODS_OF_FAMILY[family]].sort()).toEqual(names.sort());
+    expect([...METHODS_OF_FAMILY[family]].sort()).toEqual(namesOf(family, { profile: 'strict' }));
   },
 );
+
+it('an EVM network offers what wallets ask first, unless it is strict', () => {
+  const strict = METHODS_OF_FAMILY.evm;
+  expect(namesOf('evm', {})).toEqual([...strict, ...WALLET_METHODS].sort());
+  const allow = ['eth_getCode', 'eth_other'];
+  expect(namesOf('evm', { profile: 'strict', allow })).toEqual([...strict, ...allow].sort());
+});

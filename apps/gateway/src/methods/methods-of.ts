@@ -13,10 +13,16 @@ const FAMILIES: Record<Network['family'], (parts: MethodParts) => readonly RpcMe
   registry: registryMethods,
 };
 
-/** The methods of a network: those of its family, and those that the networks file adds. */
+/** The methods of a network: those of its family and its profile, and those that the networks file adds. */
 export function methodsOf({ family, rpc }: Network, parts: MethodParts): ReadonlyMap<string, RpcMethod> {
   // An added method may have effects, so it is sent only once; its parameters are not checked.
   const added = rpc.allow.map((name) => ({ name, cost: 1, idempotent: false }));
-  const methods: RpcMethod[] = [...added, ...FAMILIES[family](parts)];
+  const ours = FAMILIES[family](parts).filter(
+    ({ name, offered }) =>
+      offered === undefined ||
+      rpc.allow.includes(name) ||
+      (offered === 'unless-strict' && rpc.profile !== 'strict'),
+  );
+  const methods: RpcMethod[] = [...added, ...ours];
   return new Map(methods.map((method) => [method.name, method]));
 }

@@ -8,7 +8,7 @@ import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import type { Soon } from '../http/soon.js';
 import { failure } from './ask-node.js';
 import type { CallContext, Prepared, RpcAnswer, RpcMethod, RpcNetwork } from './method.js';
-import { isMethodSomewhere } from './method-families.js';
+import { isMethodElsewhere } from './method-families.js';
 import type { RpcCall } from './read-request.js';
 
 /*
@@ -84,9 +84,7 @@ export function findMethod(at: RpcNetwork, name: string): RpcMethod | undefined 
 function methodOf(at: RpcNetwork, name: string): RpcMethod {
   const method = findMethod(at, name);
   if (method !== undefined) return method;
-  const { aliases, deny } = at.network.rpc;
-  // A method that the operator denied is answered like one that does not exist.
-  if (isMethodSomewhere(name) && !deny.includes(publicName(name, aliases))) {
+  if (isMethodElsewhere(name, at.network.family)) {
     throw new Problem('method-unsupported', {
       detail: `The method ${name} is not one of this network, but of networks of another family`,
     });

@@ -1,6 +1,6 @@
 import type { Network } from '@packhouse/networks';
 
-/** The methods of each family, as the specification spells them; a test compares them with the implementation. */
+/** The methods of each family that are always offered; a test compares them with the implementation. */
 export const METHODS_OF_FAMILY: Record<Network['family'], readonly string[]> = {
   evm: [
     'eth_blockNumber',
@@ -28,12 +28,38 @@ export const METHODS_OF_FAMILY: Record<Network['family'], readonly string[]> = {
   registry: ['registry_accountList'],
 };
 
-/** Other names that clients and nodes use. */
-const OTHER_SPELLINGS = ['cfx_getLogs', 'das_accountList'];
+/** What EVM networks offer unless their profile is strict. */
+export const WALLET_METHODS: readonly string[] = [
+  'eth_getBalance',
+  'eth_getCode',
+  'eth_getTransactionCount',
+  'eth_getProof',
+  'eth_gasPrice',
+  'eth_maxPriorityFeePerGas',
+  'eth_blobBaseFee',
+  'eth_feeHistory',
+  'eth_estimateGas',
+  'eth_syncing',
+  'eth_getBlockTransactionCountByHash',
+  'eth_getBlockTransactionCountByNumber',
+  'eth_getUncleCountByBlockHash',
+  'eth_getUncleCountByBlockNumber',
+  'web3_clientVersion',
+  'web3_sha3',
+];
 
-const ALL = new Set([...Object.values(METHODS_OF_FAMILY).flat(), ...OTHER_SPELLINGS]);
+/** Names that are not always offered, or that clients and nodes use beside these. */
+const MORE_NAMES: Partial<Record<Network['family'], readonly string[]>> = {
+  evm: WALLET_METHODS,
+  core: ['cfx_getLogs'],
+  registry: ['das_accountList'],
+};
 
-/** Whether any family has a method of this name. */
-export function isMethodSomewhere(name: string): boolean {
-  return ALL.has(name);
+/** Whether another family than this has a method of this name. */
+export function isMethodElsewhere(name: string, family: Network['family']): boolean {
+  return (Object.keys(METHODS_OF_FAMILY) as Network['family'][]).some(
+    (other) =>
+      other !== family &&
+      (METHODS_OF_FAMILY[other].includes(name) || MORE_NAMES[other]?.includes(name) === true),
+  );
 }

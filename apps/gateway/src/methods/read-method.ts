@@ -1,0 +1,104 @@
+import { blockNeeded, blockNumberOf, blockOrHash, type Check, checkParams } from '../rpc/check-params.js';
+import type { Prepared, RpcMethod } from '../rpc/method.js';
+
+/** A read whose parameters are checked here, so that a client's mistake costs no upstream request. */
+export function read(
+  name: string,
+  checks: readonly Check[],
+  more: {
+    cost?: number;
+    blockAt?: number;
+    /** Number of parameters that must be there; default all. */
+    required?: number;
+    newest?: true;
+    aboutOf?: (result: Buffer) => number | null;
+    /** Fields of the result that repeat the first parameter: a number, or a hash. */
+    repeats?: { number?: string; hash?: string };
+  } = {},
+): RpcMethod {
+  const { cost = 1, blockAt, required, newest, aboutOf, repeats } = more;
+  const asks = newest ? 'head' : repeats && 'whether';
+  return {
+    name,
+    cost,
+    idempotent: true,
+    ...(aboutOf === undefined ? {} : { aboutOf }),
+    ...(asks === undefined ? {} : { asks }),
+    prepare(params): Prepared | undefined {
+      checkParams(params, checks, required);
+      if (newest) return { block: 'tip' };
+      return {
+        ...(blockAt === undefined ? {} : aboutBlock(params[blockAt])),
+        ...(repeats === undefined ? {} : fitsFirst(params[0], repeats)),
+      };
+    },
+  };
+}
+
+/** The block that a parameter asks for. */
+function aboutBlock(parameter: unknown): Pick<Prepared, 'block' | 'about'> {
+  const block = blockNeeded(parameter);
+  const about = blockNumberOf(parameter);
+  return { ...(block === undefined ? {} : { block }), ...(about === undefined ? {} : { about }) };
+}
+
+/** The block of a transaction or receipt; a pending one has none. */
+export const blockOfResult = (result: Buffer): number | null => quantityIn(result, '"blockNumber"');
+
+/** The number of a block. Its transactions, first in some nodes' answers, have it under another name. */
+export const numberOfResult = (result: Buffer): number | null => quantityIn(result, '"number"');
+
+function quantityIn(result: Buffer, field: string): number | null {
+  const at = result.indexOf(field);
+  if (at === -1) return null;
+  const text = result.toString('latin1', at + field.length, at + field.length + 40);
+  const found = /^\s*:\s*"(0x[0-9a-f]{1,13})"/.exec(text)?.[1];
+  return found === undefined ? null : Number(found);
+}
+
+/** The check that a result repeats the number or hash that was asked for; none for tags. */
+function fitsFirst(first: unknown, fields: { number?: string; hash?: string }): Pick<Prepared, 'fits'> {
+  const number = blockNumberOf(first);
+  if (number !== undefined) {
+    const { number: field } = fields;
+    return field === undefined ? {} : { fits: (result) => repeatsNumber(result, `"${field}"`, number) };
+  }
+  const named =
+    typeof first === 'object' && first !== null ? (first as { blockHash?: unknown }).blockHash : first;
+  const { hash: field } = fields;
+  if (field === undefined || typeof named !== 'string' || named.length !== 66) return {};
+  const wanted = named.toLowerCase();
+  return { fits: (result) => repeatsHash(result, `"${field}"`, wanted) };
+}
+
+/** A result without the field is left to the client. */
+function repeatsNumber(result: Buffer, field: string, number: number): boolean {
+  const found = quantityIn(result, field);
+  return found === null || found === number;
+}
+
+/** As `repeatsNumber`. Transactions may come before the hash of their block: one that is right is enough. */
+function repeatsHash(result: Buffer, field: string, wanted: string): boolean {
+  let contradicted = false;
+  for (let at = result.indexOf(field); at !== -1; at = result.indexOf(field, at + field.length)) {
+    const text = result.toString('latin1', at + field.length, at + field.length + 80);
+    const found = /^\s*:\s*"(0x[0-9a-f]{64})"/i.exec(text)?.[1];
+    if (found?.toLowerCase() === wanted) return true;
+    contradicted ||= found !== undefined;
+  }
+  return !contradicted;
+}
+
+/** A read of state: its last parameter is the block, which clients omit and nodes older than geth 1.13 require. */
+export function stateRead(name: string, checks: readonly Check[], cost = 1): RpcMethod {
+  return {
+    name,
+    cost,
+    idempotent: true,
+    prepare(params): Prepared {
+      checkParams(params, [...checks, blockOrHash], checks.length);
+      const at = params[checks.length] ?? 'latest';
+      return { params: JSON.stringify([...params.slice(0, checks.length), at]), ...aboutBlock(at) };
+    },
+  };
+}
