@@ -52,7 +52,7 @@ export function ethCalls(): RpcMethod[] {
     {
       // Nodes differ in the block that they estimate at by default, and in the estimate: it is never kept.
       ...method('eth_estimateGas', (params) => ({ params: JSON.stringify(params) })),
-      offered: 'unless-strict',
+      unlessStrict: true,
     },
   ];
 }

@@ -18,10 +18,7 @@ export function methodsOf({ family, rpc }: Network, parts: MethodParts): Readonl
   // An added method may have effects, so it is sent only once; its parameters are not checked.
   const added = rpc.allow.map((name) => ({ name, cost: 1, idempotent: false }));
   const ours = FAMILIES[family](parts).filter(
-    ({ name, offered }) =>
-      offered === undefined ||
-      rpc.allow.includes(name) ||
-      (offered === 'unless-strict' && rpc.profile !== 'strict'),
+    ({ name, unlessStrict }) => unlessStrict !== true || rpc.profile !== 'strict' || rpc.allow.includes(name),
   );
   const methods: RpcMethod[] = [...added, ...ours];
   return new Map(methods.map((method) => [method.name, method]));

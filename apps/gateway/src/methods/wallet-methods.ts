@@ -60,7 +60,7 @@ export function walletMethods(): RpcMethod[] {
     read('eth_getUncleCountByBlockHash', [hash]),
     read('eth_getUncleCountByBlockNumber', [blockParameter], { blockAt: 0 }),
   ];
-  return [...reads, clientVersion(), sha3()].map((method) => ({ ...method, offered: 'unless-strict' }));
+  return [...reads, clientVersion(), sha3()].map((method) => ({ ...method, unlessStrict: true }));
 }
 
 /** `web3_clientVersion`: this program's, since several nodes answer behind it. */

@@ -75,8 +75,8 @@ export interface RpcMethod {
   readonly name: string;
   /** Number of requests that it counts as. */
   readonly cost: number;
-  /** When it is offered; absent: always. `if-allowed`: if `rpc.allow` names it, which offers the others as well. */
-  readonly offered?: 'unless-strict' | 'if-allowed';
+  /** On a network of the strict profile it is offered only if `rpc.allow` names it. */
+  readonly unlessStrict?: true;
   /** Asking twice does no harm. */
   readonly idempotent: boolean;
   /** Checks the parameters; throws the problem `params-invalid`, naming the argument. */
