@@ -38,12 +38,18 @@ const bytesOf = async (cache: string): Promise<number> => {
 
 it('GET /metrics tells how many bytes of answers are remembered, and how many are held for clients', async () => {
   let logs: (answer: ScriptedAnswer) => void = () => undefined;
-  node.answer(({ method }) =>
+  node.answer(({ method, params }) =>
     method === 'eth_getLogs'
       ? new Promise((resolve) => {
           logs = resolve;
         })
-      : { result: { number: '0x64', hash: `0x${'1'.repeat(64)}`, parentHash: `0x${'2'.repeat(64)}` } },
+      : {
+          result: {
+            number: params[0] === '0x32' ? '0x32' : '0x64',
+            hash: `0x${'1'.repeat(64)}`,
+            parentHash: `0x${'2'.repeat(64)}`,
+          },
+        },
   );
   expect([await bytesOf('answers'), await bytesOf('held')]).toEqual([0, 0]);
   await expect
