@@ -4,7 +4,7 @@ import { freshDatabase } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createQueues } from '@packhouse/queue';
 import { createReplayNode, generateChain, type ReplayNodeOptions } from '@packhouse/replay-node';
-import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { type Context, createLogger, createMetrics, openScope, systemClock } from '@packhouse/runtime';
 import { afterEach, expect, inject, test } from 'vitest';
 import { createNetworkWorker, type NetworkWorker } from './network-worker.js';
 
@@ -16,9 +16,10 @@ afterEach(async () => {
 
 /** A worker of chain 1 with these nodes. */
 async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
-  const stop = new AbortController();
+  const stop = openScope();
+  const lines: string[] = [];
   const context: Context = {
-    logger: createLogger({ name: 'test', level: 'silent' }),
+    logger: createLogger({ name: 'test', destination: { write: (line) => lines.push(line) } }),
     metrics: createMetrics(),
     clock: systemClock,
     signal: stop.signal,
@@ -50,8 +51,9 @@ async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
     worker,
     database,
     queues,
+    lines,
     signal: context.signal,
-    stop: () => stop.abort(),
+    stop: () => stop.abort(new Error('stopped')),
     gone: () => Promise.all(running.map((node) => node.close())),
   };
 }
@@ -96,4 +98,17 @@ test('a method that no node offers keeps back its kind alone', async () => {
   expect(await quarantine.list()).toMatchObject([
     { number: 0, end: 7, kinds: ['traces'], cause: 'NODE_METHOD_MISSING' },
   ]);
+});
+
+test('the rules are tried on the first wanted block, and again when older ones are wanted', async () => {
+  const { worker, database, lines, stop } = await makeWorker({});
+  const tried = () => lines.flatMap((line) => /Tried blocks? [\d and]+/.exec(line)?.[0].trim() ?? []);
+  const { wanted } = database.network('main');
+  await wanted.add({ kinds: ['blocks'], start: 4, end: 7, priority: 1 });
+  const leading = worker.lead();
+  await expect.poll(tried, { timeout: 120_000 }).toEqual(['Tried blocks 4 and 7']);
+  await wanted.add({ kinds: ['blocks'], start: 2, end: 3, priority: 1 });
+  await expect.poll(tried, { timeout: 120_000 }).toEqual(['Tried blocks 4 and 7', 'Tried blocks 2 and 7']);
+  stop();
+  await leading;
 });

@@ -31,6 +31,8 @@ export interface NetworkWorker {
 
 /** A plan is made at least this often, in milliseconds, and at once when a job is done. */
 const PLAN_EVERY_MS = 1_000;
+/** Pause between two looks whether older blocks are wanted than those whose rules were tried, in milliseconds. */
+const TRY_EVERY_MS = 5_000;
 /** Pause after an error of node, database or queue, in milliseconds. */
 const RETRY_MS = 1_000;
 const RETRY_LEAD_MS = 2_000;
@@ -66,7 +68,6 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   };
 
   let probed: Promise<void> | undefined;
-  let tried = false;
   /**
    * Done by every ingester, leader or not: an upstream on another chain must be known before the first fetch. A method
    * that no upstream offers holds back its kinds alone.
@@ -80,7 +81,11 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
     return probed;
   };
 
-  /** Says what the first wanted block and the newest final one prove, before hours of fetching. */
+  let tried = Number.POSITIVE_INFINITY;
+  /**
+   * Says what the first wanted block and the newest final one prove, before hours of fetching; again when older blocks
+   * are wanted.
+   */
   const tryFirstAndLast = async (signal: AbortSignal): Promise<void> => {
     const kept = ingestParts.database;
     const finalized = (await kept.head.get())?.finalized ?? -1;
@@ -88,7 +93,8 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       .filter(({ state }) => state === 'active')
       .map(({ start }) => start);
     const first = Math.min(...starts);
-    if (finalized < 0 || first > finalized) return;
+    if (first > finalized || first >= tried) return;
+    tried = first;
     const trial = await tryProofs(ingestParts, [first, finalized], network.bundles.kinds, signal);
     for (const line of describeTrial(network.id, trial)) context.logger.info({ network: network.id }, line);
     for (const { number, error } of trial.failed) report(error, `proving block ${number}, to try the rules,`);
@@ -152,8 +158,10 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
               if (!registered) await database.networks.register({ id: network.id, chainId: network.chainId });
               registered = true;
               await follower.step(signal);
-              if (!tried) await tryFirstAndLast(signal);
-              tried = true;
+            }),
+            repeat('trying the rules', signal, async () => {
+              if (registered) await tryFirstAndLast(signal);
+              await context.clock.sleep(TRY_EVERY_MS, signal);
             }),
             // Planning continues without the upstreams, so that staged blocks are packed.
             repeat('planning', signal, async () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Logger } from './logger.js';
 
 /** Closes registered parts, last in, first out. */
@@ -26,6 +27,8 @@ export function createShutdown(options: { logger: Logger; limitMs?: number | und
   const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;
   const begun = new AbortController();
   const cut = new AbortController();
+  // Every part of a process listens to these two; Node warns from eleven listeners on.
+  setMaxListeners(0, begun.signal, cut.signal);
   const parts: { name: string; close: () => Promise<unknown> | unknown }[] = [];
   const open = new Set<string>();
   let running: Promise<{ clean: boolean }> | undefined;

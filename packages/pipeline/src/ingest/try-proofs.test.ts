@@ -45,6 +45,9 @@ test('what the networks file trusts is said with its reason, and kept with the b
   const prover = await createProver({ ...world.network.proofs, receipts: 'trust' });
   const trial = await tryProofs({ ...world.parts, prover }, [10, 21], KINDS, signal);
   expect(trial.proofs).not.toContain('receiptsRoot');
+  expect(describeTrial('main', { ...trial, proofs: [] })).toContain(
+    'Tried blocks 10 and 21 of main by the rules of ethereum: no proof can be made.',
+  );
   const lines = describeTrial('main', trial);
   expect(lines).toContainEqual(expect.stringMatching(/^Not proved on main: receiptsRoot: ./));
 

@@ -57,7 +57,9 @@ export function describeTrial(
   return [
     ...(proved.length === 0
       ? []
-      : [`Tried ${blocks} of ${network} by the rules of ${rules}: ${proofs.join(', ')} hold.`]),
+      : [
+          `Tried ${blocks} of ${network} by the rules of ${rules}: ${proofs.length === 0 ? 'no proof can be made' : `${proofs.join(', ')} hold`}.`,
+        ]),
     ...notProved.map((reason) => `Not proved on ${network}: ${reason}`),
     ...failed.map(({ number, error }) => `Block ${number} of ${network} cannot be proved: ${error.message}`),
   ];
