@@ -43,6 +43,21 @@ function future(fields: Json, order = Object.keys(fields)) {
 
 describe.skipIf(!HAS_RECORDINGS)('a fork that no table names (skipped without ../shared/chain-data)', () => {
   it.each([
+    [
+      'more fields than any fork appends',
+      Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`f${i}`, '0x1'])),
+    ],
+    ['a field whose name is no word', { 'a"b': '0x1' }],
+    ['a field whose name is longer than 64', { ['a'.repeat(65)]: '0x1' }],
+  ])('that appends %s is not told by its fields', (_, fields) => {
+    const block = future(fields);
+    expect(thrown(() => prover.proveBlock(block))).toMatchObject({
+      code: 'PROOF_FAILED',
+      data: expect.not.objectContaining({ unknownFields: expect.anything() }),
+    });
+  });
+
+  it.each([
     ['a root', { inclusionListRoot: ROOT }],
     ['a number', { targetBlobsPerBlock: '0xe' }],
     ['both', { inclusionListRoot: ROOT, targetBlobsPerBlock: '0xe' }],

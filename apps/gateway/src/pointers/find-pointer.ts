@@ -64,17 +64,17 @@ export async function loadRanges(
   return ranges.map((each) => ({ ...each, ...known.get(each.start) }));
 }
 
-/** Most characters of the header. */
-const LONGEST = 1_000;
+/** Most characters of a reason in the header. */
+const LONGEST = 200;
 
 /** The header's value: `proof; because="…"`, with commas between; printable ASCII, since names of fields come from nodes. */
 function gapsOf(notProved: readonly NotProved[] | undefined): { notProved?: string } {
   if (notProved === undefined || notProved.length === 0) return {};
   const parts = notProved.map(({ proof, because }) => {
-    const plain = because.replace(/[^ !#-[\]-~]/g, '?');
+    const plain = because.slice(0, LONGEST).replace(/[^ !#-[\]-~]/g, '?');
     return `${proof}; because="${plain}"`;
   });
-  return { notProved: parts.join(', ').slice(0, LONGEST) };
+  return { notProved: parts.join(', ') };
 }
 
 /**

@@ -158,13 +158,20 @@ function tableFor(header: readonly HeaderPart[]): FieldTable {
   return { spec: BLOCK_FIELDS.spec, kept: new Set([...BLOCK_FIELDS.kept, ...names]) };
 }
 
-/** Header fields that no table names: DATA of 32 bytes and QUANTITY beside the known ones, in the order of the node. */
+/** Most header fields that no table names and that are looked at; a fork of Ethereum appended at most four. */
+const MOST_UNKNOWN = 16;
+
+/**
+ * Header fields that no table names: DATA of 32 bytes and QUANTITY beside the known ones, in the order of the node.
+ * Names are the node's: letters, digits and `_`, at most 64; an answer with more than 16 such fields has none.
+ */
 export function unknownHeaderFields(value: unknown, header: readonly HeaderPart[]): HeaderField[] {
   const named = new Set(headerFields(header).flatMap(({ name, or, of }) => [of ?? name, or ?? name]));
   const unknown: HeaderField[] = [];
   for (const [name, text] of Object.entries(value as Raw)) {
     if (
       typeof text !== 'string' ||
+      !/^[A-Za-z]\w{0,63}$/.test(name) ||
       BLOCK_FIELDS.spec.has(name) ||
       ETHEREUM_NAMES.has(name) ||
       named.has(name)
@@ -173,6 +180,7 @@ export function unknownHeaderFields(value: unknown, header: readonly HeaderPart[
     }
     if (/^0x[0-9a-fA-F]{64}$/.test(text)) unknown.push({ name, form: 32 });
     else if (/^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,31})$/.test(text)) unknown.push({ name, form: 'quantity' });
+    if (unknown.length > MOST_UNKNOWN) return [];
   }
   return unknown;
 }

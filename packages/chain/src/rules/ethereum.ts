@@ -66,7 +66,7 @@ export const FORK_TIMES: ReadonlyMap<
       [1_677_557_088, 'withdrawalsRoot'],
       [1_706_655_072, 'parentBeaconBlockRoot'],
       [1_741_159_776, 'requestsHash'],
-      [0x6ac4fd60, 'slotNumber'],
+      [1_791_294_816, 'slotNumber'],
     ],
   ],
 ]);

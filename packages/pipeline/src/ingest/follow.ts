@@ -41,8 +41,7 @@ interface FollowReport {
  * staged blocks may belong to a branch that the chain has left. What is final stays final: a lower `finalized` comes
  * from a node that lags, and another block in place of a final one stops the head (see lookAtHead). The newest blocks
  * are staged first, so that neither many older ones nor a block that fails delays them; a kind that fails delays no
- * other. Nothing is staged while
- * `mayStage` returns false: staging is far beyond full.
+ * other. Nothing is staged while `mayStage` returns false: staging is far beyond full.
  */
 export async function follow(
   parts: IngestParts & { mayStage?: () => boolean },

@@ -11,6 +11,8 @@ export interface UnknownFields {
 
 /** The alarm about blocks that were published with header fields that no table names. */
 const FIELDS_ALARM = 'FIELDS_UNKNOWN';
+/** Most sets of fields that are named for a network: their names are the nodes'. */
+const MOST_SETS = 32;
 
 /** Adds a proved block to a list of unknown fields. */
 export function addUnknownFields(found: UnknownFields[], number: number, fields: readonly string[]): void {
@@ -20,7 +22,7 @@ export function addUnknownFields(found: UnknownFields[], number: number, fields:
   else known.blocks += 1;
 }
 
-/** Counts these blocks, and logs and raises an alarm for each set of fields that was not seen before. */
+/** Counts these blocks, and logs and raises an alarm for each set of fields (32 at most) that was not seen before. */
 export async function noteUnknownFields(
   { context, database, network }: { context: Context; database: NetworkDatabase; network: string },
   found: readonly UnknownFields[],
@@ -29,12 +31,14 @@ export async function noteUnknownFields(
   const counter = context.metrics.counter(
     'packhouse_unknown_fields_total',
     'Blocks proved with header fields that no table names',
-    ['network', 'fields'],
+    ['network'],
   );
-  for (const { fields, blocks } of found) counter.inc({ network, fields: fields.join(' ') }, blocks);
+  for (const { blocks } of found) counter.inc({ network }, blocks);
   const alarms = (await database.alarms.list({ cleared: true })).filter(({ name }) => name === FIELDS_ALARM);
   const told = alarms.flatMap(({ data }) => (Array.isArray(data.sets) ? (data.sets as string[]) : []));
-  const fresh = found.filter(({ fields }) => !told.includes(fields.join(' ')));
+  const fresh = found
+    .filter(({ fields }) => !told.includes(fields.join(' ')))
+    .slice(0, Math.max(0, MOST_SETS - told.length));
   for (const { fields, number } of fresh) {
     const names = fields.join(', ');
     context.logger.warn(
