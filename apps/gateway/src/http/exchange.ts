@@ -207,6 +207,25 @@ export class Exchange {
     pipeline(body, response, () => undefined);
   }
 
+  /**
+   * Calls `then` once, when the exchange is over: with true if the whole answer was handed to the connection, with
+   * false if the connection broke before.
+   */
+  whenSent(then: (sent: boolean) => void): void {
+    const { response } = this;
+    const { socket } = this.request;
+    if (response.destroyed) {
+      then(false);
+      return;
+    }
+    let sent = false;
+    // Node emits `finish` for a failed last write too.
+    response.once('finish', () => {
+      sent = !socket.destroyed && socket.errored === null;
+    });
+    response.once('close', () => then(sent));
+  }
+
   #begin(length: number): void {
     this.#headers.push('content-length', String(length));
     this.bytes = length;

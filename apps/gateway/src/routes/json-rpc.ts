@@ -139,6 +139,7 @@ function callerOf({ context }: GatewayParts, at: RpcNetwork, exchange: Exchange)
     at,
     key,
     address: key === undefined ? exchange.ip : undefined,
+    whenSent: (then) => exchange.whenSent(then),
     get signal() {
       if (gone === undefined) {
         const made = new CallController();

@@ -52,6 +52,11 @@ export interface CallContext {
    * `answer-too-large` if there is not enough. Absent outside of batches.
    */
   readonly reserve?: ((bytes: number) => void) | undefined;
+  /**
+   * Calls its argument once, when the response that holds the answer is over: with true if all of it was handed to the
+   * connection. The calls of a batch have one response, and the same function. Absent where nobody sends an answer.
+   */
+  readonly whenSent?: ((then: (sent: boolean) => void) => void) | undefined;
   /** When the time of the call is over, by `performance.now()`; absent until it asks its first question. */
   deadline?: number;
 }
