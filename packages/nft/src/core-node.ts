@@ -38,6 +38,8 @@ export function createCoreNode(network: Network, forwarder: Forwarder): CoreNode
       params: JSON.stringify(params),
       idempotent: true,
       whole: true,
+      // One that is behind has older data of a token.
+      block: 'tip',
       signal,
       ...limits,
     });

@@ -25,9 +25,12 @@ export function coreMethods(): RpcMethod[] {
 
 async function coreLogs(
   caller: CallContext,
-  { params, limit, offset }: ReturnType<typeof readCoreFilter>,
+  { params, block, limit, offset }: ReturnType<typeof readCoreFilter>,
 ): Promise<RpcAnswer> {
-  const answer = await askWhole(caller, { method: 'core_getLogs', params });
+  const answer = await askWhole(caller, {
+    ...{ method: 'core_getLogs', params },
+    ...(block === undefined ? {} : { block }),
+  });
   if (answer.kind === 'error') return answer;
   if (limit === null && offset === 0) return { kind: 'result', body: answer.body };
   // Current nodes ignore limit and offset. The last `offset` logs are dropped, then the last `limit` kept.
@@ -48,6 +51,8 @@ function result(text: string): { kind: 'result'; body: { bytes: Buffer; rest: nu
 interface CoreFilter {
   /** JSON text of the upstream's parameters. */
   params: string;
+  /** The epoch that a node must have, as its head: `tip` for tags. Absent for blocks by hash. */
+  block?: number | 'tip';
   /** Number of last logs to keep; null: all. */
   limit: number | null;
   /** Number of last logs to drop first. */
@@ -101,8 +106,10 @@ function readCoreFilter(value: unknown, network: Network): CoreFilter {
   }
   const asked = limit === null ? null : count('limit', limit);
   const { logLimit } = network.rpc;
+  const { toEpoch } = sent;
   return {
     params: JSON.stringify([sent]),
+    ...(typeof toEpoch === 'string' ? { block: epochNeeded(toEpoch) } : {}),
     limit: logLimit === null ? asked : Math.min(asked ?? logLimit, logLimit),
     offset: offset === null ? 0 : count('offset', offset),
   };
@@ -132,6 +139,12 @@ function epoch(name: string, value: unknown): string {
   const bad = quantity(value);
   if (bad !== null) throw wrong(`${name}: ${bad}, expected a number or one of ${EPOCH_TAGS.join(', ')}`);
   return value as string;
+}
+
+/** Every tag but the first moves with the head. */
+function epochNeeded(epoch: string): number | 'tip' {
+  if (epoch === 'earliest') return 0;
+  return epoch.startsWith('0x') ? Number(epoch) : 'tip';
 }
 
 function count(name: string, value: unknown): number {

@@ -11,12 +11,14 @@ export function read(
     /** Number of parameters that must be there; default all. */
     required?: number;
     newest?: true;
+    /** The answer is about the newest block. */
+    atTip?: true;
     aboutOf?: (result: Buffer) => number | null;
-    /** Fields of the result that repeat the first parameter: a number, or a hash. */
+    /** It is a look-up; fields of the result that repeat the first parameter: a number, or a hash. */
     repeats?: { number?: string; hash?: string };
   } = {},
 ): RpcMethod {
-  const { cost = 1, blockAt, required, newest, aboutOf, repeats } = more;
+  const { cost = 1, blockAt, required, newest, atTip = newest, aboutOf, repeats } = more;
   const asks = newest ? 'head' : repeats && 'whether';
   return {
     name,
@@ -26,7 +28,7 @@ export function read(
     ...(asks === undefined ? {} : { asks }),
     prepare(params): Prepared | undefined {
       checkParams(params, checks, required);
-      if (newest) return { block: 'tip' };
+      if (atTip) return { block: 'tip' };
       return {
         ...(blockAt === undefined ? {} : aboutBlock(params[blockAt])),
         ...(repeats === undefined ? {} : fitsFirst(params[0], repeats)),

@@ -13,12 +13,23 @@ afterEach(async () => {
   nodes = [];
 });
 
+/** How the nodes of each family tell their heads. */
+const FAMILIES = {
+  evm: () => () => undefined,
+  core: (chain: ChainNode) => (method: string) =>
+    method.endsWith('_epochNumber') ? { result: `0x${chain.head.toString(16)}` } : undefined,
+};
+
 /** A gateway before nodes with these heads, preferred in their order; returns how to call it. */
-async function gatewayTo(heads: readonly number[]) {
-  for (const head of heads) nodes.push(Object.assign(await startChainNode(), { head }));
+async function gatewayTo(heads: readonly number[], family: keyof typeof FAMILIES = 'evm') {
+  for (const head of heads) {
+    const chain = Object.assign(await startChainNode(), { head });
+    chain.instead = FAMILIES[family](chain);
+    nodes.push(chain);
+  }
   const upstreams = nodes.map(({ node }, n) => `{name: n${n}, url: '${node.url}', priority: ${n + 1}}`);
   const networks = parseNetworks(
-    `networks:\n  - {id: main, family: evm, chainId: 1, pollIntervalMs: 100, upstreams: [${upstreams.join(', ')}]}`,
+    `networks:\n  - {id: main, family: ${family}, chainId: 1, ${family === 'evm' ? 'pollIntervalMs: 100, ' : ''}upstreams: [${upstreams.join(', ')}]}`,
     { source: 'test', env: {} },
   );
   const started = await startTestGateway({ networks });
@@ -70,6 +81,52 @@ describe.each(LOOK_UPS)('%s of %j', (method, params, right, wrong) => {
     expect((await call(method, params)).result).toEqual(right);
   });
 });
+
+it.each<[string, unknown[]]>([
+  ['eth_gasPrice', []],
+  ['eth_maxPriorityFeePerGas', []],
+  ['eth_blobBaseFee', []],
+  ['eth_syncing', []],
+  ['eth_feeHistory', ['0x1', 'latest', []]],
+  ['eth_getBalance', [`0x${'00'.repeat(20)}`]],
+  ['eth_estimateGas', [{ to: `0x${'00'.repeat(20)}` }]],
+  ['eth_getBlockTransactionCountByNumber', ['latest']],
+])('%s %j is answered by the node at the tip, and by no node behind it', async (method, params) => {
+  const call = await gatewayTo([10, 11]);
+  for (const [n, chain] of nodes.entries()) {
+    chain.instead = (asked) => (asked === method ? { result: `0x${n}` } : undefined);
+  }
+  expect((await call(method, params)).result).toBe('0x1');
+  (nodes[1] as ChainNode).alive = false;
+  expect((await call(method, params)).error?.message).toContain('is known to have block 11');
+});
+
+it.each(['eth_getBlockTransactionCountByHash', 'eth_getUncleCountByBlockHash'])(
+  '%s is told as the node at the tip has it, where one behind says null',
+  async (method) => {
+    const call = await gatewayTo([10, 11]);
+    for (const [n, result] of [null, '0x2'].entries()) {
+      (nodes[n] as ChainNode).instead = (asked) => (asked === method ? { result } : undefined);
+    }
+    expect((await call(method, [HASH])).result).toBe('0x2');
+  },
+);
+
+it.each([[{}], [{ toEpoch: '0xb' }], [{ toEpoch: 'latest_finalized' }], [{ toEpoch: '0x99' }]])(
+  'core_getLogs %j is answered by a node that has the epoch, and by no other',
+  async (filter) => {
+    const call = await gatewayTo([10, 11], 'core');
+    const heads = nodes.map(({ instead }) => instead);
+    for (const [n, chain] of nodes.entries()) {
+      chain.instead = (asked, first) =>
+        asked.endsWith('_getLogs') ? { result: [`n${n}`] } : heads[n]?.(asked, first);
+    }
+    expect((await call('core_getLogs', [filter])).result).toEqual(['n1']);
+    expect((await call('core_getLogs', [{ toEpoch: '0x5' }])).result).toEqual(['n0']);
+    (nodes[1] as ChainNode).alive = false;
+    expect((await call('core_getLogs', [filter])).error?.message).toContain('is known to have block 11');
+  },
+);
 
 it('loses no log of the newest block where the preferred node is one block behind and the other is slow', async () => {
   const call = await gatewayTo([10, 11]);

@@ -50,15 +50,15 @@ export function walletMethods(): RpcMethod[] {
     stateRead('eth_getCode', [address]),
     stateRead('eth_getTransactionCount', [address]),
     stateRead('eth_getProof', [address, proofKeys], 5),
-    read('eth_gasPrice', []),
-    read('eth_maxPriorityFeePerGas', []),
-    read('eth_blobBaseFee', []),
+    read('eth_gasPrice', [], { atTip: true }),
+    read('eth_maxPriorityFeePerGas', [], { atTip: true }),
+    read('eth_blobBaseFee', [], { atTip: true }),
     read('eth_feeHistory', [blockCount, blockParameter, percentiles], { cost: 2, blockAt: 1, required: 2 }),
-    read('eth_syncing', []),
-    read('eth_getBlockTransactionCountByHash', [hash]),
-    read('eth_getBlockTransactionCountByNumber', [blockParameter], { blockAt: 0 }),
-    read('eth_getUncleCountByBlockHash', [hash]),
-    read('eth_getUncleCountByBlockNumber', [blockParameter], { blockAt: 0 }),
+    read('eth_syncing', [], { atTip: true }),
+    read('eth_getBlockTransactionCountByHash', [hash], { repeats: {} }),
+    read('eth_getBlockTransactionCountByNumber', [blockParameter], { blockAt: 0, repeats: {} }),
+    read('eth_getUncleCountByBlockHash', [hash], { repeats: {} }),
+    read('eth_getUncleCountByBlockNumber', [blockParameter], { blockAt: 0, repeats: {} }),
   ];
   return [...reads, clientVersion(), sha3()].map((method) => ({ ...method, unlessStrict: true }));
 }
