@@ -147,7 +147,9 @@ const rpc = (defaults: { aliases?: Record<string, string>; open?: boolean }) =>
         .array(methodName)
         .max(1_000)
         .default([])
-        .describe('Methods beyond those of the family, passed on as they are.'),
+        .describe(
+          'Methods beyond those of the family, passed on as they are; eth_sendRawTransaction is checked and goes to three nodes.',
+        ),
       deny: z
         .array(methodName)
         .max(1_000)

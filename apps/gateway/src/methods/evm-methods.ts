@@ -14,6 +14,7 @@ import { ethGetLogs } from './eth-get-logs.js';
 import type { MethodParts } from './filter-methods.js';
 import { filterMethods } from './filter-methods.js';
 import { blockOfResult, numberOfResult, read, stateRead } from './read-method.js';
+import { sendRawTransaction } from './send-raw-transaction.js';
 import { walletMethods } from './wallet-methods.js';
 
 const IN_BLOCK = { number: 'blockNumber', hash: 'blockHash' };
@@ -43,5 +44,6 @@ const READS: readonly RpcMethod[] = [
 export function evmMethods(parts: MethodParts): RpcMethod[] {
   const learnt = createLearntRanges(parts.now);
   const getLogs = ethGetLogs(learnt);
-  return [...READS, ...walletMethods(), ...ethCalls(), getLogs, ...filterMethods(parts, getLogs, learnt)];
+  const filters = filterMethods(parts, getLogs, learnt);
+  return [...READS, ...walletMethods(), ...ethCalls(), sendRawTransaction(), getLogs, ...filters];
 }

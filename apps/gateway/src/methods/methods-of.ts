@@ -18,7 +18,8 @@ export function methodsOf({ family, rpc }: Network, parts: MethodParts): Readonl
   // An added method may have effects, so it is sent only once; its parameters are not checked.
   const added = rpc.allow.map((name) => ({ name, cost: 1, idempotent: false }));
   const ours = FAMILIES[family](parts).filter(
-    ({ name, unlessStrict }) => unlessStrict !== true || rpc.profile !== 'strict' || rpc.allow.includes(name),
+    ({ name, unlessStrict, ifAllowed }) =>
+      rpc.allow.includes(name) || !(ifAllowed || (unlessStrict && rpc.profile === 'strict')),
   );
   const methods: RpcMethod[] = [...added, ...ours];
   return new Map(methods.map((method) => [method.name, method]));

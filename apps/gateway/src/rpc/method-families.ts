@@ -50,7 +50,7 @@ export const WALLET_METHODS: readonly string[] = [
 
 /** Names that are not always offered, or that clients and nodes use beside these. */
 const MORE_NAMES: Partial<Record<Network['family'], readonly string[]>> = {
-  evm: WALLET_METHODS,
+  evm: [...WALLET_METHODS, 'eth_sendRawTransaction'],
   core: ['cfx_getLogs'],
   registry: ['das_accountList'],
 };

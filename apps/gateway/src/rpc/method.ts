@@ -82,6 +82,8 @@ export interface RpcMethod {
   readonly cost: number;
   /** On a network of the strict profile it is offered only if `rpc.allow` names it. */
   readonly unlessStrict?: true;
+  /** It is offered only if `rpc.allow` names it. */
+  readonly ifAllowed?: true;
   /** Asking twice does no harm. */
   readonly idempotent: boolean;
   /** Checks the parameters; throws the problem `params-invalid`, naming the argument. */

@@ -1,6 +1,7 @@
 import type { Network } from '@packhouse/networks';
 import type { CallController, Context } from '@packhouse/runtime';
 import { createForwardMetrics } from '../upstream/metrics.js';
+import { broadcast } from './broadcast.js';
 import { headNeeded, isEligible, tipOf, whyNotAsked } from './eligibility.js';
 import { createForwardNode, createMethodTimes, type ForwardNode, TIMED_OUT } from './forward-node.js';
 import type { Forwarder, ForwardRequest } from './forwarder.js';
@@ -122,6 +123,7 @@ export function createForwarder({ network, context }: ForwarderOptions): Forward
         if (!streaming) done();
       }
     },
+    broadcast: (request, most) => broadcast(order(request).nodes, request, most, closing.signal),
     head: () => tipOf(nodes, clock),
     finalized: () =>
       nodes.reduce<number | null>((highest, { finalized }) => {

@@ -69,6 +69,11 @@ interface ForwardStatus {
 export interface Forwarder {
   /** Calls the best upstream, and others if that helps. Rejects only when `signal` is aborted. */
   call(request: ForwardRequest): Promise<ForwardAnswer>;
+  /**
+   * Sends a call to the best upstreams, `most` at once, for effects that every one of them should have. Returns the answer
+   * of each; none rejects. `signal` does not end it, only its time.
+   */
+  broadcast(request: ForwardRequest, most: number): Promise<ForwardAnswer>[];
   /** The tip: the highest head of the upstreams, held while one is away for a moment; null while none is known. */
   head(): number | null;
   /** The highest block that is final; null while unknown. */

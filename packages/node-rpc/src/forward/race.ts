@@ -28,7 +28,7 @@ export interface Pool {
   whyNoOther(needed: number | null): string | undefined;
 }
 
-type Elsewhere = Extract<TryOutcome, { kind: 'elsewhere' }>;
+export type Elsewhere = Extract<TryOutcome, { kind: 'elsewhere' }>;
 type Result = Extract<TryOutcome, { kind: 'result' }>;
 
 /** Most further upstreams that are asked to confirm an open result. */
@@ -139,11 +139,11 @@ export async function race(
 }
 
 /** An upstream's own error is preferred to the lack of an answer; else the last failure is returned. */
-function worse(before: Elsewhere | undefined, now: Elsewhere): Elsewhere {
+export function worse(before: Elsewhere | undefined, now: Elsewhere): Elsewhere {
   return before?.said !== undefined && now.said === undefined ? before : now;
 }
 
-function failed(failure: Elsewhere | undefined, whyNoOther: string | undefined): ForwardAnswer {
+export function failed(failure: Elsewhere | undefined, whyNoOther: string | undefined): ForwardAnswer {
   if (failure?.said !== undefined) return failure.said;
   const { reason, detail, retryAfterMs } = failure ?? {
     reason: 'unavailable',
