@@ -45,17 +45,22 @@ export function mayComeFrom(row: Restricted, origin: string | undefined): boolea
   return row.origins.length === 0 || (origin !== undefined && compile(row).hasOrigin(origin));
 }
 
-/** Throws the problem `forbidden` unless the key allows one of the names, which are spellings of one method. */
-export function refuseMethod(row: Restricted, ...names: readonly string[]): void {
-  if (row.methods.length === 0) return;
+/** Whether the key allows one of the names, which are spellings of one method. */
+export function allowsMethod(row: Restricted, ...names: readonly string[]): boolean {
+  if (row.methods.length === 0) return true;
   const { methods } = compile(row);
-  if (names.some((name) => methods.has(name))) return;
+  return names.some((name) => methods.has(name));
+}
+
+/** Throws the problem `forbidden` unless the key allows one of the names. */
+export function refuseMethod(row: Restricted, ...names: readonly string[]): void {
+  if (allowsMethod(row, ...names)) return;
   throw forbidden('This API key is not for this method.');
 }
 
-/** As `refuseMethod`, for a route; routes without a name are refused. */
+/** As `refuseMethod`, for a route; routes without a name are refused, but the list of methods, which has only its own. */
 export function refuseRoute(row: Restricted, route: string): void {
-  if (row.methods.length > 0) refuseMethod(row, ROUTE_USES[route] ?? '');
+  if (route !== 'methods') refuseMethod(row, ROUTE_USES[route] ?? '');
 }
 
 function forbidden(detail: string): Problem {

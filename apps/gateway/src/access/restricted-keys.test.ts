@@ -110,7 +110,7 @@ describe('a key for some origins', () => {
     expect([yes.status, yes.text]).toEqual([204, '']);
     expect(yes.headers).toMatchObject({
       'access-control-allow-origin': 'https://app.example.com',
-      'access-control-allow-methods': 'POST',
+      'access-control-allow-methods': 'GET, HEAD, POST',
       'access-control-max-age': '600',
       vary: 'Origin',
     });

@@ -16,11 +16,10 @@ const FAMILIES: Record<Network['family'], (parts: MethodParts) => readonly RpcMe
 /** The methods of a network: those of its family and its profile, and those that the networks file adds. */
 export function methodsOf({ family, rpc }: Network, parts: MethodParts): ReadonlyMap<string, RpcMethod> {
   // An added method may have effects, so it is sent only once; its parameters are not checked.
-  const added = rpc.allow.map((name) => ({ name, cost: 1, idempotent: false }));
+  const added = rpc.allow.map((name): RpcMethod => ({ name, cost: 1, idempotent: false, passedOn: true }));
   const ours = FAMILIES[family](parts).filter(
     ({ name, unlessStrict, ifAllowed }) =>
       rpc.allow.includes(name) || !(ifAllowed || (unlessStrict && rpc.profile === 'strict')),
   );
-  const methods: RpcMethod[] = [...added, ...ours];
-  return new Map(methods.map((method) => [method.name, method]));
+  return new Map([...added, ...ours].map((method) => [method.name, method]));
 }

@@ -1,6 +1,7 @@
 import { JSON_TYPE } from '../http/exchange.js';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
+import type { ListedMethod } from './method-list.js';
 
 const HEAD = {
   openapi: '3.1.0',
@@ -20,9 +21,13 @@ const schema = {
 
 /**
  * `GET /openapi.json`: the OpenAPI 3.1 document of these routes and of itself, with the public addresses of the
- * networks.
+ * networks, and their JSON-RPC methods in `x-json-rpc-methods`.
  */
-export function openapiRoute(routes: readonly Route[], networks: readonly ServedNetwork[]): Route {
+export function openapiRoute(
+  routes: readonly Route[],
+  networks: readonly ServedNetwork[],
+  methods: readonly { network: string; methods: ListedMethod[] }[],
+): Route {
   let text: string | undefined;
   const route: Route = {
     method: 'GET',
@@ -31,7 +36,10 @@ export function openapiRoute(routes: readonly Route[], networks: readonly Served
     schema,
     answer(exchange) {
       // The addresses are only known once the server listens.
-      text ??= JSON.stringify(openapiDocument([route, ...routes], networks));
+      text ??= JSON.stringify({
+        ...openapiDocument([route, ...routes], networks),
+        'x-json-rpc-methods': methods,
+      });
       exchange.sendText(text, JSON_TYPE);
     },
   };

@@ -10,6 +10,7 @@ import type { GatewayParts } from './gateway-parts.js';
 import { jsonRpcRoutes } from './json-rpc.js';
 import { manifestRoute } from './manifest.js';
 import { manifestKeysRoute } from './manifest-keys.js';
+import { listMethods, methodListRoutes } from './method-list.js';
 import { nftRefreshRoute, nftStatusRoute } from './nft.js';
 import { openapiRoute } from './openapi.js';
 import { healthzRoute, indexPageRoute, metricsRoute, readyzRoute } from './operation.js';
@@ -26,15 +27,20 @@ export function createRoutes(
   networks: readonly ServedNetwork[],
   take: (network: Network) => RoutedServices,
 ): Route[] {
+  const services = new Map(networks.map((served) => [served, take(served.network)]));
   const routes = [
     indexPageRoute(networks),
     healthzRoute,
     readyzRoute(parts),
     metricsRoute(parts),
     manifestKeysRoute(parts),
-    ...networks.flatMap((served) => routesOf(parts, served, take(served.network))),
+    ...[...services].flatMap(([served, each]) => routesOf(parts, served, each)),
   ];
-  return [openapiRoute(routes, networks), ...routes];
+  const listed = [...services].map(([{ network }, { methods }]) => ({
+    network: network.id,
+    methods: listMethods({ network, methods }),
+  }));
+  return [openapiRoute(routes, networks, listed), ...routes];
 }
 
 function routesOf(
@@ -61,6 +67,7 @@ function routesOf(
     downloadRoute(parts, served),
     nftRefreshRoute(parts, served, () => nft?.wake()),
     nftStatusRoute(parts, served),
+    ...methodListRoutes(parts, served, at),
     ...jsonRpcRoutes(parts, served, at),
   ];
 }

@@ -95,7 +95,8 @@ function whyUnrouted(
   const { path, request } = exchange;
   const host = hostName(request.headers.host);
   const noKey = (served: ServedNetwork): boolean =>
-    withoutKey(served.base, path, host) || (request.method === 'POST' && rpcWithoutKey(served, path, host));
+    withoutKey(served.base, path, host) ||
+    (RPC_VERBS.has(request.method) && rpcWithoutKey(served, path, host));
   if (networks.some(noKey)) return unauthenticated();
   const below = (mount: Mount): boolean => at(mount, host) && path.startsWith(`${mount.path}/`);
   const known = networks.some((served) => below(served.base) || below(served.files));
@@ -124,6 +125,9 @@ function withoutKey(base: Mount, path: string, host: string): boolean {
     )
   );
 }
+
+/** Verbs that an address of JSON-RPC takes. */
+const RPC_VERBS: ReadonlySet<string | undefined> = new Set(['POST', 'GET', 'HEAD']);
 
 /** A JSON-RPC address with the key left out. */
 function rpcWithoutKey({ base, network }: ServedNetwork, path: string, host: string): boolean {

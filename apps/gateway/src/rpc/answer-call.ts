@@ -80,6 +80,11 @@ export function findMethod(at: RpcNetwork, name: string): RpcMethod | undefined 
   return method === undefined || deny.includes(method.name) ? undefined : method;
 }
 
+/** What `rpc.allow` can name. */
+const METHOD_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+/** They need a connection that stays, which JSON-RPC over HTTP does not have. */
+const SUBSCRIPTIONS: ReadonlySet<string> = new Set(['eth_subscribe', 'eth_unsubscribe']);
+
 /** As `findMethod`; throws the problems `method-unknown` and `method-unsupported`. */
 function methodOf(at: RpcNetwork, name: string): RpcMethod {
   const method = findMethod(at, name);
@@ -89,8 +94,13 @@ function methodOf(at: RpcNetwork, name: string): RpcMethod {
       detail: `The method ${name} is not one of this network, but of networks of another family`,
     });
   }
+  // Libraries look for "method … does not exist" (ethers 6, JsonRpcApiProvider.getRpcError).
+  const mayBeAllowed = METHOD_NAME.test(name) && !SUBSCRIPTIONS.has(name);
+  const because = mayBeAllowed
+    ? `it is not offered on network ${at.network.id}; the operator can allow it with rpc.allow`
+    : 'it is not offered by Packhouse';
   throw new Problem('method-unknown', {
-    detail: `The method ${/^\w{1,64}$/.test(name) ? redact(name) : 'asked for'} does not exist or is not available`,
+    detail: `The method ${/^\w{1,64}$/.test(name) ? redact(name) : 'asked for'} does not exist or is not available: ${because}`,
   });
 }
 

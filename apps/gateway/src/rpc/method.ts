@@ -84,6 +84,8 @@ export interface RpcMethod {
   readonly unlessStrict?: true;
   /** It is offered only if `rpc.allow` names it. */
   readonly ifAllowed?: true;
+  /** It is of no family: `rpc.allow` names it, and it is passed on as it is. */
+  readonly passedOn?: true;
   /** Asking twice does no harm. */
   readonly idempotent: boolean;
   /** Checks the parameters; throws the problem `params-invalid`, naming the argument. */
