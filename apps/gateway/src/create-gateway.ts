@@ -5,6 +5,7 @@ import { createParts } from './create-parts.js';
 import { createServices, forgetUpstreams, type Services } from './create-services.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { createClientAddress } from './http/client-address.js';
+import { createContentCodings } from './http/content-coding.js';
 import { createRequestLog } from './http/request-log.js';
 import { createRouter } from './http/router.js';
 import { close, createHttpServer, listen, reachableHost } from './http/server.js';
@@ -44,7 +45,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     (network) => createServices(network, parts, filters, options.nft),
     (network, others) => forgetUpstreams(context, network, others),
   );
-  const exchanges = { nextId: createRequestIds(), addressOf: createClientAddress(options.trustProxy) };
+  const exchanges = {
+    nextId: createRequestIds(),
+    addressOf: createClientAddress(options.trustProxy),
+    codings: createContentCodings(),
+  };
   const record = createRequestLog(context, options.logRequests);
   /** Unknown until the server listens, unless it was given. */
   let publicUrl = options.publicUrl;

@@ -29,6 +29,17 @@ export function readBody(
     );
     return;
   }
+  const coding = headers['content-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+    failed(
+      new Problem('media-type-unsupported', {
+        detail: 'A body is read as it is, without a content-encoding.',
+        // RFC 9110, 15.5.16.
+        headers: { 'accept-encoding': 'identity', connection: 'close' },
+      }),
+    );
+    return;
+  }
   if (length !== undefined && Number(length) > limit) {
     failed(tooLarge(limit));
     return;

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
 import type { Span } from '@packhouse/runtime';
+import { type Coding, type ContentCodings, SMALLEST_CODED } from './content-coding.js';
 import type { ProblemReason } from './problem.js';
 
 /** The JSON-RPC calls of one request, for the log. */
@@ -31,6 +32,7 @@ export interface ExchangeParts {
   nextId(): string;
   /** The client's address, as far as the proxies before the gateway are trusted. */
   addressOf(request: IncomingMessage): string;
+  readonly codings: ContentCodings;
 }
 
 /** Answers up to this size are sent as one text with their head: one write, and no extra buffer. */
@@ -38,6 +40,9 @@ const ONE_WRITE = 16_384;
 
 /** The content type of JSON answers other than JSON-RPC. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The content type of bundles, which are compressed already. */
+export const GZIP_TYPE = 'application/gzip';
 
 /** One request with its answer and its facts for the log and the metrics: never the address, never the key. */
 export class Exchange {
@@ -63,7 +68,7 @@ export class Exchange {
   kind = '';
   /** Public prefix of a key that exists; empty if there is none. */
   prefix = '';
-  /** Length of the body as announced, or as streamed so far. */
+  /** Length of the body as announced, or as streamed so far; compressed, if it is sent so. */
   bytes = 0;
   /** Why it was refused; empty if it was not. */
   refusal: ProblemReason | '' = '';
@@ -78,6 +83,8 @@ export class Exchange {
   /** Name, value, name, value, …; names in lower case. */
   #headers: string[] = [];
   #forPages = false;
+  /** Absent: not chosen yet; null: sent as it is. */
+  #coding: Coding | null | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, parts: ExchangeParts) {
     this.request = request;
@@ -146,9 +153,26 @@ export class Exchange {
   /** Sets the origin that may read the answer in a browser; null: none. */
   allowOrigin(origin: string | null): void {
     if (!this.#forPages) return;
-    this.header('vary', 'Origin');
+    this.#vary('Origin');
     if (origin === null) this.removeHeader('access-control-allow-origin');
     else this.header('access-control-allow-origin', origin);
+  }
+
+  /**
+   * The coding that an answer is compressed with, chosen once; null: none. `bytes`: its length as it is, Infinity if
+   * unknown. The route asks before it sends only if the answer has an entity tag, which must differ by coding
+   * (RFC 9110, 8.8.3.3).
+   */
+  coding(bytes: number): Coding | null {
+    if (this.#coding !== undefined) return this.#coding;
+    const accepted = this.request.headers['accept-encoding'];
+    // Most answers are small.
+    if (bytes < SMALLEST_CODED && accepted === undefined) return null;
+    const type = this.#find('content-type');
+    if (type !== -1 && this.#headers[type + 1] === GZIP_TYPE) return null;
+    this.#coding = this.#parts.codings.choose(accepted, bytes);
+    if (bytes >= SMALLEST_CODED || this.#coding !== null) this.#vary('accept-encoding');
+    return this.#coding;
   }
 
   sendJson(value: unknown): void {
@@ -158,6 +182,10 @@ export class Exchange {
   sendText(text: string, contentType: string): void {
     const length = Buffer.byteLength(text);
     this.header('content-type', contentType);
+    if (this.coding(length) !== null) {
+      this.#sendCoded([Buffer.from(text)], false);
+      return;
+    }
     this.#begin(length);
     // Latin1 text is written byte for byte, together with the head.
     this.response.end(text, length === text.length ? 'latin1' : 'utf8');
@@ -166,12 +194,17 @@ export class Exchange {
   /** Sends the head alone. */
   sendNothing(): void {
     if (this.#status === 204 || this.#status === 304 || this.request.method === 'HEAD') {
+      if (this.#status === 200 && this.#coding != null) this.header('content-encoding', this.#coding);
       this.response.writeHead(this.#status, this.#headers);
     } else this.#begin(0);
     this.response.end();
   }
 
   sendBuffer(body: Buffer): void {
+    if (this.coding(body.length) !== null) {
+      this.#sendCoded([body], false);
+      return;
+    }
     this.#begin(body.length);
     if (body.length <= ONE_WRITE) this.response.end(body.toString('latin1'), 'latin1');
     else this.response.end(body);
@@ -182,6 +215,10 @@ export class Exchange {
     const { response } = this;
     let length = before.length + after.length;
     for (const piece of pieces) length += piece.length;
+    if (this.coding(length) !== null) {
+      this.#sendCoded([Buffer.from(before, 'latin1'), ...pieces, Buffer.from(after, 'latin1')], false);
+      return;
+    }
     this.#begin(length);
     if (length <= ONE_WRITE) {
       let text = before;
@@ -196,15 +233,51 @@ export class Exchange {
     response.uncork();
   }
 
-  /** Streams a body. If it fails midway the connection is closed, so that the client notices. */
-  sendStream(body: Readable): void {
+  /** Streams a body at the pace of its reader. If it fails midway the connection is closed, so that the client notices. */
+  sendStream(body: AsyncIterable<Buffer | string>): void {
+    if (this.coding(Number.POSITIVE_INFINITY) !== null) {
+      this.#sendCoded(body, true);
+      return;
+    }
     const { response } = this;
     const length = this.#find('content-length');
     if (length !== -1) this.bytes = Number(this.#headers[length + 1]);
     response.writeHead(this.#status, this.#headers);
     // A pipeline adds more than ten listeners.
     response.setMaxListeners(0);
-    pipeline(body, response, () => undefined);
+    pipeline(length === -1 ? this.#counted(body) : body, response, () => undefined);
+  }
+
+  /** Compresses a body while it is sent, at the pace of its reader. */
+  #sendCoded(body: Iterable<Buffer> | AsyncIterable<Buffer | string>, streamed: boolean): void {
+    const { response } = this;
+    const coding = this.#coding as Coding;
+    this.header('content-encoding', coding);
+    response.writeHead(this.#status, this.#headers);
+    if (this.request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    response.setMaxListeners(0);
+    const encoder = this.#parts.codings.open(coding, streamed);
+    encoder.on('data', (coded: Buffer) => {
+      this.bytes += coded.length;
+    });
+    pipeline(body, encoder, response, () => undefined);
+  }
+
+  async *#counted(body: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer | string> {
+    for await (const piece of body) {
+      this.bytes += Buffer.byteLength(piece);
+      yield piece;
+    }
+  }
+
+  #vary(name: string): void {
+    const at = this.#find('vary');
+    const varies = this.#headers[at + 1];
+    if (at === -1) this.header('vary', name);
+    else if (!varies?.split(', ').includes(name)) this.header('vary', `${varies}, ${name}`);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { createLogger, createMetrics } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
+import { createContentCodings } from './content-coding.js';
 import { Exchange } from './exchange.js';
 import { createRequestLog, type LoggedRequests } from './request-log.js';
 
@@ -13,7 +14,11 @@ function levelOf(status: number, facts: Partial<Exchange>, logged?: LoggedReques
   const request = { method: 'POST', socket: {} } as IncomingMessage;
   const response = new ServerResponse(request);
   response.statusCode = status;
-  const exchange = new Exchange(request, response, { nextId: () => 'id', addressOf: () => '' });
+  const exchange = new Exchange(request, response, {
+    nextId: () => 'id',
+    addressOf: () => '',
+    codings: createContentCodings(),
+  });
   record(Object.assign(exchange, facts));
   expect(lines).toHaveLength(1);
   return (JSON.parse(lines[0] as string) as { level: string }).level;

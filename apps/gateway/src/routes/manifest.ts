@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { Kind } from '@packhouse/chain';
 import type { NetworkDatabase } from '@packhouse/database';
 import { entryLine } from '@packhouse/manifest';
@@ -16,6 +15,8 @@ const DEFAULT_LIMIT = 10_000;
 const MAX_LIMIT = 100_000;
 /** Entries read from the database at a time. */
 const PAGE = 500;
+/** Fewer entries than this are not worth compressing. */
+const FEW = 4;
 
 const schema = {
   summary: 'The signed log of published bundles of one kind',
@@ -81,7 +82,10 @@ export function manifestRoute(parts: GatewayParts, { network, base }: ServedNetw
       const last = Math.min(after + limit, newest);
       // Entries are chained by hash, so the hash of the last one identifies all before it.
       const hash = last === newest ? tip?.hash : (await manifest.entries(kind, last - 1, 1))[0]?.hash;
-      const tag = `"${hash?.slice(0, 32) ?? 'none'}-${after + 1}-${last}"`;
+      // The tag is needed before the page is read.
+      const coding = exchange.coding(last - after < FEW ? 0 : Number.POSITIVE_INFINITY);
+      const coded = coding === null ? '' : `-${coding}`;
+      const tag = `"${hash?.slice(0, 32) ?? 'none'}-${after + 1}-${last}${coded}"`;
       const caching = last - after === limit ? 'immutable, max-age=31536000' : 'no-cache';
       exchange
         .header('etag', tag)
@@ -105,7 +109,7 @@ export function manifestRoute(parts: GatewayParts, { network, base }: ServedNetw
       const rest = lines(manifest, log, after, last);
       // The head is sent after the first page is read, so that a failing database is answered with a refusal.
       const first = await rest.next();
-      exchange.sendStream(Readable.from(beginningWith(first, rest), { objectMode: false }));
+      exchange.sendStream(beginningWith(first, rest));
     },
   };
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ServedFile } from '../files/served-file.js';
+import { createContentCodings } from '../http/content-coding.js';
 import { Exchange } from '../http/exchange.js';
 import { sendFile } from './send-file.js';
 
@@ -23,7 +24,14 @@ describe('a file that is being sent', () => {
     release,
   };
   const server = createServer((request, response) => {
-    void sendFile(file, new Exchange(request, response, { nextId: () => 'id', addressOf: () => '' }));
+    void sendFile(
+      file,
+      new Exchange(request, response, {
+        nextId: () => 'id',
+        addressOf: () => '',
+        codings: createContentCodings(),
+      }),
+    );
   });
   afterEach(() => {
     server.close();

@@ -1,5 +1,5 @@
 import type { ServedFile } from '../files/served-file.js';
-import type { Exchange } from '../http/exchange.js';
+import { type Exchange, GZIP_TYPE } from '../http/exchange.js';
 import { byteRange, entityTag, ifRangePasses, matchPasses, noneMatchHits } from '../http/file-headers.js';
 import { Problem } from '../http/problem.js';
 
@@ -27,7 +27,7 @@ export async function sendFile(file: ServedFile, exchange: Exchange): Promise<vo
     exchange.status(304).sendNothing();
     return;
   }
-  exchange.header('content-type', 'application/gzip');
+  exchange.header('content-type', GZIP_TYPE);
   // Range is defined for GET only (RFC 9110, 14.2).
   if (method === 'HEAD') {
     exchange.header('content-length', size).sendNothing();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createContentCodings } from '../http/content-coding.js';
 import { Exchange } from '../http/exchange.js';
 import { sendAnswer } from './send.js';
 
@@ -10,7 +11,11 @@ afterEach(() => void vi.useRealTimers());
 
 it('cuts off a client that does not read its answer, and leaves one alone that did', async () => {
   const server = createServer((request, response) => {
-    const exchange = new Exchange(request, response, { nextId: () => '1', addressOf: () => '' });
+    const exchange = new Exchange(request, response, {
+      nextId: () => '1',
+      addressOf: () => '',
+      codings: createContentCodings(),
+    });
     const bytes = Buffer.alloc(request.url === '/slow' ? 64_000_000 : 100_000, '1');
     sendAnswer(exchange, '1', { kind: 'result', body: { bytes, rest: null } });
   }).listen(0, '127.0.0.1');

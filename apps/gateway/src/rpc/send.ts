@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import type { Logger } from '@packhouse/runtime';
 import type { Exchange } from '../http/exchange.js';
 import type { Problem } from '../http/problem.js';
@@ -30,26 +29,14 @@ export function sendAnswer(exchange: Exchange, id: string, answer: RpcAnswer): v
   }
   const head = beforeResult(id);
   if (rest === null) exchange.sendBuffer(Buffer.concat([head, ...pieces, AFTER_RESULT]));
-  else
-    exchange.sendStream(
-      Readable.from(streamed(exchange, head, answer.body.bytes, rest), { objectMode: false }),
-    );
+  else exchange.sendStream(streamed(head, answer.body.bytes, rest));
 }
 
 /** The pieces of an answer; its length is only known once it is sent. */
-async function* streamed(
-  exchange: Exchange,
-  head: Buffer,
-  bytes: Buffer,
-  rest: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer> {
-  exchange.bytes = head.length + bytes.length + AFTER_RESULT.length;
+async function* streamed(head: Buffer, bytes: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield head;
   yield bytes;
-  for await (const piece of rest) {
-    exchange.bytes += piece.length;
-    yield piece;
-  }
+  yield* rest;
   yield AFTER_RESULT;
 }
 
@@ -84,11 +71,19 @@ export function logInternal(problem: Problem, request: { id: string }, logger: L
   logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
 }
 
-/** Closes the connection of a client that does not read its answer in time, so that no answer is held for ever. */
-function limitSending(response: ServerResponse): void {
+/**
+ * Closes the connection of a client that does not read its answer in time, so that no answer is held for ever. Call the
+ * returned function if it did.
+ */
+export function limitSending(response: ServerResponse): () => void {
   const timer = setTimeout(() => response.destroy(), SEND_MS);
   timer.unref();
-  response.once('close', () => clearTimeout(timer));
+  const done = (): void => {
+    clearTimeout(timer);
+    response.off('close', done);
+  };
+  response.on('close', done);
+  return done;
 }
 
 /** The part of the envelope before a result. */
