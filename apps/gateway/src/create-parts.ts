@@ -51,6 +51,7 @@ export function createParts(options: GatewayOptions): {
       networksFileOk: options.networksFileOk ?? (() => true),
       answers,
       held,
+      batchCalls: options.batchCalls ?? 1_000,
       callMetrics: createCallMetrics(context.metrics, () => filters.count()),
       memory: { ranges, files: bodies, answers, held },
     },

@@ -28,6 +28,8 @@ export interface GatewayOptions {
   answerCacheBytes?: number;
   /** Memory for answers that are held whole until they are sent; calls wait if it is full. Default 256 MiB. */
   answerMemoryBytes?: number;
+  /** Calls in a JSON-RPC batch at most. Default 1,000. */
+  batchCalls?: number;
   /** The store of filters; default: the database. */
   filters?: FilterStore;
   /** Results about final blocks, shared with other gateways; default: none. */

@@ -52,6 +52,7 @@ await runProcess(process, {
       fileCacheBytes: settings.FILE_CACHE,
       answerCacheBytes: settings.ANSWER_CACHE,
       answerMemoryBytes: settings.ANSWER_MEMORY,
+      batchCalls: settings.BATCH_CALLS,
       ...(redis === undefined
         ? {}
         : { filters: createRedisFilterStore(redis), sharedAnswers: createSharedAnswers(redis) }),

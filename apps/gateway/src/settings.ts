@@ -47,6 +47,9 @@ export const gatewaySettings = z.object({
   ANSWER_MEMORY: bytesSetting(
     'memory for answers that are held whole until they are sent; beyond it calls wait, then get 503 (default 256MiB)',
   ).default(268_435_456),
+  BATCH_CALLS: integerSetting('calls in a JSON-RPC batch, 1 to 10000 (default 1000)', 1, 10_000).default(
+    1_000,
+  ),
   OPEN_RATE: integerSetting(
     'requests a second from one address to networks that want no key, 1 to 1000000 (default 25)',
     1,

@@ -3,8 +3,10 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
+import { createContentCodings } from './content-coding.js';
 import { Exchange } from './exchange.js';
 
+const codings = createContentCodings();
 let server: Server;
 let client: Socket;
 afterEach(() => {
@@ -17,7 +19,7 @@ afterEach(() => {
 async function serve(answer: (exchange: Exchange, n: number) => void): Promise<Promise<boolean>[]> {
   const ends: Promise<boolean>[] = [];
   server = createServer((request, response) => {
-    const exchange = new Exchange(request, response, { nextId: () => '1', addressOf: () => '' });
+    const exchange = new Exchange(request, response, { nextId: () => '1', addressOf: () => '', codings });
     ends.push(new Promise((resolve) => exchange.whenSent(resolve)));
     answer(exchange, ends.length);
   });

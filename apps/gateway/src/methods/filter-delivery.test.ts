@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ask } from '../testing/ask.js';
 import { type ChainLog, type ChainNode, startChainNode } from '../testing/chain-node.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
+import type { ScriptedAnswer } from '../testing/scripted-node.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
 
 const changes = 'eth_getFilterChanges';
 const headers = { 'content-type': 'application/json' };
+const hash = (digit: string): string => `0x${digit.repeat(64)}`;
 const numbers = (logs: ChainLog[]): number[] => logs.map(({ blockNumber }) => Number(blockNumber));
 
 describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
@@ -42,24 +44,37 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       node.dataLength = 4_000;
       const ids = await Promise.all([newFilter(), newFilter()]);
       node.head += 2;
-      const body = JSON.stringify(ids.map((id) => ({ jsonrpc: '2.0', id, method: changes, params: [id] })));
-      const answer = await ask(both.urls[0], `/main/v1/${both.key}`, { method: 'POST', headers, body });
+      // Both answers wait for the first.
+      let release = (): void => undefined;
+      const held = new Promise<ScriptedAnswer>((resolve) => {
+        release = () => resolve({ result: {} });
+      });
+      node.instead = (method) => (method === 'eth_getTransactionByHash' ? held : undefined);
+      const first = { id: 'first', method: 'eth_getTransactionByHash', params: [hash('1')] };
+      const polls = ids.map((id) => ({ id, method: changes, params: [id] }));
+      const answering = ask(both.urls[0], `/main/v1/${both.key}`, {
+        ...{ method: 'POST', headers, body: JSON.stringify([first, ...polls]) },
+      });
+      await vi.waitFor(async () => {
+        const metrics = await both.at.context.metrics.render();
+        expect(metrics).toContain('packhouse_rpc_in_flight{network="main"} 1\n');
+      });
+      release();
+      const answer = await answering;
       const said = answer.json() as unknown as {
         id: string;
         result?: ChainLog[];
         error?: { code: number };
       }[];
-      const [had] = said.filter(({ result }) => result !== undefined);
+      const [, had] = said.filter(({ result }) => result !== undefined);
       const [refused] = said.filter(({ error }) => error !== undefined);
-      expect([said.length, refused?.error]).toMatchObject([2, { code: -32005 }]);
+      expect([said.length, refused?.error]).toMatchObject([3, { code: -32005 }]);
       const all = [node.head - 1, node.head];
       expect(numbers(had?.result as ChainLog[])).toEqual(all);
       expect(await poll(refused?.id as string)).toEqual(all);
       expect(await poll(had?.id as string)).toEqual([]);
       node.dataLength = 2;
     });
-
-    const hash = (digit: string): string => `0x${digit.repeat(64)}`;
 
     it('of a client that is gone before it is answered moves over nothing', async () => {
       const id = await both.call<string>(0, 'eth_newPendingTransactionFilter');

@@ -32,6 +32,8 @@ export interface GatewayParts {
   answers: AnswerCache;
   /** Counts the answers that are held whole until they are sent. */
   held: AnswerMemory;
+  /** Calls in a batch at most. */
+  batchCalls: number;
   /** Counts the calls of a network. */
   callMetrics(network: string): CallMetrics;
   /** Users of memory by name, for the metrics. */

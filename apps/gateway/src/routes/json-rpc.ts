@@ -6,7 +6,7 @@ import { PROBLEM_REASONS, problemOfError } from '../http/problem.js';
 import type { Route } from '../http/router.js';
 import { type Soon, whenHere } from '../http/soon.js';
 import type { ServedNetwork } from '../networks/served-network.js';
-import { answerBatch } from '../rpc/answer-batch.js';
+import { answerBatch, hasAnswers } from '../rpc/answer-batch.js';
 import { answerCall, findMethod } from '../rpc/answer-call.js';
 import type { CallContext, RpcAnswer, RpcMethod, RpcNetwork } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
@@ -54,7 +54,7 @@ function answerJsonRpc(parts: GatewayParts, at: RpcNetwork, exchange: Exchange):
     const known = at.known.find(body);
     if (known !== undefined) return answerKnown(parts, at, exchange, known);
   }
-  const { batch, items } = readRequest(body);
+  const { batch, items } = readRequest(body, parts.batchCalls);
   let cost = 0;
   for (const item of items) cost += costOf(at, item);
   return whenHere(charge(parts, exchange, cost), () => {
@@ -180,9 +180,14 @@ function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, caller:
 }
 
 async function sendBatch(exchange: Exchange, items: readonly RpcItem[], caller: CallContext): Promise<void> {
-  const answers = await answerBatch(items, caller, exchange);
-  if (answers === null) exchange.status(204).sendNothing();
-  else exchange.header('content-type', 'application/json').sendBuffer(answers);
+  const answers = answerBatch(items, caller, exchange);
+  if (hasAnswers(items)) {
+    exchange.header('content-type', 'application/json').sendStream(answers);
+    return;
+  }
+  // The calls are made, and nothing is sent.
+  await answers.next();
+  exchange.status(204).sendNothing();
 }
 
 /** Number of requests that a call counts as; a refused call counts as one. */

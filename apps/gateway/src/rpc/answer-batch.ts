@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import type { ResultBody } from '@packhouse/node-rpc';
 import { CallController } from '@packhouse/runtime';
 import { noteOnce } from '../http/exchange.js';
 import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
@@ -5,91 +7,208 @@ import { answerCall } from './answer-call.js';
 import { failure } from './ask-node.js';
 import type { CallContext } from './method.js';
 import type { RpcItem } from './read-request.js';
-import { AFTER_RESULT, beforeResult, logInternal, nodeErrorText, refusalText } from './send.js';
+import { AFTER_RESULT, beforeResult, limitSending, logInternal, nodeErrorText, refusalText } from './send.js';
+
+/*
+ * The calls of a batch, by their place:
+ *
+ *     0 … sent      the client has taken the answers; their memory is free
+ *     sent … begun  in flight (CONCURRENCY at most), or answered and waiting for an answer before them
+ *     begun …       not begun; never begun if the client goes away
+ *
+ * `begun - sent` is at most AHEAD, and answers that wait have `maxAnswerBytes` together at most. So a client that does
+ * not read stops its own batch, and its memory does not grow.
+ */
 
 /** Calls of one batch that run at the same time. */
 const CONCURRENCY = 8;
+/** Calls that may be begun before the answer whose turn it is has been taken. */
+const AHEAD = 64;
+/** Answers up to this size are sent together with their neighbours, in one piece. */
+const JOINED_BYTES = 65_536;
+
+/** The answer to one item; no pieces: it is a notification, or the client is gone. */
+interface Answered {
+  readonly pieces: readonly Buffer[];
+  readonly bytes: number;
+  /** Frees the memory that is counted for the answer. */
+  free(): void;
+}
+
+/** Whether a batch has any answer; one of notifications alone has none. */
+export function hasAnswers(items: readonly RpcItem[]): boolean {
+  return items.some((item) => 'problem' in item || item.call.id !== undefined);
+}
 
 /**
- * Answers the items of a batch; null: all of them are notifications. A batch is sent whole, so its answers together
- * may be as large as a single one. A call whose answer does not fit any more is refused by itself.
+ * Answers the items of a batch, in their order, as the pieces of one JSON array. An item that fails is refused by
+ * itself, and so is an answer that does not fit beside those that wait. Reading the next piece says that the client
+ * took the one before; a client that takes longer than it may is cut off.
  */
-export async function answerBatch(
+export async function* answerBatch(
   items: readonly RpcItem[],
   caller: CallContext,
-  request: { id: string },
-): Promise<Buffer | null> {
+  request: { readonly id: string; readonly response: ServerResponse },
+): AsyncGenerator<Buffer> {
+  const { signal } = caller;
   const { maxAnswerBytes } = caller.at.network.rpc;
-  let bytes = 0;
+  const waiting = new Map<number, Answered>();
+  let [begun, sent, running] = [0, 0, 0];
+  /** Bytes of answers that are held, and of the largest so far. */
+  let [bytes, largest] = [0, 0];
+  let wake = (): void => undefined;
 
-  const answer = async (item: RpcItem): Promise<Buffer | null> => {
-    if ('problem' in item) {
-      noteRefusal(caller, item.problem);
-      return refusalText(item.id, item.problem, request.id);
-    }
-    const { call } = item;
+  /** Counts a held answer; that whose turn it is always fits, so that a batch never stops. */
+  const reserver = (at: number): ((size: number) => void) => {
     let mine = 0;
-    const reserve = (size: number): void => {
-      if (bytes - mine + size > maxAnswerBytes) {
-        throw new Problem('answer-too-large', {
-          detail: `The answers of the batch are larger than ${maxAnswerBytes} bytes; ask this one by itself.`,
-          members: { limit: maxAnswerBytes },
-        });
-      }
+    return (size) => {
+      if (size > mine && at > sent && bytes - mine + size > maxAnswerBytes) throw tooMuch(maxAnswerBytes);
       bytes += size - mine;
       mine = size;
+      largest = Math.max(largest, size);
     };
-    const stop = new CallController();
-    const leave = (): void => stop.abort(caller.signal.reason);
-    if (caller.signal.aborted) leave();
-    else caller.signal.addEventListener('abort', leave, { once: true });
-    try {
-      const said = await answerCall(call, { ...caller, signal: stop, reserve });
-      if (call.id === undefined) return null;
-      if (said.kind === 'error') return nodeErrorText(call.id, said.error);
-      const pieces: Buffer[] = [];
-      const { rest } = said.body;
-      // A result that would be streamed on its own is held here until the client has the batch.
-      const held =
-        rest === null ? undefined : await caller.at.memory?.enter(caller.signal, caller.key?.id ?? 0);
-      try {
-        reserve(said.body.bytes.length);
-        pieces.push(said.body.bytes);
-        for await (const piece of rest ?? []) {
-          reserve(mine + piece.length);
-          pieces.push(piece);
-        }
-        held?.(mine);
-      } catch (error) {
-        held?.(0);
-        // Otherwise only reading from an upstream can fail here.
-        throw error instanceof Problem
-          ? error
-          : failure({ reason: 'unavailable', detail: 'a node broke off' });
-      }
-      return Buffer.concat([beforeResult(call.id), ...pieces, AFTER_RESULT]);
-    } catch (error) {
-      stop.abort(error);
-      reserve(0);
-      if (call.id === undefined || caller.signal.aborted) return null;
-      const problem = problemOfError(error);
-      logInternal(problem, request, caller.context.logger);
-      return refusalText(call.id, problem, request.id);
+  };
+
+  const begin = (): void => {
+    while (begun < items.length && running < CONCURRENCY && begun - sent < AHEAD && !signal.aborted) {
+      if (begun > sent && bytes + (running + 1) * largest > maxAnswerBytes) return;
+      const at = begun;
+      begun += 1;
+      running += 1;
+      void answerItem(items[at] as RpcItem, caller, request, reserver(at)).then((answered) => {
+        running -= 1;
+        waiting.set(at, answered);
+        wake();
+        begin();
+      });
     }
   };
 
-  const texts = new Array<Buffer | null>(items.length).fill(null);
-  let next = 0;
-  const work = async (): Promise<void> => {
-    for (let mine = next++; mine < items.length && !caller.signal.aborted; mine = next++) {
-      texts[mine] = await answer(items[mine] as RpcItem);
+  const leave = (): void => wake();
+  signal.addEventListener('abort', leave, { once: true });
+  let separator = '[';
+  try {
+    begin();
+    while (sent < items.length && !signal.aborted) {
+      const taken: Answered[] = [];
+      const pieces: Buffer[] = [];
+      let size = 0;
+      let next = waiting.get(sent);
+      while (next !== undefined && size < JOINED_BYTES) {
+        taken.push(next);
+        waiting.delete(sent + taken.length - 1);
+        if (next.pieces.length > 0) {
+          pieces.push(Buffer.from(separator), ...next.pieces);
+          separator = ',';
+          size += next.bytes;
+        }
+        next = waiting.get(sent + taken.length);
+      }
+      if (taken.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      const inTime = limitSending(request.response);
+      if (size > JOINED_BYTES) yield* pieces;
+      else if (pieces.length > 0) yield Buffer.concat(pieces);
+      inTime();
+      for (const { free } of taken) free();
+      sent += taken.length;
+      begin();
     }
+    if (separator === ',' && !signal.aborted) yield Buffer.from(']');
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+/** Answers one item; never rejects. */
+async function answerItem(
+  item: RpcItem,
+  caller: CallContext,
+  request: { readonly id: string },
+  reserve: (size: number) => void,
+): Promise<Answered> {
+  if ('problem' in item) {
+    noteRefusal(caller, item.problem);
+    return answered([refusalText(item.id, item.problem, request.id)]);
+  }
+  const { call } = item;
+  const stop = new CallController();
+  const leave = (): void => stop.abort(caller.signal.reason);
+  if (caller.signal.aborted) leave();
+  else caller.signal.addEventListener('abort', leave, { once: true });
+  const free = (): void => {
+    caller.signal.removeEventListener('abort', leave);
+    reserve(0);
+    stop.abort(TAKEN);
   };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, work));
-  const answers = texts.filter((text) => text !== null);
-  if (answers.length === 0) return null;
-  const pieces = answers.flatMap((text, at) => [Buffer.from(at === 0 ? '[' : ','), text]);
-  return Buffer.concat([...pieces, Buffer.from(']')]);
+  try {
+    const said = await answerCall(call, { ...caller, signal: stop, reserve });
+    if (call.id === undefined) {
+      free();
+      return answered([]);
+    }
+    if (said.kind === 'error') return answered([nodeErrorText(call.id, said.error)], free);
+    const pieces = await heldWhole(said.body, { ...caller, signal: stop }, reserve);
+    return answered([beforeResult(call.id), ...pieces, AFTER_RESULT], free);
+  } catch (error) {
+    free();
+    if (call.id === undefined || caller.signal.aborted) return answered([]);
+    const problem = problemOfError(error);
+    logInternal(problem, request, caller.context.logger);
+    return answered([refusalText(call.id, problem, request.id)]);
+  }
+}
+
+/** The bytes of a result. One that would be streamed on its own is held, so that it can still be refused. */
+async function heldWhole(
+  { bytes, pieces, rest }: ResultBody,
+  { at, key, signal }: CallContext,
+  reserve: (size: number) => void,
+): Promise<readonly Buffer[]> {
+  if (rest === null) {
+    const whole = pieces ?? [bytes];
+    reserve(sizeOf(whole));
+    return whole;
+  }
+  const held = await at.memory?.enter(signal, key?.id ?? 0);
+  const read: Buffer[] = [bytes];
+  let size = bytes.length;
+  try {
+    reserve(size);
+    for await (const piece of rest) {
+      size += piece.length;
+      reserve(size);
+      read.push(piece);
+    }
+    held?.(size);
+    return read;
+  } catch (error) {
+    held?.(0);
+    // Otherwise only reading from an upstream can fail here.
+    throw error instanceof Problem ? error : failure({ reason: 'unavailable', detail: 'a node broke off' });
+  }
+}
+
+/** The reason of a call's signal once its answer was taken: one error for all, as its stack is never read. */
+const TAKEN = new Error('the client has its answer');
+
+function answered(pieces: readonly Buffer[], free = (): void => undefined): Answered {
+  return { pieces, bytes: sizeOf(pieces), free };
+}
+
+function sizeOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}
+
+function tooMuch(limit: number): Problem {
+  return new Problem('answer-too-large', {
+    detail: `The answers of the batch that wait for one before them are larger than ${limit} bytes; ask this one by itself.`,
+    members: { limit },
+  });
 }
 
 /** Counts an item that is not a call. */

@@ -27,7 +27,8 @@ import type { RpcCall } from './read-request.js';
  *   send      send.ts          the bytes of the upstream in an envelope with the client's id
  *
  * Methods that do more than forward a call (`handle`: logs, filters, …) take over after the check and ask through
- * ask-node.ts. A batch runs its calls through the same steps, eight at a time (answer-batch.ts).
+ * ask-node.ts. A batch runs its calls through the same steps, eight at a time, and sends the
+ * answers in their order as they come (answer-batch.ts).
  */
 
 /** Most methods of one request that the log names. */

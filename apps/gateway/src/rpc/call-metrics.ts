@@ -5,7 +5,7 @@ import { createBoundedLabel } from '../http/request-metrics.js';
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Upper bounds of the buckets of batches, in calls. */
-const BATCHES = [1, 2, 5, 10, 20, 50, 100];
+const BATCHES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
 /** The source of an answer: memory, a shared question, the upstreams, or the gateway itself. */
 type AnswerSource = 'memory' | 'shared' | 'nodes' | 'own';

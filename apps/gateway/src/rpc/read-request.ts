@@ -21,16 +21,13 @@ interface RpcRequest {
   items: RpcItem[];
 }
 
-/** Most calls in one request. */
-const BATCH_LIMIT = 100;
-
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses the body of a request (JSON-RPC 2.0, sections 4 and 6). Throws the problems `json-malformed`,
+ * Parses the body of a request (JSON-RPC 2.0, sections 4 and 6) of `maxCalls` calls at most. Throws the problems `json-malformed`,
  * `request-malformed` and `batch-too-large` if the whole request is refused.
  */
-export function readRequest(body: Buffer | undefined): RpcRequest {
+export function readRequest(body: Buffer | undefined, maxCalls: number): RpcRequest {
   let text: string;
   let parsed: unknown;
   try {
@@ -48,13 +45,13 @@ export function readRequest(body: Buffer | undefined): RpcRequest {
     if (parsed.length === 0) {
       throw new Problem('request-malformed', { detail: 'The batch is empty.' });
     }
-    if (parsed.length > BATCH_LIMIT) {
+    if (parsed.length > maxCalls) {
       throw new Problem('batch-too-large', {
-        detail: `A batch has ${BATCH_LIMIT} calls at most; this one has ${parsed.length}.`,
-        members: { limit: BATCH_LIMIT },
+        detail: `A batch has ${maxCalls} calls at most; this one has ${parsed.length}.`,
+        members: { limit: maxCalls },
       });
     }
-    const texts = elementsOf(text, BATCH_LIMIT);
+    const texts = elementsOf(text, maxCalls);
     return { batch: true, items: parsed.map((item, at) => readItem(item, texts[at] as string)) };
   } catch (error) {
     if (!(error instanceof TooDeepError)) throw error;

@@ -21,7 +21,7 @@ export interface ChainNode {
   /** It still returns logs of abandoned blocks. */
   keepsDead: boolean;
   /** Overrides an answer; undefined: the chain's answer. */
-  instead?: (method: string, first: unknown) => ScriptedAnswer | undefined;
+  instead?: (method: string, first: unknown) => ScriptedAnswer | Promise<ScriptedAnswer> | undefined;
 }
 
 const hex = (n: number): string => `0x${n.toString(16)}`;
