@@ -7,23 +7,49 @@ import { createDatabase } from '@packhouse/database';
 import { freshDatabase, startAnvil } from '@packhouse/local';
 import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 
-/** A gateway process on a real node, and a key to it. */
-export interface ChainGateway {
+/** A gateway process from the build, with a key to it. */
+export interface Gateway {
   /** What a client library is given: `{base_url}<KEY>`. */
+  urlOf(network: string): string;
+  close(): Promise<void>;
+}
+
+/** Starts a gateway that serves the networks of a networks file. */
+export async function startGateway(postgresUrl: string, networks: string): Promise<Gateway> {
+  const database = await freshDatabase(postgresUrl, { migrated: true });
+  const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-clients-'));
+  const networksFile = path.join(directory, 'networks.yaml');
+  await writeFile(networksFile, networks);
+  const key = await makeKey(database.url);
+  const { port, stop } = await startProcess({
+    DATABASE_URL: database.url,
+    NETWORKS_FILE: networksFile,
+    OBJECT_STORE: directory,
+  });
+  return {
+    urlOf: (network) => `http://127.0.0.1:${port}/${network}/v1/${key}`,
+    async close() {
+      await stop();
+      await database.drop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A gateway on a real node. */
+export interface ChainGateway {
+  /** `{base_url}<KEY>` of the node's network. */
   url: string;
   /** The node itself, for what makes blocks. */
   node<T>(method: string, params?: readonly unknown[]): Promise<T>;
   close(): Promise<void>;
 }
 
-/** Starts Anvil, which mines when it is told to, and a gateway from the build in front of it. */
+/** Starts Anvil, which mines when it is told to, and a gateway in front of it that may also send transactions. */
 export async function startChainGateway(postgresUrl: string): Promise<ChainGateway> {
   const anvil = await startAnvil({ args: ['--no-mining'] });
-  const database = await freshDatabase(postgresUrl, { migrated: true });
-  const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-clients-'));
-  const networksFile = path.join(directory, 'networks.yaml');
-  await writeFile(
-    networksFile,
+  const gateway = await startGateway(
+    postgresUrl,
     `networks:
   - id: chain
     family: evm
@@ -31,22 +57,15 @@ export async function startChainGateway(postgresUrl: string): Promise<ChainGatew
     pollIntervalMs: 100
     bundles: {enabled: false}
     upstreams: [{url: '${anvil.url}'}]
+    rpc: {allow: [eth_sendRawTransaction]}
 `,
   );
-  const key = await makeKey(database.url);
-  const gateway = await startGateway({
-    DATABASE_URL: database.url,
-    NETWORKS_FILE: networksFile,
-    OBJECT_STORE: directory,
-  });
   return {
-    url: `http://127.0.0.1:${gateway.port}/chain/v1/${key}`,
+    url: gateway.urlOf('chain'),
     node: <T>(method: string, params: readonly unknown[] = []) => ask<T>(anvil.url, method, params),
     async close() {
-      await gateway.stop();
+      await gateway.close();
       await anvil.stop();
-      await database.drop();
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }
@@ -69,7 +88,7 @@ async function makeKey(databaseUrl: string): Promise<string> {
   return made.key;
 }
 
-async function startGateway(env: Record<string, string>): Promise<{ port: number; stop(): Promise<void> }> {
+async function startProcess(env: Record<string, string>): Promise<{ port: number; stop(): Promise<void> }> {
   const main = fileURLToPath(new URL('../../../apps/gateway/dist/main.js', import.meta.url));
   const child: ChildProcess = fork(main, {
     // Not the test runner's own: the build resolves to the build.
