@@ -55,9 +55,24 @@ describe.skipIf(!isInstalled('js-conflux-sdk'))(`js-conflux-sdk ${UNLESS_INSTALL
       ...{ address: TOKEN, topics: [TRANSFER, null] },
     });
     expect(logs).toHaveLength(10);
-    expect(logs[0]).toMatchObject({ address: TOKEN, epochNumber: 0x7b2f3c0, logIndex: 0, topics: [TRANSFER, {}, {}].map((one) => typeof one === 'string' ? one : expect.any(String)) });
-    expect(asked.at(-1)).toMatchObject({ fromEpoch: '0x7b2f3c0', toEpoch: 'latest_state', topics: [TRANSFER, null] });
-    for (const tag of ['latest_mined', 'latest_confirmed', 'latest_finalized', 'latest_checkpoint', 'earliest']) {
+    expect(logs[0]).toMatchObject({
+      address: TOKEN,
+      epochNumber: 0x7b2f3c0,
+      logIndex: 0,
+      topics: [TRANSFER, {}, {}].map((one) => (typeof one === 'string' ? one : expect.any(String))),
+    });
+    expect(asked.at(-1)).toMatchObject({
+      fromEpoch: '0x7b2f3c0',
+      toEpoch: 'latest_state',
+      topics: [TRANSFER, null],
+    });
+    for (const tag of [
+      'latest_mined',
+      'latest_confirmed',
+      'latest_finalized',
+      'latest_checkpoint',
+      'earliest',
+    ]) {
       await conflux.getLogs({ fromEpoch: tag, address: [TOKEN] });
       expect(asked.at(-1)).toMatchObject({ fromEpoch: tag });
     }

@@ -1,6 +1,6 @@
-import { Contract, Interface, JsonRpcProvider, type Log } from 'ethers';
+import { Contract, Interface, JsonRpcProvider, type Log, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { CONTRACT_ABI, CONTRACT_CODE } from './contract.js';
+import { CONTRACT_ABI, CONTRACT_CODE, DEV_ACCOUNT } from './contract.js';
 import { type ChainGateway, startChainGateway } from './start-gateway.js';
 
 const abi = new Interface(CONTRACT_ABI);
@@ -52,6 +52,23 @@ describe('ethers', () => {
     const block = await provider.getBlock(receipt?.blockNumber as number, true);
     expect(block?.prefetchedTransactions.map((one) => one.hash)).toEqual([hash]);
     expect((await provider.getBlock(receipt?.blockHash as string))?.transactions).toEqual([hash]);
+  });
+
+  it('reads balances, code, nonces, fees and what a transaction will cost', async () => {
+    const account = DEV_ACCOUNT.address;
+    const [balance, code, nonce, fees, gas] = await Promise.all([
+      provider.getBalance(account),
+      provider.getCode(address),
+      provider.getTransactionCount(account),
+      provider.getFeeData(),
+      provider.estimateGas({ from: account, to: address, data: abi.encodeFunctionData('ping', [1]) }),
+    ]);
+    expect(balance).toBeGreaterThan(0n);
+    expect(code).toBe(`0x${CONTRACT_CODE.slice(26)}`);
+    expect(nonce).toBeGreaterThan(1);
+    expect(fees.gasPrice).toBeGreaterThan(0n);
+    expect(fees.maxPriorityFeePerGas).toBeGreaterThan(0n);
+    expect(gas).toBeGreaterThan(21_000n);
   });
 
   it('reads contracts, and decodes what they revert with', async () => {
@@ -133,5 +150,20 @@ describe('ethers', () => {
       await provider.off(filter, listen);
       await provider.off('debug', look);
     }
+  });
+
+  it('signs transactions, sends them and waits for their receipts', async () => {
+    // It keeps an answer for 250 ms, a nonce too, unless told otherwise.
+    const sending = new JsonRpcProvider(chain.url, undefined, { pollingInterval: 100, cacheTimeout: -1 });
+    const wallet = new Wallet(DEV_ACCOUNT.key, sending);
+    const sent = await wallet.sendTransaction({ to: address, data: abi.encodeFunctionData('ping', [41]) });
+    const receipt = sent.wait();
+    await chain.node('anvil_mine', ['0x1']);
+    expect(await receipt).toMatchObject({ status: 1, hash: sent.hash });
+    const contract = new Contract(address, CONTRACT_ABI, wallet);
+    const written = (await contract.getFunction('ping').send(42)) as typeof sent;
+    await chain.node('anvil_mine', ['0x1']);
+    expect((await written.wait())?.logs.map((log) => Number(log.topics[1]))).toEqual([42]);
+    sending.destroy();
   });
 });

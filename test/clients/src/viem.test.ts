@@ -2,14 +2,17 @@ import {
   type BaseError,
   ContractFunctionRevertedError,
   createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
   type Hash,
   type Hex,
   http,
   type PublicClient,
   parseAbi,
 } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { CONTRACT_ABI, CONTRACT_CODE } from './contract.js';
+import { CONTRACT_ABI, CONTRACT_CODE, DEV_ACCOUNT } from './contract.js';
 import { type ChainGateway, startChainGateway } from './start-gateway.js';
 
 const abi = parseAbi(CONTRACT_ABI);
@@ -70,6 +73,29 @@ describe('viem', () => {
     expect(await client.readContract({ abi, address: contract, functionName: 'get', args: [42n] })).toBe(42n);
     expect(await read('refuse', [])).toMatchObject({ reason: 'not today' });
     expect(await read('climb', [7n])).toMatchObject({ data: { errorName: 'TooLow', args: [7n] } });
+  });
+
+  it('reads balances, code, nonces, proofs, fees and what a transaction will cost', async () => {
+    const account = DEV_ACCOUNT.address;
+    const head = await client.getBlockNumber();
+    expect(await client.getBalance({ address: account })).toBeGreaterThan(0n);
+    expect(await client.getCode({ address: contract })).toBe(`0x${CONTRACT_CODE.slice(26)}`);
+    expect(await client.getTransactionCount({ address: account, blockNumber: head })).toBe(Number(head));
+    expect(await client.getProof({ address: contract, storageKeys: [`0x${word(0)}`] })).toMatchObject({
+      balance: 0n,
+      storageProof: [{ value: 0n }],
+    });
+    const history = await client.getFeeHistory({ blockCount: 2, rewardPercentiles: [25, 75] });
+    expect(history.baseFeePerGas).toHaveLength(history.gasUsedRatio.length + 1);
+    expect(await client.getGasPrice()).toBeGreaterThan(0n);
+    expect(await client.estimateMaxPriorityFeePerGas()).toBeGreaterThanOrEqual(0n);
+    expect((await client.estimateFeesPerGas()).maxFeePerGas).toBeGreaterThan(0n);
+    expect(await client.getBlobBaseFee()).toBeGreaterThan(0n);
+    expect(await client.getBlockTransactionCount({ blockNumber: head })).toBe(1);
+    const gas = await client.estimateContractGas({
+      ...{ abi, account, address: contract, functionName: 'ping', args: [1n] },
+    });
+    expect(gas).toBeGreaterThan(21_000n);
   });
 
   it('sends batches', async () => {
@@ -137,5 +163,36 @@ describe('viem', () => {
     } finally {
       for (const end of stop) end();
     }
+  });
+
+  it('signs transactions, sends them and waits for their receipts', async () => {
+    const account = privateKeyToAccount(DEV_ACCOUNT.key);
+    const wallet = createWalletClient({
+      account,
+      transport: http(chain.url, { retryCount: 0 }),
+    });
+    const data = encodeFunctionData({ abi, functionName: 'ping', args: [41n] });
+    const hash = await wallet.sendTransaction({ chain: null, to: contract, data });
+    const receipt = client.waitForTransactionReceipt({ hash });
+    expect(await client.getTransaction({ hash })).toMatchObject({ blockNumber: null, input: data });
+    await chain.node('anvil_mine', ['0x1']);
+    expect(await receipt).toMatchObject({
+      status: 'success',
+      logs: [{ topics: [expect.any(String), `0x${word(41)}`] }],
+    });
+    const written = await wallet.writeContract({
+      ...{ chain: null, abi, address: contract, functionName: 'ping', args: [42n] },
+    });
+    await chain.node('anvil_mine', ['0x1']);
+    expect(await client.waitForTransactionReceipt({ hash: written })).toMatchObject({ status: 'success' });
+    // A wallet that is not sure sends the same bytes again.
+    const nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' });
+    const { maxFeePerGas, maxPriorityFeePerGas } = await client.estimateFeesPerGas();
+    const serializedTransaction = await account.signTransaction({
+      ...{ to: contract, data, nonce, maxFeePerGas, maxPriorityFeePerGas, gas: 100_000n, chainId: 31_337 },
+    });
+    const first = await client.sendRawTransaction({ serializedTransaction });
+    expect(await client.sendRawTransaction({ serializedTransaction })).toBe(first);
+    await chain.node('anvil_mine', ['0x1']);
   });
 });
