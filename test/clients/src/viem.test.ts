@@ -109,6 +109,15 @@ describe('viem', () => {
     expect(numbers).toEqual([31_337, 0n, 5n, 'TransactionReceiptNotFoundError']);
   });
 
+  it('sends batches of several hundred calls, and calls of several hundred contract reads', async () => {
+    const batching = createPublicClient({ transport: http(chain.url, { batch: true, retryCount: 0 }) });
+    const ids = Array.from({ length: 600 }, (_, id) => BigInt(id));
+    const of = (id: bigint) => ({ abi, address: contract, functionName: 'get', args: [id] }) as const;
+    expect(await Promise.all(ids.map((id) => batching.readContract(of(id))))).toEqual(ids);
+    const multicall = { contracts: ids.map(of), deployless: true, allowFailure: false } as const;
+    expect(await client.multicall(multicall)).toEqual(ids);
+  });
+
   it('watches an event, each once, and hears of what a reorganisation removed', async () => {
     const seen: { id: bigint; removed: boolean }[] = [];
     const unwatch = client.watchContractEvent({
