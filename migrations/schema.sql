@@ -173,6 +173,18 @@ CREATE TABLE packhouse.manifest_pending (
   CONSTRAINT manifest_pending_pkey PRIMARY KEY (network_id, kind, start_block, version)
 );
 
+CREATE TABLE packhouse.method_usage (
+  key_id bigint NOT NULL,
+  day integer NOT NULL,
+  network text NOT NULL,
+  method text NOT NULL,
+  requests bigint NOT NULL,
+  units bigint NOT NULL,
+  errors bigint NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT method_usage_pkey PRIMARY KEY (key_id, day, network, method)
+) WITH (fillfactor=50);
+
 CREATE TABLE packhouse.migration (
   id integer NOT NULL DEFAULT nextval('packhouse.migration_id_seq'::regclass),
   name character varying(255) NOT NULL,
@@ -265,6 +277,8 @@ CREATE TABLE packhouse.plan (
   max_block bigint,
   requests_per_second integer NOT NULL,
   requests_per_day bigint,
+  requests_per_month bigint,
+  methods_per_second jsonb NOT NULL DEFAULT '{}'::jsonb,
   CONSTRAINT plan_pkey PRIMARY KEY (name),
   CONSTRAINT plan_position_key UNIQUE ("position")
 );
@@ -395,6 +409,8 @@ CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name)
 CREATE INDEX bundle_not_proved ON packhouse.bundle USING btree (network_id, kind, start_block) INCLUDE (end_block, not_proved) WHERE (not_proved <> ''::text);
 
 CREATE INDEX bundle_reasons ON packhouse.bundle USING btree (network_id, not_proved) WHERE (not_proved <> ''::text);
+
+CREATE INDEX method_usage_day ON packhouse.method_usage USING btree (day);
 
 CREATE INDEX nft_job_due ON packhouse.nft_job USING btree (due_at) WHERE (status <> 'done'::text);
 

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Network } from '@packhouse/networks';
+import { noteUsage } from './access/usage-counts.js';
 import { createParts } from './create-parts.js';
 import { createServices, forgetUpstreams, type Services } from './create-services.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { createClientAddress } from './http/client-address.js';
 import { createContentCodings } from './http/content-coding.js';
+import type { Exchange } from './http/exchange.js';
 import { createRequestLog } from './http/request-log.js';
 import { createRouter } from './http/router.js';
 import { close, createHttpServer, listen, reachableHost } from './http/server.js';
@@ -50,7 +52,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     addressOf: createClientAddress(options.trustProxy),
     codings: createContentCodings(),
   };
-  const record = createRequestLog(context, options.logRequests);
+  const log = createRequestLog(context, options.logRequests);
+  const record = (exchange: Exchange): void => {
+    noteUsage(parts.usage, exchange);
+    log(exchange);
+  };
   /** Unknown until the server listens, unless it was given. */
   let publicUrl = options.publicUrl;
 

@@ -1,7 +1,10 @@
 import { createAddressLimiter } from './access/address-limiter.js';
 import { createAdmission } from './access/admission.js';
 import { createKeyCache } from './access/key-cache.js';
-import { createLocalRateLimiter } from './access/local-rate-limiter.js';
+import { createLocalSeconds } from './access/local-seconds.js';
+import { createQuotas } from './access/quotas.js';
+import { createRateLimiter } from './access/rate-limiter.js';
+import { createUsageCounts } from './access/usage-counts.js';
 import { createAnswerCache } from './cache/answer-cache.js';
 import { createBodyCache } from './cache/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
@@ -23,8 +26,12 @@ export function createParts(options: GatewayOptions): {
   const { context, database, objectStore } = options;
   const { clock } = context;
   const filters = options.filters ?? database.filters;
-  const rateLimiter =
-    options.rateLimiter ?? createLocalRateLimiter(clock, { keys: database.keys, logger: context.logger });
+  const quotas = createQuotas(clock);
+  const usage = createUsageCounts({
+    ...{ context, usage: database.usage, learn: quotas.learn },
+    keepDays: options.usageDays ?? 400,
+  });
+  const rateLimiter = createRateLimiter(options.seconds ?? createLocalSeconds(clock), quotas);
   const ranges = createRangeCache({
     load: (network, kind, range) => loadRanges(database, network, kind, range),
     clock,
@@ -42,7 +49,9 @@ export function createParts(options: GatewayOptions): {
       context,
       database,
       objectStore,
-      admission: createAdmission({ keys, rateLimiter, clock }),
+      admission: createAdmission({ keys, rateLimiter, usage, clock }),
+      quotas,
+      usage,
       addressLimiter: createAddressLimiter(options.openRate),
       pointers: createPointerFinder({ database, ranges, coverage }),
       files,
@@ -59,6 +68,7 @@ export function createParts(options: GatewayOptions): {
       files.close();
       ranges.close();
       await ranges.settled();
+      await usage.close();
       await rateLimiter.close();
     },
   };

@@ -24,9 +24,17 @@ export function createServices(
   const forwarder = createForwarder({ network, context });
   const pending = createPendingWatch({ network: network.id, context, database, filters, forwarder });
   const nft = createNftWorker({ network, forwarder, context, database, ...nftPolicy(nftOptions) });
+  const methods = methodsOf(network, { filters, pending, now: () => context.clock.now() });
+  const without = Object.keys(network.rpc.costs).filter((name) => !methods.has(name));
+  if (without.length > 0) {
+    context.logger.warn(
+      { network: network.id, methods: without },
+      'rpc.costs names methods that this network does not offer',
+    );
+  }
   return {
     forwarder,
-    methods: methodsOf(network, { filters, pending, now: () => context.clock.now() }),
+    methods,
     shared: createSharedCalls(),
     known: createKnownTexts(answers.get),
     nft,

@@ -4,7 +4,7 @@ import type { NftOptions } from '@packhouse/nft';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
-import type { RateLimiter } from './access/rate-limiter.js';
+import type { SecondLimiter } from './access/rate-limiter.js';
 import type { SharedAnswers } from './cache/answer-cache.js';
 import type { FilterStore } from './filters/filter-state.js';
 import type { LoggedRequests } from './http/request-log.js';
@@ -16,8 +16,10 @@ export interface GatewayOptions {
   networks: readonly Network[];
   /** Public address of this server, without a slash at the end; default: host and port of `listen`. */
   publicUrl?: string | undefined;
-  /** Default: counted in this process. */
-  rateLimiter?: RateLimiter;
+  /** Counts the second of a key; default: in this process. */
+  seconds?: SecondLimiter;
+  /** Days that usage is kept. Default 400. */
+  usageDays?: number;
   /** For coverage, which needs it to tell what is queued or being fetched. The gateway does not close it. */
   queue?: QueueReader;
   /** Memory for the range index; 8 bytes a bundle. Default 128 MiB. */

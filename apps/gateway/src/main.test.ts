@@ -5,7 +5,9 @@ import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createDatabase } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { ask } from './testing/ask.js';
 
@@ -99,6 +101,39 @@ describe('the gateway as a process', () => {
     expect(await ready()).toBe(true);
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
+  });
+
+  it('loses no count of usage that is a second old when it is killed', async () => {
+    const store = createDatabase({
+      ...{ connectionString: database.url, applicationName: 'usage test' },
+      context: {
+        ...{ logger: createLogger({ name: 'test', level: 'silent' }), metrics: createMetrics() },
+        ...{ clock: systemClock, signal: new AbortController().signal },
+      },
+    });
+    try {
+      const { key, row } = await store.keys.create({ application: 'x', network: null, plan: 'unlimited' });
+      const { child, listening } = start();
+      const url = `http://127.0.0.1:${await listening}`;
+      for (let n = 0; n < 20; n++) await ask(url, `/ethereum/v1/${key}/bundle-api/logs/7`);
+      const sums = () => store.usage.sums({ keyIds: [row.id], since: 0, until: 99_999, by: 'method' });
+      const counted = { name: 'pointer', requests: 20, units: 20, errors: 20, bytes: expect.any(Number) };
+      await vi.waitFor(async () => expect(await sums()).toEqual([counted]), 60_000);
+      const exit = once(child, 'exit');
+      void ask(url, `/ethereum/v1/${key}/bundle-api/logs/7`).catch(() => undefined);
+      child.kill('SIGKILL');
+      await exit;
+      const [after] = await sums();
+      expect(after?.requests).toBeGreaterThanOrEqual(20);
+      const next = start();
+      const again = `http://127.0.0.1:${await next.listening}`;
+      for (let n = 0; n < 3; n++) await ask(again, `/ethereum/v1/${key}/bundle-api/logs/7`);
+      next.child.kill('SIGTERM');
+      expect(await next.ended).toBe(0);
+      expect((await sums())[0]?.requests).toBe((after?.requests ?? 0) + 3);
+    } finally {
+      await store.close();
+    }
   });
 
   it('drains when its supervisor is gone', async () => {

@@ -5,8 +5,7 @@ import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
 import { runProcess } from '@packhouse/runtime';
 import { connectRedis } from './access/connect-redis.js';
-import { createLocalRateLimiter } from './access/local-rate-limiter.js';
-import { createSharedRateLimiter } from './access/shared-rate-limiter.js';
+import { createSharedSeconds } from './access/shared-seconds.js';
 import { createSharedAnswers } from './cache/answer-cache.js';
 import { createGateway } from './create-gateway.js';
 import { createRedisFilterStore } from './filters/create-redis-filter-store.js';
@@ -26,18 +25,17 @@ await runProcess(process, {
     await waitForSchema(database, context);
     const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
     shutdown.add('object store', () => objectStore.close());
-    const rateLimiter =
-      settings.REDIS_URL === undefined
-        ? createLocalRateLimiter(context.clock, { keys: database.keys, logger: context.logger })
-        : createSharedRateLimiter(connectRedis(settings.REDIS_URL, context));
     const queue = createQueueReader({
       ...{ context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL },
     });
     shutdown.add('queue reader', () => queue.close());
+    const { REDIS_URL } = settings;
+    const seconds =
+      REDIS_URL === undefined ? undefined : createSharedSeconds(connectRedis(REDIS_URL, context));
     const redis =
-      settings.REDIS_URL === undefined
+      REDIS_URL === undefined
         ? undefined
-        : connectRedis(settings.REDIS_URL, context, 'filters cannot be polled meanwhile');
+        : connectRedis(REDIS_URL, context, 'filters cannot be polled meanwhile');
     shutdown.add('redis', () => redis?.disconnect());
     let watch: NetworksWatch | undefined;
     const gateway = await createGateway({
@@ -46,16 +44,17 @@ await runProcess(process, {
       objectStore,
       networks,
       publicUrl: settings.PUBLIC_URL,
-      rateLimiter,
       queue,
       rangeCacheBytes: settings.RANGE_CACHE,
       fileCacheBytes: settings.FILE_CACHE,
       answerCacheBytes: settings.ANSWER_CACHE,
       answerMemoryBytes: settings.ANSWER_MEMORY,
       batchCalls: settings.BATCH_CALLS,
+      ...(seconds === undefined ? {} : { seconds }),
       ...(redis === undefined
         ? {}
         : { filters: createRedisFilterStore(redis), sharedAnswers: createSharedAnswers(redis) }),
+      usageDays: settings.USAGE_DAYS,
       openRate: settings.OPEN_RATE,
       trustProxy: settings.TRUST_PROXY,
       nft: nftOptionsOf(settings),

@@ -55,6 +55,11 @@ export const gatewaySettings = z.object({
     1,
     1_000_000,
   ).default(25),
+  USAGE_DAYS: integerSetting(
+    'days that the usage of keys is kept, 62 to 4000 (default 400); the last two months are what monthly limits are counted from',
+    62,
+    4_000,
+  ).default(400),
   TRUST_PROXY: trustProxySetting(),
   ...nftSettings,
   DRAIN_DELAY_MS: integerSetting(

@@ -21,8 +21,10 @@ import { createKeys } from './tables/keys.js';
 import { createManifest, createSigningKeys } from './tables/manifest.js';
 import { createNetworks, networkRef } from './tables/networks.js';
 import { createNft } from './tables/nft.js';
+import { createPlans } from './tables/plans.js';
 import { createPressure } from './tables/pressure.js';
 import { createQuarantine, listQuarantine } from './tables/quarantine.js';
+import { createUsage } from './tables/usage.js';
 import { createAllWanted, createWanted } from './tables/wanted.js';
 
 const PING_MS = 2_000;
@@ -103,6 +105,8 @@ export function createDatabase(options: {
     filters: createFilters(connections),
     nft: createNft(connections),
     keys: createKeys(connections),
+    plans: createPlans(connections),
+    usage: createUsage(connections),
     tryLock: createTryLock(connections),
     close: () => connections.close(),
   };

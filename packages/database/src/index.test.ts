@@ -6,6 +6,7 @@ it('exports these names and no others', () => {
     'HOLE_REASONS',
     'NFT_OUTCOMES',
     'SEGMENT_BLOCKS',
+    'USAGE_GROUPS',
     'createDatabase',
     'migrate',
     'migrationsDigest',

@@ -34,6 +34,13 @@ export {
   type StageRequest,
   type WantedRange,
 } from './contract/rows.js';
+export {
+  type UnitsUsed,
+  USAGE_GROUPS,
+  type UsageCount,
+  type UsageGroup,
+  type UsageSum,
+} from './contract/usage.js';
 export { createDatabase } from './create-database.js';
 export { waitForSchema } from './schema/check-schema.js';
 export { migrate } from './schema/migrate.js';

@@ -155,6 +155,12 @@ const rpc = (defaults: { aliases?: Record<string, string>; open?: boolean }) =>
         .max(1_000)
         .default([])
         .describe('Methods of the family that this network does not offer.'),
+      costs: z
+        .record(methodName, z.int().min(0).max(1_000_000))
+        .default({})
+        .describe(
+          'Units that a call costs, by method: {eth_getLogs: 20}. Others cost what the table of methods in apps/gateway/README.md says.',
+        ),
       aliases: z
         .record(prefix, prefix)
         .default(defaults.aliases ?? {})

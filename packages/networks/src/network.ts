@@ -42,6 +42,8 @@ interface RpcPolicy {
   allow: readonly string[];
   /** Methods of the family that this network does not offer. */
   deny: readonly string[];
+  /** Units that a call of a method costs, by public name; methods without one cost what the gateway's table says. */
+  costs: Readonly<Record<string, number>>;
   /** Prefix of clients → prefix of upstreams. */
   aliases: Readonly<Record<string, string>>;
   /** Time limit of a call in milliseconds, all requests to upstreams included. */

@@ -61,6 +61,7 @@ describe('a good file', () => {
         },
         rpc: {
           profile: 'wallets',
+          costs: {},
           allow: [],
           deny: [],
           aliases: {},

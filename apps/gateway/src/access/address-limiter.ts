@@ -3,7 +3,7 @@ import type { KeyRow } from '@packhouse/database';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { addressBlock } from '../http/client-address.js';
 import { Problem } from '../http/problem.js';
-import { type AnswerHeaders, sayRate } from './rate-limiter.js';
+import { type AnswerHeaders, sayRate } from './rate-headers.js';
 
 /** Counts the requests of clients without a key, by address. */
 export interface AddressLimiter {

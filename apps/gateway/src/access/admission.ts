@@ -5,16 +5,21 @@ import { Problem } from '../http/problem.js';
 import { type Soon, whenHere } from '../http/soon.js';
 import type { KeyCache } from './key-cache.js';
 import { isRestricted, mayComeFrom, refusePlace, refuseRoute } from './key-restrictions.js';
-import { type AnswerHeaders, type RateLimiter, type RateVerdict, sayRate } from './rate-limiter.js';
+import { type RateVerdict, sayRate } from './rate-headers.js';
+import type { CountedCall, RateLimiter } from './rate-limiter.js';
+import type { UsageCounts } from './usage-counts.js';
 
 /** Admits requests by their key. */
 export interface Admission {
   /** Identifies the caller by its key. Throws the problems `unauthenticated` and `forbidden`. */
   identify(key: string | undefined, exchange: Exchange): Soon<KeyRow>;
-  /** Counts `cost` requests. Throws the problems `rate-limited` and `quota-exhausted`. */
-  charge(row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow>;
-  /** Does both for one request; the rate is checked before network and route. */
-  admit(key: string | undefined, exchange: Exchange): Soon<KeyRow>;
+  /** Counts the calls of a request. Throws the problems `rate-limited` and `quota-exhausted`. */
+  charge(row: KeyRow, calls: readonly CountedCall[], exchange: Exchange): Soon<KeyRow>;
+  /**
+   * Does both for one request, which costs one unit; the rate is checked before network and route. `quota` false: it
+   * costs nothing of day and month.
+   */
+  admit(key: string | undefined, exchange: Exchange, options?: { quota: boolean }): Soon<KeyRow>;
   /**
    * Adds the rate limit headers to a refusal that comes before anything is counted: a wrong verb, an unknown address,
    * an expired or restricted key, a draining gateway. Does nothing if the key is unknown. Never fails.
@@ -24,15 +29,21 @@ export interface Admission {
   admitsOrigin(key: string | undefined, origin: string): Soon<{ admitted: boolean; forAll: boolean }>;
 }
 
+/** The name under which usage counts what a batch shares: its bytes. */
+const BATCH = 'batch';
+
 const KEY = /^ph_\w{8}_[\w-]{43}$/;
 
 /** Creates the admission, which checks in this order: key, end of the key, rate and quota, network. */
 export function createAdmission(options: {
   keys: KeyCache;
   rateLimiter: RateLimiter;
+  usage: UsageCounts;
   clock: Clock;
 }): Admission {
-  const { keys, rateLimiter, clock } = options;
+  const { keys, rateLimiter, usage, clock } = options;
+  /** One call of each route. */
+  const callsOf = new Map<string, readonly CountedCall[]>();
 
   const known = (row: KeyRow | null, exchange: Exchange): KeyRow => {
     if (row === null) throw unauthenticated();
@@ -49,22 +60,56 @@ export function createAdmission(options: {
     if (exchange.route !== 'rpc') refuseRoute(key, exchange.route);
     return key;
   };
-  const charge = (row: KeyRow, cost: number, answer: AnswerHeaders): Soon<KeyRow> => {
-    const rate = rateLimiter.take(row, cost);
+  const counted = (
+    row: KeyRow,
+    rate: RateVerdict,
+    calls: readonly CountedCall[],
+    exchange: Exchange,
+    quota: boolean,
+  ): KeyRow => {
+    let cost = 0;
+    for (const call of calls) {
+      const units = quota ? call.cost : 0;
+      cost += units;
+      const cell = usage.of(row.id, exchange.network, call.name);
+      cell.requests += 1;
+      if (rate.allowed) cell.units += units;
+      else cell.errors += 1;
+    }
+    sayRate(exchange, rate, cost);
+    if (!rate.allowed) throw tooMany(row.plan, rate, Math.max(1, Math.ceil(rate.resetMs / 1_000)));
+    exchange.counted = calls.length === 1 ? (calls[0] as CountedCall).name : BATCH;
+    return row;
+  };
+  const charge = (
+    row: KeyRow,
+    calls: readonly CountedCall[],
+    exchange: Exchange,
+    quota = true,
+  ): Soon<KeyRow> => {
+    const rate = rateLimiter.take(row, calls, quota);
     return rate instanceof Promise
-      ? rate.then((left) => charged(row, left, cost, answer))
-      : charged(row, rate, cost, answer);
+      ? rate.then((left) => counted(row, left, calls, exchange, quota))
+      : counted(row, rate, calls, exchange, quota);
+  };
+  const callOf = (route: string): readonly CountedCall[] => {
+    let calls = callsOf.get(route);
+    if (calls === undefined) {
+      calls = [{ name: route, cost: 1 }];
+      callsOf.set(route, calls);
+    }
+    return calls;
   };
   const included = (row: KeyRow, exchange: Exchange): KeyRow => {
     refuseElsewhere(row, exchange);
     refuseRoute(row, exchange.route);
     return row;
   };
-  const admitted = (row: KeyRow | null, exchange: Exchange): Soon<KeyRow> => {
-    const counted = charge(known(row, exchange), 1, exchange);
-    return counted instanceof Promise
-      ? counted.then((key) => included(key, exchange))
-      : included(counted, exchange);
+  const admitted = (row: KeyRow | null, exchange: Exchange, quota: boolean): Soon<KeyRow> => {
+    const charged = charge(known(row, exchange), callOf(exchange.route), exchange, quota);
+    return charged instanceof Promise
+      ? charged.then((key) => included(key, exchange))
+      : included(charged, exchange);
   };
   const find = (key: string | undefined): Soon<KeyRow | null> => (key === undefined ? null : keys.find(key));
 
@@ -75,12 +120,12 @@ export function createAdmission(options: {
         ? row.then((found) => identified(found, exchange))
         : identified(row, exchange);
     },
-    charge,
-    admit(key, exchange) {
+    charge: (row, calls, exchange) => charge(row, calls, exchange),
+    admit(key, exchange, { quota } = COUNTED) {
       const row = find(key);
       return row instanceof Promise
-        ? row.then((found) => admitted(found, exchange))
-        : admitted(row, exchange);
+        ? row.then((found) => admitted(found, exchange, quota))
+        : admitted(row, exchange, quota);
     },
     sayLeft(exchange) {
       if (exchange.refusal === 'unauthenticated' || exchange.hasHeader('ratelimit-limit')) return undefined;
@@ -101,6 +146,8 @@ export function createAdmission(options: {
   };
 }
 
+const COUNTED = { quota: true };
+
 /** The key in the path of a request, otherwise in its header. */
 function keyOf({ path, request }: Exchange): string | undefined {
   const inPath = path
@@ -116,13 +163,6 @@ function decoded(part: string): string {
   } catch {
     return '';
   }
-}
-
-/** Sets the rate limit headers; throws the problems `rate-limited` and `quota-exhausted`. */
-function charged(row: KeyRow, rate: RateVerdict, cost: number, answer: AnswerHeaders): KeyRow {
-  sayRate(answer, rate, cost);
-  if (!rate.allowed) throw tooMany(row.plan, rate.window, Math.max(1, Math.ceil(rate.resetMs / 1_000)));
-  return row;
 }
 
 /** Checked before counting, so that a key copied from its owner's page cannot use up the owner's plan. */
@@ -163,11 +203,15 @@ function refuseEnded(row: KeyRow, now: number): void {
   }
 }
 
-function tooMany(plan: Plan, window: 'second' | 'day', retryAfter: number): Problem {
-  const limit = window === 'second' ? plan.requestsPerSecond : plan.requestsPerDay;
+function tooMany(plan: Plan, { window, limit, method }: RateVerdict, retryAfter: number): Problem {
+  const what = method === undefined ? 'units' : `calls of ${method}`;
   return new Problem(window === 'second' ? 'rate-limited' : 'quota-exhausted', {
-    detail: `The plan "${plan.name}" includes ${limit} requests a ${window}; try again in ${retryAfter} s.`,
-    members: { plan: plan.name, limit, window, retryAfter, retryAfterMs: retryAfter * 1_000 },
+    detail: `The plan "${plan.name}" includes ${limit} ${what} a ${window}; try again in ${retryAfter} s.`,
+    members: {
+      ...{ plan: plan.name, limit, window },
+      ...(method === undefined ? {} : { method }),
+      ...{ retryAfter, retryAfterMs: retryAfter * 1_000 },
+    },
     headers: { 'retry-after': String(retryAfter) },
   });
 }

@@ -11,6 +11,7 @@ const ROUTE_USES: Readonly<Record<string, string>> = {
   coverage: 'bundle-api',
   download: 'download',
   nft: 'nft',
+  usage: 'usage',
 };
 
 interface Compiled {

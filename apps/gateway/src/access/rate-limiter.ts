@@ -1,48 +1,94 @@
-import type { KeyRow } from '@packhouse/database';
-import type { Soon } from '../http/soon.js';
+import type { KeyRow, Plan } from '@packhouse/database';
+import { type Soon, whenHere } from '../http/soon.js';
+import type { Quotas, QuotaVerdict } from './quotas.js';
+import type { RateVerdict } from './rate-headers.js';
 
-/** The rest of a key's requests, in the window that is nearest to its limit. */
-export interface RateVerdict {
-  allowed: boolean;
-  window: 'second' | 'day';
-  /** Requests per window. */
-  limit: number;
-  remaining: number;
-  /** Milliseconds until the next window. */
-  resetMs: number;
+/** One call to count: its method, or the route of what is not JSON-RPC, and the units it costs. */
+export interface CountedCall {
+  readonly name: string;
+  readonly cost: number;
 }
 
-/** Counts requests of keys against their plans. */
+/** Counts in windows of one second. A cost above a whole window is allowed if it is empty. */
+export interface SecondLimiter {
+  /** Counts `cost` of a key against `limit`; `method` empty: of all methods together. */
+  take(keyId: number, method: string, limit: number, cost: number): Soon<RateVerdict>;
+  /** Returns the rest of a key, of all methods together, without counting. */
+  left(keyId: number, limit: number): Soon<RateVerdict>;
+  close(): Promise<void>;
+}
+
+/** Counts calls of keys against their plans. */
 export interface RateLimiter {
-  /**
-   * Counts `cost` requests (default 1) of a key. A cost above a whole window is allowed if the window is empty, so
-   * that no request is refused for ever.
-   */
-  take(key: KeyRow, cost?: number): Soon<RateVerdict>;
+  /** Counts the calls of one request, all or none. `quota` false: day and month are neither asked nor counted. */
+  take(key: KeyRow, calls: readonly CountedCall[], quota?: boolean): Soon<RateVerdict>;
   /** Returns the rest of a key without counting. */
   left(key: KeyRow): Soon<RateVerdict>;
   close(): Promise<void>;
 }
 
-/** The verdict that decides: a refusal, otherwise the one with less left. */
-export function nearestEnd(second: RateVerdict, day: RateVerdict | null): RateVerdict {
-  if (!second.allowed || day === null) return second;
-  return !day.allowed || day.remaining < second.remaining ? day : second;
+/** Creates the limiter: the second first, then single methods, then day and month. */
+export function createRateLimiter(seconds: SecondLimiter, quotas: Quotas): RateLimiter {
+  const counted = (key: KeyRow, second: RateVerdict, cost: number, quota: boolean): RateVerdict =>
+    nearestEnd(second, quota ? quotas.take(key, cost) : quotas.left(key));
+
+  /** The first method with more calls than its limit allows; null: none. */
+  const tooManyOf = (
+    key: KeyRow,
+    methods: readonly string[],
+    calls: readonly CountedCall[],
+  ): Soon<RateVerdict | null> => {
+    const [method, ...others] = methods;
+    if (method === undefined) return null;
+    const asked = calls.filter(({ name }) => name === method).length;
+    if (asked === 0) return tooManyOf(key, others, calls);
+    const taken = seconds.take(key.id, method, limitOf(key.plan, method), asked);
+    return whenHere(taken, (verdict) =>
+      verdict.allowed ? tooManyOf(key, others, calls) : { ...verdict, method },
+    );
+  };
+
+  const proceed = (
+    key: KeyRow,
+    second: RateVerdict,
+    calls: readonly CountedCall[],
+    cost: number,
+    quota: boolean,
+  ): Soon<RateVerdict> => {
+    if (!second.allowed) return second;
+    const methods = Object.keys(key.plan.methodsPerSecond);
+    if (methods.length === 0) return counted(key, second, cost, quota);
+    return whenHere(
+      tooManyOf(key, methods, calls),
+      (refusal) => refusal ?? counted(key, second, cost, quota),
+    );
+  };
+
+  return {
+    take(key, calls, quota = true) {
+      let cost = 0;
+      for (const call of calls) cost += call.cost;
+      const second = seconds.take(key.id, '', key.plan.requestsPerSecond, cost);
+      return second instanceof Promise
+        ? second.then((taken) => proceed(key, taken, calls, cost, quota))
+        : proceed(key, second, calls, cost, quota);
+    },
+    left: (key) =>
+      whenHere(seconds.left(key.id, key.plan.requestsPerSecond), (second) =>
+        nearestEnd(second, quotas.left(key)),
+      ),
+    close: () => seconds.close(),
+  };
 }
 
-/** Takes the headers of an answer. */
-export interface AnswerHeaders {
-  header(name: string, value: string | number): unknown;
+function limitOf({ methodsPerSecond }: Plan, method: string): number {
+  return methodsPerSecond[method] as number;
 }
 
-/** Sets the headers: the rest of the window nearest to its limit, and the number of requests this one counted as. */
-export function sayRate(
-  answer: AnswerHeaders,
-  { limit, remaining, resetMs }: Pick<RateVerdict, 'limit' | 'remaining' | 'resetMs'>,
-  cost: number,
-): void {
-  answer.header('ratelimit-limit', limit);
-  answer.header('ratelimit-remaining', remaining);
-  answer.header('ratelimit-reset', Math.ceil(resetMs / 1_000));
-  answer.header('ratelimit-cost', cost);
+/** The verdict that decides: a refusal, otherwise the one with less left; the warning is of day and month. */
+function nearestEnd(second: RateVerdict, quota: QuotaVerdict): RateVerdict {
+  const { nearest, warning } = quota;
+  const decides =
+    nearest !== null && (!nearest.allowed || nearest.remaining < second.remaining) ? nearest : second;
+  return warning === undefined ? decides : { ...decides, warning };
 }

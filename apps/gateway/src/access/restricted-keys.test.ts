@@ -284,7 +284,15 @@ describe('what is left of a plan', () => {
   it('of the day is shared with a gateway that begins, without Redis', async () => {
     const { key, row } = await at.makeKey('free');
     const day = Math.floor(at.context.clock.now() / 86_400_000);
-    await at.database.keys.use(day, [{ keyId: row.id, requests: 100_000 }]);
+    const used = {
+      network: 'ethereum',
+      method: 'eth_call',
+      requests: 1,
+      units: 100_000,
+      errors: 0,
+      bytes: 0,
+    };
+    await at.database.usage.add([{ keyId: row.id, day, ...used }]);
     await vi.waitFor(
       async () => {
         const answer = await post(key, '{"id":1,"method":"eth_chainId"}');

@@ -15,11 +15,13 @@ export interface CallNotes {
   readonly upstreams: string[];
   /** JSON-RPC codes of the calls that failed, each once. */
   readonly codes: string[];
+  /** Names of the methods of the calls that failed, one for each such call. */
+  readonly failed: string[];
 }
 
 /** Empty notes for calls that are about to begin. */
 export function beginCalls(): CallNotes {
-  return { count: 0, methods: [], upstreams: [], codes: [] };
+  return { count: 0, methods: [], upstreams: [], codes: [], failed: [] };
 }
 
 /** Adds a name to a short list once. Lists, because creating three sets costs more than all other notes of a call. */
@@ -59,6 +61,8 @@ export class Exchange {
   key: KeyRow | undefined;
   /** The caller is known, and the request is not counted yet. */
   uncounted = false;
+  /** What usage counts its bytes under: a method, a route, or `batch`; empty: the request was not counted. */
+  counted = '';
 
   /** Name of the route; empty if there is none. */
   route = '';

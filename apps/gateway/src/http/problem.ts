@@ -34,7 +34,7 @@ export const PROBLEM_REASONS = {
   'media-type-unsupported': { status: 415, code: -32600, title: 'The content type is not supported' },
   'range-unsatisfiable': { status: 416, code: -32602, title: 'The byte range lies outside of the file' },
   'rate-limited': { status: 429, code: -32005, title: 'Too many requests' },
-  'quota-exhausted': { status: 429, code: -32005, title: 'The daily quota is used up' },
+  'quota-exhausted': { status: 429, code: -32005, title: 'The quota is used up' },
   'too-many-jobs': { status: 429, code: -32005, title: 'The application has too many jobs' },
   'headers-too-large': { status: 431, code: -32600, title: 'The request headers are too large' },
   'method-unknown': { status: 200, code: -32601, title: 'There is no such method' },

@@ -5,7 +5,7 @@ import type { MethodParts } from './filter-methods.js';
 import { methodsOf } from './methods-of.js';
 
 function namesOf(family: Network['family'], rpc: Partial<Network['rpc']>): string[] {
-  const network = { family, rpc: { allow: [], profile: 'wallets', ...rpc } } as unknown as Network;
+  const network = { family, rpc: { allow: [], costs: {}, profile: 'wallets', ...rpc } } as unknown as Network;
   return [...methodsOf(network, {} as MethodParts).keys()].sort();
 }
 

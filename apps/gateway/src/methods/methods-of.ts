@@ -13,7 +13,7 @@ const FAMILIES: Record<Network['family'], (parts: MethodParts) => readonly RpcMe
   registry: registryMethods,
 };
 
-/** The methods of a network: those of its family and its profile, and those that the networks file adds. */
+/** The methods of a network: those of its family and its profile, and those that the networks file adds, at its costs. */
 export function methodsOf({ family, rpc }: Network, parts: MethodParts): ReadonlyMap<string, RpcMethod> {
   // An added method may have effects, so it is sent only once; its parameters are not checked.
   const added = rpc.allow.map((name): RpcMethod => ({ name, cost: 1, idempotent: false, passedOn: true }));
@@ -21,5 +21,10 @@ export function methodsOf({ family, rpc }: Network, parts: MethodParts): Readonl
     ({ name, unlessStrict, ifAllowed }) =>
       rpc.allow.includes(name) || !(ifAllowed || (unlessStrict && rpc.profile === 'strict')),
   );
-  return new Map([...added, ...ours].map((method) => [method.name, method]));
+  return new Map(
+    [...added, ...ours].map((method) => {
+      const cost = rpc.costs[method.name];
+      return [method.name, cost === undefined ? method : { ...method, cost }];
+    }),
+  );
 }

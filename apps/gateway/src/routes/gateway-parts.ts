@@ -4,6 +4,8 @@ import type { CoverageParts } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
 import type { AddressLimiter } from '../access/address-limiter.js';
 import type { Admission } from '../access/admission.js';
+import type { Quotas } from '../access/quotas.js';
+import type { UsageCounts } from '../access/usage-counts.js';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import type { FileFinder } from '../files/find-file.js';
 import type { PointerFinder } from '../pointers/find-pointer.js';
@@ -17,6 +19,8 @@ export interface GatewayParts {
   objectStore: ObjectStore;
   admission: Admission;
   addressLimiter: AddressLimiter;
+  quotas: Quotas;
+  usage: UsageCounts;
   pointers: PointerFinder;
   files: FileFinder;
   coverage: CoverageParts;

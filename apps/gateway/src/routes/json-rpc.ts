@@ -1,5 +1,6 @@
 import { CallController } from '@packhouse/runtime';
 import { isRestricted } from '../access/key-restrictions.js';
+import type { CountedCall } from '../access/rate-limiter.js';
 import type { KnownCall } from '../cache/known-texts.js';
 import { beginCalls, type Exchange } from '../http/exchange.js';
 import { PROBLEM_REASONS, problemOfError } from '../http/problem.js';
@@ -55,9 +56,8 @@ function answerJsonRpc(parts: GatewayParts, at: RpcNetwork, exchange: Exchange):
     if (known !== undefined) return answerKnown(parts, at, exchange, known);
   }
   const { batch, items } = readRequest(body, parts.batchCalls);
-  let cost = 0;
-  for (const item of items) cost += costOf(at, item);
-  return whenHere(charge(parts, exchange, cost), () => {
+  const calls = items.map((item) => countedCall(at, item));
+  return whenHere(charge(parts, exchange, calls), () => {
     const caller = callerOf(parts, at, exchange);
     if (batch) {
       at.metrics?.batch(items.length);
@@ -77,21 +77,22 @@ function answerKnown(
   { method, id, result }: KnownCall<RpcMethod>,
 ): Soon<unknown> {
   const answer = (): void => {
-    exchange.calls = { count: 1, methods: [method.name], upstreams: [], codes: [] };
+    exchange.calls = { count: 1, methods: [method.name], upstreams: [], codes: [], failed: [] };
     const seconds = (performance.now() - exchange.startedAt) / 1_000;
     at.metrics?.remembered(method.name, exchange.prefix, seconds);
     sendAnswer(exchange, id, { kind: 'result', body: { bytes: result, rest: null } });
   };
-  const charged = charge(parts, exchange, method.cost);
+  const charged = charge(parts, exchange, [method]);
   return charged instanceof Promise ? charged.then(answer) : answer();
 }
 
-/** Counts a request, once. Throws the problems `rate-limited` and `quota-exhausted`. */
-function charge(parts: GatewayParts, exchange: Exchange, cost: number): Soon<unknown> {
+/** Counts the calls of a request, once. Throws the problems `rate-limited` and `quota-exhausted`. */
+function charge(parts: GatewayParts, exchange: Exchange, calls: readonly CountedCall[]): Soon<unknown> {
   if (!exchange.uncounted) return undefined;
   exchange.uncounted = false;
-  if (exchange.key === undefined) return parts.addressLimiter.charge(exchange.ip, cost, exchange);
-  return parts.admission.charge(exchange.key, cost, exchange);
+  if (exchange.key !== undefined) return parts.admission.charge(exchange.key, calls, exchange);
+  const cost = calls.reduce((sum, call) => sum + call.cost, 0);
+  return parts.addressLimiter.charge(exchange.ip, cost, exchange);
 }
 
 function refuse(parts: GatewayParts, at: RpcNetwork, exchange: Exchange, error: unknown, id?: string): void {
@@ -113,7 +114,7 @@ async function refuseWhole(
 ): Promise<void> {
   let refusal = error;
   try {
-    await charge(parts, exchange, 1);
+    await charge(parts, exchange, [OTHER]);
   } catch (tooMany) {
     refusal = tooMany;
   }
@@ -190,8 +191,9 @@ async function sendBatch(exchange: Exchange, items: readonly RpcItem[], caller: 
   exchange.status(204).sendNothing();
 }
 
-/** Number of requests that a call counts as; a refused call counts as one. */
-function costOf(at: RpcNetwork, item: RpcItem): number {
-  if ('problem' in item) return 1;
-  return findMethod(at, item.call.method)?.cost ?? 1;
+/** A call of no method that the network offers, or an item that is no call. */
+const OTHER: CountedCall = { name: 'other', cost: 1 };
+
+function countedCall(at: RpcNetwork, item: RpcItem): CountedCall {
+  return 'problem' in item ? OTHER : (findMethod(at, item.call.method) ?? OTHER);
 }

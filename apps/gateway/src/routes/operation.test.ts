@@ -61,6 +61,7 @@ describe('the routes of operation', () => {
       '/{key}/bundle-api/{kind}/{block_number}',
       '/{key}/nft-api/refresh',
       '/{key}/nft-api/refresh/{job_id}',
+      '/{key}/usage',
       '/{kind}/{start_number}-{end_number}.json.gz',
     ]);
     const pointer = document.paths['/{key}/bundle-api/{kind}/{block_number}'];

@@ -14,6 +14,7 @@ import { listMethods, methodListRoutes } from './method-list.js';
 import { nftRefreshRoute, nftStatusRoute } from './nft.js';
 import { openapiRoute } from './openapi.js';
 import { healthzRoute, indexPageRoute, metricsRoute, readyzRoute } from './operation.js';
+import { usageRoute } from './usage.js';
 
 /** The services of a network that its routes need. */
 export type RoutedServices = Pick<RpcNetwork, 'forwarder' | 'methods' | 'shared' | 'known'> & {
@@ -68,6 +69,7 @@ function routesOf(
     nftRefreshRoute(parts, served, () => nft?.wake()),
     nftStatusRoute(parts, served),
     ...methodListRoutes(parts, served, at),
+    usageRoute(parts, served),
     ...jsonRpcRoutes(parts, served, at),
   ];
 }

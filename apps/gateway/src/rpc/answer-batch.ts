@@ -216,4 +216,5 @@ function noteRefusal({ at, key, notes }: CallContext, { reason }: Problem): void
   const code = String(PROBLEM_REASONS[reason].code);
   at.metrics?.refused(key?.prefix ?? '', code);
   noteOnce(notes?.codes, code);
+  notes?.failed.push('other');
 }

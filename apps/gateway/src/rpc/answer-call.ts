@@ -47,7 +47,10 @@ export function answerCall(call: RpcCall, caller: CallContext): Soon<RpcAnswer> 
   const span = caller.span?.child(name, { 'rpc.system.name': 'jsonrpc', 'rpc.method': name });
   const end = (code: string): void => {
     ended?.(code);
-    if (code !== 'ok') noteOnce(notes?.codes, code);
+    if (code !== 'ok') {
+      noteOnce(notes?.codes, code);
+      if (code !== 'aborted') notes?.failed.push(name);
+    }
     if (span === undefined) return;
     if (code !== 'ok') {
       span.note({ 'rpc.response.status_code': code });

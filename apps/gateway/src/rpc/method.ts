@@ -78,7 +78,7 @@ export interface Prepared {
 export interface RpcMethod {
   /** Public name, aliases resolved: `core_getLogs`, never `cfx_getLogs`. */
   readonly name: string;
-  /** Number of requests that it counts as. */
+  /** Units that a call costs, unless `rpc.costs` of the network says otherwise. */
   readonly cost: number;
   /** On a network of the strict profile it is offered only if `rpc.allow` names it. */
   readonly unlessStrict?: true;

@@ -12,6 +12,7 @@ import type {
   HeadRow,
   KeyRow,
   NewBundle,
+  Plan,
   QuarantineRow,
   QuarantineTry,
   Sealing,
@@ -20,6 +21,7 @@ import type {
   StageRequest,
   WantedRange,
 } from './rows.js';
+import type { UnitsUsed, UsageCount, UsageGroup, UsageSum } from './usage.js';
 
 /** Everything that Packhouse keeps in Postgres. Every method throws DATABASE_UNAVAILABLE if Postgres is unreachable. */
 export interface Database {
@@ -128,13 +130,36 @@ export interface Database {
     list(): Promise<KeyRow[]>;
     /** By id or public prefix; null if there is none. */
     revoke(idOrPrefix: string): Promise<KeyRow | null>;
-    /** Adds requests to a day (days since 1970-01-01), each key once. Returns the new total of each of these keys. */
-    use(
-      day: number,
-      uses: readonly { keyId: number; requests: number }[],
-    ): Promise<ReadonlyMap<number, number>>;
-    /** Deletes the usage of days before this one. */
-    forgetUses(before: number): Promise<void>;
+  };
+
+  plans: {
+    /** In the order they are listed in. */
+    list(): Promise<Plan[]>;
+    /**
+     * Changes what is given of a plan; gateways use it within a second. With `make`, a missing plan is made first: 25
+     * requests a second and no other limit. Throws PLAN_UNKNOWN.
+     */
+    set(name: string, change: Partial<Omit<Plan, 'name'>>, options?: { make?: boolean }): Promise<Plan>;
+  };
+
+  /** What keys used. Days are days since 1970-01-01 in UTC. */
+  usage: {
+    /**
+     * Adds counts in one statement. Returns the units of each of these keys on each of these days so far, and in the
+     * calendar month (UTC) of that day.
+     */
+    add(counts: readonly UsageCount[]): Promise<UnitsUsed[]>;
+    /** Units of a key on a day, and in its calendar month. */
+    units(keyId: number, day: number): Promise<UnitsUsed>;
+    /** Sums of these keys (default: all) from day `since` to day `until`, ascending by name. */
+    sums(asked: {
+      keyIds?: readonly number[];
+      since: number;
+      until: number;
+      by: UsageGroup;
+    }): Promise<UsageSum[]>;
+    /** Deletes what is older than `days`, by the database's clock. */
+    forget(days: number): Promise<void>;
   };
 
   /** Takes a session lock; null if another has it. On `release` or a lost connection it ends and `lost` is aborted. */

@@ -165,12 +165,18 @@ export interface Coverage {
   quarantined: BlockRange[];
 }
 
+/** Limits of a key. Requests are counted in units: each counts as its cost. */
 export interface Plan {
   name: string;
   /** Highest block that bundles and downloads may touch; null: all. */
   maxBlock: number | null;
   requestsPerSecond: number;
+  /** Of a day in UTC; null: no limit. */
   requestsPerDay: number | null;
+  /** Of a calendar month in UTC; null: no limit. */
+  requestsPerMonth: number | null;
+  /** Calls a second of single methods, whatever they cost. */
+  methodsPerSecond: Readonly<Record<string, number>>;
 }
 
 export interface KeyRow {

@@ -20,7 +20,10 @@ it('makes a key that is found by its digest, and keeps nothing that could open t
     prefix: key.slice(0, 11),
     application: 'demo',
     network: 'main',
-    plan: { name: 'free', maxBlock: 3_000_000, requestsPerSecond: 25, requestsPerDay: 100_000 },
+    plan: {
+      ...{ name: 'free', maxBlock: 3_000_000, requestsPerSecond: 25, requestsPerDay: 100_000 },
+      ...{ requestsPerMonth: null, methodsPerSecond: {} },
+    },
     createdAt: expect.any(Date),
     expiresAt,
     revokedAt: null,
@@ -95,20 +98,4 @@ it('takes keys of a program that does not know of restrictions', async () => {
   );
   const row = (await open.database.keys.list()).find(({ prefix }) => prefix === 'ph_oldstyle');
   expect(row).toMatchObject({ origins: [], addresses: [], methods: [] });
-});
-
-it('adds up the requests of a day, whoever counts, and forgets old days', async () => {
-  const { keys } = open.database;
-  await Promise.all(
-    Array.from({ length: 20 }, (_, n) =>
-      keys.use(20_000, [
-        { keyId: n % 2 === 0 ? 1 : 2, requests: 3 },
-        { keyId: n % 2 === 0 ? 2 : 1, requests: 5 },
-      ]),
-    ),
-  );
-  expect(await keys.use(20_000, [{ keyId: 1, requests: 1 }])).toEqual(new Map([[1, 81]]));
-  expect(await keys.use(20_001, [{ keyId: 1, requests: 0 }])).toEqual(new Map([[1, 0]]));
-  await keys.forgetUses(20_001);
-  expect(await keys.use(20_000, [{ keyId: 2, requests: 0 }])).toEqual(new Map([[2, 0]]));
 });

@@ -1,14 +1,14 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { PackhouseError } from '@packhouse/runtime';
 import { type Connections, statement } from '../connection/connections.js';
 import type { Database } from '../contract/database.js';
 import type { KeyRow } from '../contract/rows.js';
+import { PLAN_LIMITS, planOf, planUnknown, type StoredLimits } from './plans.js';
 
 /** Columns of StoredKey, from api_key k, application a, plan p. */
 const KEY_COLUMNS = `k.id, k.prefix, a.name AS application, k.network, k.created_at, k.expires_at,
-     k.revoked_at, k.origins, k.addresses, k.methods, p.name AS plan, p.max_block, p.requests_per_second, p.requests_per_day`;
+     k.revoked_at, k.origins, k.addresses, k.methods, p.name AS plan, ${PLAN_LIMITS}`;
 
-interface StoredKey {
+interface StoredKey extends StoredLimits {
   id: number;
   prefix: string;
   application: string;
@@ -20,9 +20,6 @@ interface StoredKey {
   addresses: string[];
   methods: string[];
   plan: string;
-  max_block: number | null;
-  requests_per_second: number;
-  requests_per_day: number | null;
 }
 
 /**
@@ -35,7 +32,7 @@ interface StoredKey {
 const insertKey = statement(
   'keys/insert-key',
   `WITH p AS (
-     SELECT name, max_block, requests_per_second, requests_per_day FROM packhouse.plan WHERE name = $2
+     SELECT * FROM packhouse.plan WHERE name = $2
    ), a AS (
      INSERT INTO packhouse.application (name) SELECT $1::text FROM p
      ON CONFLICT (name) DO UPDATE SET name = excluded.name
@@ -49,14 +46,6 @@ const insertKey = statement(
      RETURNING *
    )
    SELECT ${KEY_COLUMNS} FROM k, a, p`,
-);
-
-/** All plans, smallest first. */
-const selectPlanNames = statement(
-  'keys/select-plan-names',
-  `SELECT name
-   FROM packhouse.plan
-   ORDER BY position`,
 );
 
 /** $1 sha256 of the whole key. One walk down the unique index. */
@@ -93,30 +82,13 @@ const revokeKey = statement(
    JOIN packhouse.plan AS p ON p.name = k.plan`,
 );
 
-/** $1 key ids, each once, $2 day, $3 requests of each. Rows are locked in the order of ids, to avoid deadlocks. */
-const upsertUsage = statement(
-  'keys/upsert-usage',
-  `INSERT INTO packhouse.key_usage AS u (key_id, day, requests)
-   SELECT used.key_id, $2::int4, used.requests
-   FROM unnest($1::int8[], $3::int8[]) AS used (key_id, requests)
-   ORDER BY used.key_id
-   ON CONFLICT (key_id, day) DO UPDATE SET requests = u.requests + excluded.requests
-   RETURNING u.key_id, u.requests`,
-);
-
-/** $1 day: deletes all days before it. */
-const deleteOldUsage = statement(
-  'keys/delete-old-usage',
-  `DELETE FROM packhouse.key_usage WHERE day < $1::int4`,
-);
-
 /** `ph_` and 8 letters and digits, alone or at the head of a whole key. */
 const PREFIX = /^ph_[A-Za-z0-9]{8}(?=_|$)/;
 /** Ids are int8; 15 digits are always safe numbers. */
 const ID = /^\d{1,15}$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** API keys, their applications, plans and usage. */
+/** API keys and their applications. */
 export function createKeys(connections: Connections): Database['keys'] {
   return {
     create: async ({ application, network, plan, expiresAt = null, ...only }) => {
@@ -125,13 +97,7 @@ export function createKeys(connections: Connections): Database['keys'] {
       const values = [application, plan, network, prefix, sha256, expiresAt, origins, addresses, methods];
       const [row] = await connections.query<StoredKey>(insertKey, values);
       if (row !== undefined) return { key, row: keyOf(row) };
-      const plans = await connections.query<{ name: string }>(selectPlanNames, []);
-      throw new PackhouseError({
-        code: 'PLAN_UNKNOWN',
-        message: `There is no plan "${plan}".`,
-        hint: `Plans are ${plans.map(({ name }) => name).join(', ')}.`,
-        data: { plan },
-      });
+      throw await planUnknown(connections, plan);
     },
     find: async (sha256) => (await connections.query<StoredKey>(selectKey, [sha256])).map(keyOf)[0] ?? null,
     list: async () => (await connections.query<StoredKey>(selectKeys, [])).map(keyOf),
@@ -139,17 +105,6 @@ export function createKeys(connections: Connections): Database['keys'] {
       const id = ID.test(idOrPrefix) ? Number(idOrPrefix) : null;
       const prefix = PREFIX.exec(idOrPrefix)?.[0] ?? null;
       return (await connections.query<StoredKey>(revokeKey, [id, prefix])).map(keyOf)[0] ?? null;
-    },
-    use: async (day, uses) => {
-      const rows = await connections.query<{ key_id: number; requests: number }>(upsertUsage, [
-        uses.map(({ keyId }) => keyId),
-        day,
-        uses.map(({ requests }) => requests),
-      ]);
-      return new Map(rows.map((row) => [row.key_id, row.requests]));
-    },
-    forgetUses: async (before) => {
-      await connections.query(deleteOldUsage, [before]);
     },
   };
 }
@@ -170,12 +125,7 @@ function keyOf(row: StoredKey): KeyRow {
     prefix: row.prefix,
     application: row.application,
     network: row.network,
-    plan: {
-      name: row.plan,
-      maxBlock: row.max_block,
-      requestsPerSecond: row.requests_per_second,
-      requestsPerDay: row.requests_per_day,
-    },
+    plan: planOf(row.plan, row),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

@@ -1,18 +1,27 @@
 import type { KeyRow, Plan } from '@packhouse/database';
 import { describe, expect, it } from 'vitest';
-import { createLocalRateLimiter } from './local-rate-limiter.js';
-import type { RateVerdict } from './rate-limiter.js';
+import { createLocalSeconds } from './local-seconds.js';
+import { createQuotas } from './quotas.js';
+import type { RateVerdict } from './rate-headers.js';
+import { createRateLimiter } from './rate-limiter.js';
 
-const plan: Plan = { name: 'free', maxBlock: null, requestsPerSecond: 3, requestsPerDay: 5 };
+const plan: Plan = {
+  ...{ name: 'free', maxBlock: null, requestsPerSecond: 3, requestsPerDay: 5 },
+  ...{ requestsPerMonth: null, methodsPerSecond: {} },
+};
 const key = (id: number, over: Partial<Plan> = {}) => ({ id, plan: { ...plan, ...over } }) as KeyRow;
 const NOON = 1_700_000_000_000 - (1_700_000_000_000 % 86_400_000) + 43_200_000;
 
 function setup() {
   const time = { now: NOON };
-  const limiter = createLocalRateLimiter({ now: () => time.now, sleep: async () => undefined });
+  const clock = { now: () => time.now };
+  const limiter = createRateLimiter(createLocalSeconds(clock), createQuotas(clock));
+  const calls = (names: string[]) => names.map((name) => ({ name, cost: 1 }));
   return {
     time,
-    take: (row: KeyRow) => limiter.take(row) as RateVerdict,
+    take: (row: KeyRow, ...names: string[]) =>
+      limiter.take(row, calls(names.length === 0 ? ['eth_call'] : names)) as RateVerdict,
+    look: (row: KeyRow) => limiter.take(row, calls(['usage']), false) as RateVerdict,
     left: (row: KeyRow) => limiter.left(row) as RateVerdict,
   };
 }
@@ -67,5 +76,33 @@ describe('the rate limiter of one gateway', () => {
     for (let n = 0; n < 3; n++) take(key(1));
     expect(take(key(1)).allowed).toBe(false);
     expect(take(key(1, { requestsPerSecond: 50 })).allowed).toBe(true);
+  });
+
+  it('holds single methods to their calls a second, and refuses a batch whole', () => {
+    const { time, take } = setup();
+    const row = key(1, {
+      ...{ requestsPerSecond: 1_000, requestsPerDay: 100 },
+      methodsPerSecond: { eth_getLogs: 2, eth_call: 1 },
+    });
+    expect(take(row, 'eth_getLogs').allowed).toBe(true);
+    expect(take(row, 'pointer', 'eth_getLogs', 'eth_call').allowed).toBe(true);
+    expect(take(row, 'pointer')).toMatchObject({ allowed: true, remaining: 95 });
+    expect(take(row, 'eth_getLogs')).toMatchObject({ allowed: false, window: 'second', limit: 2 });
+    expect(take(row, 'pointer', 'eth_call')).toMatchObject({ allowed: false, method: 'eth_call' });
+    expect(take(row, 'pointer')).toMatchObject({ allowed: true, window: 'day', remaining: 94 });
+    expect(take(key(2, row.plan), 'eth_getLogs').allowed).toBe(true);
+    time.now += 1_000;
+    expect(take(row, 'eth_getLogs', 'eth_getLogs', 'eth_getLogs').allowed).toBe(true);
+    expect(take(row, 'eth_getLogs').allowed).toBe(false);
+  });
+
+  it('lets what is outside of the quota through when the quota is used up, within the second', () => {
+    const { take, look } = setup();
+    const row = key(1, { requestsPerSecond: 8 });
+    for (let n = 0; n < 5; n++) take(row);
+    expect(take(row)).toMatchObject({ allowed: false, window: 'day' });
+    expect(look(row)).toMatchObject({ allowed: true, window: 'day', remaining: 0 });
+    expect(look(row)).toMatchObject({ allowed: true });
+    expect(look(row)).toMatchObject({ allowed: false, window: 'second' });
   });
 });
