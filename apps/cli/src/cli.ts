@@ -8,6 +8,7 @@ import { addKeysCommand } from './commands/keys.js';
 import { addLocalCommand } from './commands/local.js';
 import { addManifestCommand } from './commands/manifest.js';
 import { addMigrateCommand } from './commands/migrate.js';
+import { addPlansCommand } from './commands/plans.js';
 import { addProcessCommands } from './commands/process.js';
 import { addQuarantineCommand } from './commands/quarantine.js';
 import { addStatusCommand } from './commands/status.js';
@@ -43,6 +44,7 @@ export function createProgram(io: CliIo): Command {
   addQuarantineCommand(program, io);
   addAuditCommand(program, io);
   addKeysCommand(program, io);
+  addPlansCommand(program, io);
   addManifestCommand(program, io);
   addVerifyCommand(program, io);
   addMigrateCommand(program, io);

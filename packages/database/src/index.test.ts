@@ -8,8 +8,11 @@ it('exports these names and no others', () => {
     'SEGMENT_BLOCKS',
     'USAGE_GROUPS',
     'createDatabase',
+    'formatDay',
     'migrate',
     'migrationsDigest',
+    'parseDay',
+    'parseSince',
     'waitForSchema',
   ]);
 });

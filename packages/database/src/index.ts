@@ -1,4 +1,5 @@
 export type { Database, NetworkDatabase } from './contract/database.js';
+export { formatDay, parseDay, parseSince } from './contract/days.js';
 export {
   HOLE_REASONS,
   type Hole,

@@ -5,6 +5,7 @@ import { withDatabase } from '../installation/connect.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { parseNetworkName } from '../terminal/parse.js';
 import { parseRestrictions } from './key-restrictions.js';
+import { addKeyUsageCommand } from './key-usage.js';
 
 interface CreateOptions {
   application: string;
@@ -18,11 +19,11 @@ interface CreateOptions {
   dataDir?: string;
 }
 
-/** `packhouse keys create|list|revoke`. */
+/** `packhouse keys create|list|usage|revoke`. */
 export function addKeysCommand(program: Command, io: CliIo): void {
   const keys = program
     .command('keys')
-    .description('make, list and revoke API keys')
+    .description('make, list and revoke API keys, and see what they used')
     .addHelpText('after', '\nExample:\n  $ packhouse keys create --application analytics');
 
   keys
@@ -32,12 +33,12 @@ export function addKeysCommand(program: Command, io: CliIo): void {
       '--application <name>',
       'who it is for; an application of that name is made if there is none',
     )
-    .option('--plan <name>', 'free, standard or unlimited', 'standard')
+    .option('--plan <name>', 'its limits: a name of `packhouse plans list`', 'standard')
     .option('--network <id>', 'the only network it opens; without it: all')
     .option('--expires <date>', 'when it ends, e.g. 2027-01-31')
     .option('--origin <origin...>', 'the only browser origins it works from, e.g. https://app.example.com')
     .option('--address <cidr...>', 'the only client addresses it works from, e.g. 203.0.113.0/24')
-    .option('--method <name...>', 'the only methods it is for; also bundle-api, download, nft')
+    .option('--method <name...>', 'the only methods it is for; also bundle-api, download, nft, usage')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object')
     .addHelpText(
@@ -87,6 +88,8 @@ export function addKeysCommand(program: Command, io: CliIo): void {
         print(io, table([['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE', 'ONLY'], ...lines]));
       }
     });
+
+  addKeyUsageCommand(keys, io);
 
   keys
     .command('revoke')

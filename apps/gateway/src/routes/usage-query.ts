@@ -1,4 +1,4 @@
-import { USAGE_GROUPS, type UsageGroup } from '@packhouse/database';
+import { parseDay, parseSince, USAGE_GROUPS, type UsageGroup } from '@packhouse/database';
 import { Problem } from '../http/problem.js';
 
 /** What a key asks about its usage; days are days since 1970-01-01 in UTC. */
@@ -29,9 +29,9 @@ export function usageQuery(query: Readonly<Record<string, unknown>>, now: number
     if (typeof value !== 'string') throw invalid(name, 'is given more than once');
   }
   const given = query as Readonly<Record<string, string | undefined>>;
-  const until = given.until === undefined ? Math.floor(now / DAY_MS) : dateOf(given.until);
+  const until = given.until === undefined ? Math.floor(now / DAY_MS) : parseDay(given.until);
   if (until === null) throw invalid('until', 'must be a date such as 2026-11-22');
-  const since = given.since === undefined ? until - DEFAULT_DAYS + 1 : sinceOf(given.since, until);
+  const since = given.since === undefined ? until - DEFAULT_DAYS + 1 : parseSince(given.since, until);
   if (since === null) {
     throw invalid('since', `must be a date such as 2026-11-22, or days such as 7d, ${MAX_DAYS} at most`);
   }
@@ -47,21 +47,4 @@ function invalid(parameter: string, what: string): Problem {
     detail: `The query parameter "${parameter}" ${what}.`,
     members: { parameter },
   });
-}
-
-/** `2026-11-22`, or `7d`: so many days that end with `until`. */
-function sinceOf(text: string, until: number): number | null {
-  return /^[1-9]\d{0,2}d$/.test(text) ? until - Number.parseInt(text, 10) + 1 : dateOf(text);
-}
-
-function dateOf(text: string): number | null {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  // 2026-02-30 is no date, though it is parsed.
-  return Number.isNaN(time) || textOf(time / DAY_MS) !== text ? null : time / DAY_MS;
-}
-
-/** A day as `2026-11-22`. */
-export function textOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,10 +1,10 @@
-import type { UsageSum } from '@packhouse/database';
+import { formatDay, type UsageSum } from '@packhouse/database';
 import type { WindowUse } from '../access/quotas.js';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { refusals } from './schemas.js';
-import { GROUPS, MAX_DAYS, textOf, usageQuery } from './usage-query.js';
+import { GROUPS, MAX_DAYS, usageQuery } from './usage-query.js';
 
 const figures = {
   requests: { type: 'integer', description: 'Calls of JSON-RPC, and requests of other routes.' },
@@ -127,7 +127,7 @@ export function usageRoute(parts: GatewayParts, { network, base }: ServedNetwork
           day: leftOf(plan.requestsPerDay, day, units.inDay),
           month: leftOf(plan.requestsPerMonth, month, units.inMonth),
         },
-        ...{ since: textOf(since), until: textOf(until), by, rows, total: totalOf(rows) },
+        ...{ since: formatDay(since), until: formatDay(until), by, rows, total: totalOf(rows) },
       });
     },
   };

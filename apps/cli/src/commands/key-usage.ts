@@ -1,0 +1,137 @@
+import {
+  formatDay,
+  type KeyRow,
+  parseDay,
+  parseSince,
+  USAGE_GROUPS,
+  type UsageGroup,
+  type UsageSum,
+} from '@packhouse/database';
+import { PackhouseError } from '@packhouse/runtime';
+import type { Command } from 'commander';
+import { withDatabase } from '../installation/connect.js';
+import { formatBytes, formatCount } from '../terminal/format.js';
+import { type CliIo, print, table } from '../terminal/io.js';
+
+interface UsageOptions {
+  app?: string;
+  since: string;
+  until?: string;
+  by?: string;
+  json?: boolean;
+  dataDir?: string;
+}
+
+/** The public part of a key, alone or at the head of a whole key. */
+const PREFIX = /^ph_[A-Za-z0-9]{8}(?=_|$)/;
+const DAY_MS = 86_400_000;
+
+/** `packhouse keys usage`. */
+export function addKeyUsageCommand(keys: Command, io: CliIo): void {
+  keys
+    .command('usage')
+    .description('show what keys used: requests, units, errors and bytes sent')
+    .argument('[prefix]', 'only this key, by its public prefix or its number')
+    .option('--app <name>', 'only the keys of this application')
+    .option('--since <date>', 'first day (UTC), e.g. 2026-11-01, or so many days, e.g. 30d', '7d')
+    .option('--until <date>', 'last day (UTC); default: today')
+    .option('--by <group>', 'key, day, method or network (default: day for one key or application, else key)')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object a line')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ packhouse keys usage ph_3kTq9ZbX --since 30d --by method\n  $ packhouse keys usage --app analytics --by network',
+    )
+    .action(async (prefix: string | undefined, options: UsageOptions) => {
+      const days = daysOf(options, Math.floor(Date.now() / DAY_MS));
+      const by = groupOf(options.by ?? (prefix === undefined && options.app === undefined ? 'key' : 'day'));
+      const { rows, applications } = await withDatabase(io, options, async (database) => {
+        const all = await database.keys.list();
+        const keyIds = chosen(all, prefix, options.app)?.map(({ id }) => id);
+        return {
+          rows: await database.usage.sums({ ...days, by, ...(keyIds === undefined ? {} : { keyIds }) }),
+          applications: new Map(all.map((row) => [row.prefix, row.application])),
+        };
+      });
+      const named = rows.map(({ name, ...figures }) => ({
+        [by]: name,
+        ...(by === 'key' ? { application: applications.get(name) ?? null } : {}),
+        ...figures,
+      }));
+      if (options.json) for (const row of named) print(io, row);
+      else if (rows.length === 0) {
+        print(io, `Nothing was used from ${formatDay(days.since)} to ${formatDay(days.until)}.`);
+      } else print(io, usageTable(rows, by, applications));
+    });
+}
+
+/** The keys that the options choose; undefined: all. */
+function chosen(
+  all: readonly KeyRow[],
+  prefix: string | undefined,
+  app: string | undefined,
+): readonly KeyRow[] | undefined {
+  if (prefix === undefined && app === undefined) return undefined;
+  const known = PREFIX.exec(prefix ?? '')?.[0];
+  const rows = all.filter(
+    (row) =>
+      (prefix === undefined || row.prefix === known || String(row.id) === prefix) &&
+      (app === undefined || row.application === app),
+  );
+  if (rows.length > 0) return rows;
+  const what = prefix === undefined ? `of an application "${app}"` : `"${prefix.slice(0, 11)}"`;
+  throw new PackhouseError({
+    code: 'KEY_UNKNOWN',
+    message: `There is no key ${what}${prefix === undefined || app === undefined ? '' : ` of an application "${app}"`}.`,
+    hint: 'See `packhouse keys list` for the prefixes and applications.',
+  });
+}
+
+function daysOf({ since, until }: UsageOptions, today: number): { since: number; until: number } {
+  const last = until === undefined ? today : parseDay(until);
+  if (last === null) throw noDay('--until', until as string, 'For example --until 2026-11-22.');
+  const first = parseSince(since, last);
+  if (first === null) throw noDay('--since', since, 'For example --since 2026-11-01 or --since 30d.');
+  if (first <= last) return { since: first, until: last };
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `--since is ${formatDay(first)}, after the last day, which is ${formatDay(last)}.`,
+  });
+}
+
+function noDay(option: string, text: string, hint: string): PackhouseError {
+  return new PackhouseError({ code: 'USAGE', message: `${option} takes a day, got "${text}".`, hint });
+}
+
+function groupOf(text: string): UsageGroup {
+  const group = USAGE_GROUPS.find((each) => each === text);
+  if (group !== undefined) return group;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `--by takes ${USAGE_GROUPS.join(', ')}, got "${text}".`,
+  });
+}
+
+function usageTable(
+  rows: readonly UsageSum[],
+  by: UsageGroup,
+  applications: ReadonlyMap<string, string>,
+): string {
+  const line = (names: readonly string[], { requests, units, errors, bytes }: Omit<UsageSum, 'name'>) => [
+    ...names,
+    ...[formatCount(requests), formatCount(units), formatCount(errors), formatBytes(bytes)],
+  ];
+  const total = { requests: 0, units: 0, errors: 0, bytes: 0 };
+  for (const row of rows) {
+    total.requests += row.requests;
+    total.units += row.units;
+    total.errors += row.errors;
+    total.bytes += row.bytes;
+  }
+  const ofKey = by === 'key';
+  return table([
+    [by.toUpperCase(), ...(ofKey ? ['APPLICATION'] : []), 'REQUESTS', 'UNITS', 'ERRORS', 'SENT'],
+    ...rows.map((row) => line([row.name, ...(ofKey ? [applications.get(row.name) ?? '-'] : [])], row)),
+    line(['total', ...(ofKey ? [''] : [])], total),
+  ]);
+}

@@ -1,0 +1,217 @@
+import type { KeyRow, Plan } from '@packhouse/database';
+import { PackhouseError } from '@packhouse/runtime';
+import type { Command } from 'commander';
+import { withDatabase } from '../installation/connect.js';
+import { formatCount } from '../terminal/format.js';
+import { type CliIo, print, table } from '../terminal/io.js';
+import { parseInteger } from '../terminal/parse.js';
+
+interface SetOptions {
+  perSecond?: string;
+  perDay?: string;
+  perMonth?: string;
+  maxBlock?: string;
+  method?: string[];
+  new?: boolean;
+  json?: boolean;
+  dataDir?: string;
+}
+
+const MAX_PER_SECOND = 1_000_000_000;
+const MAX_UNITS = 1_000_000_000_000_000;
+const METHOD = /^([A-Za-z][A-Za-z0-9_]{0,63})=(none|\d+)$/;
+const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
+/** `packhouse plans list|show|set`. */
+export function addPlansCommand(program: Command, io: CliIo): void {
+  const plans = program
+    .command('plans')
+    .description('list and change the limits of API keys')
+    .addHelpText('after', '\nExample:\n  $ packhouse plans set free --per-month 2000000');
+
+  plans
+    .command('list')
+    .description('list the plans; a call costs one unit or more')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object a line')
+    .addHelpText('after', '\nExample:\n  $ packhouse plans list')
+    .action(async (options: { json?: boolean; dataDir?: string }) => {
+      const rows = await withDatabase(io, options, async (database) =>
+        withKeys(await database.plans.list(), await database.keys.list()),
+      );
+      if (options.json) for (const row of rows) print(io, publicPlan(row.plan, row.keys));
+      else print(io, planTable(rows));
+    });
+
+  plans
+    .command('show')
+    .description('show one plan')
+    .argument('<name>', 'its name')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ packhouse plans show free')
+    .action(async (name: string, options: { json?: boolean; dataDir?: string }) => {
+      const rows = await withDatabase(io, options, async (database) =>
+        withKeys(await database.plans.list(), await database.keys.list()),
+      );
+      const row = rows.find(({ plan }) => plan.name === name);
+      if (row === undefined)
+        throw unknown(
+          name,
+          rows.map(({ plan }) => plan),
+        );
+      if (options.json) print(io, publicPlan(row.plan, row.keys));
+      else for (const line of planLines(row.plan, row.keys)) print(io, line);
+    });
+
+  plans
+    .command('set')
+    .description('change limits of a plan: every gateway has them within a second')
+    .argument('<name>', 'its name: lower-case letters, digits and dashes')
+    .option('--per-second <units>', 'units a second')
+    .option('--per-day <units>', 'units a day (UTC), or none for no limit')
+    .option('--per-month <units>', 'units a calendar month (UTC), or none')
+    .option('--max-block <number>', 'the last block of bundles and files, or none for all')
+    .option(
+      '--method <name=calls...>',
+      'calls a second of a method or route, e.g. eth_getLogs=5; =none ends it',
+    )
+    .option('--new', 'make the plan if there is none: 25 units a second where nothing is said')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ packhouse plans set free --per-day 50000 --method eth_getLogs=5 eth_call=20\n  $ packhouse plans set gold --new --per-second 2000 --per-month none',
+    )
+    .action(async (name: string, options: SetOptions) => {
+      if (!NAME.test(name)) {
+        throw new PackhouseError({
+          code: 'USAGE',
+          message: `A plan has a name of 1 to 32 lower-case letters, digits and dashes, got "${name.slice(0, 64)}".`,
+        });
+      }
+      const change = changeOf(options);
+      const methods = (options.method ?? []).flatMap((text) => text.split(',')).map(methodLimit);
+      if (Object.keys(change).length === 0 && methods.length === 0 && options.new !== true) {
+        throw new PackhouseError({
+          code: 'USAGE',
+          message: 'Nothing is to be changed.',
+          hint: 'Give --per-second, --per-day, --per-month, --max-block or --method.',
+        });
+      }
+      const { plan, keys } = await withDatabase(io, options, async (database) => {
+        const all = await database.plans.list();
+        const before = all.find((each) => each.name === name);
+        if (before === undefined && options.new !== true) throw unknown(name, all);
+        const limits = { ...before?.methodsPerSecond };
+        for (const [method, calls] of methods) {
+          if (calls === null) delete limits[method];
+          else limits[method] = calls;
+        }
+        const changed = await database.plans.set(
+          name,
+          { ...change, ...(methods.length === 0 ? {} : { methodsPerSecond: limits }) },
+          { make: options.new === true },
+        );
+        return withKeys([changed], await database.keys.list())[0] as WithKeys;
+      });
+      if (options.json) print(io, publicPlan(plan, keys));
+      else {
+        for (const line of planLines(plan, keys)) print(io, line);
+        print(io, 'Every gateway has these limits within a second.');
+      }
+    });
+}
+
+interface WithKeys {
+  plan: Plan;
+  /** Keys of the plan that are not revoked. */
+  keys: number;
+}
+
+function withKeys(plans: readonly Plan[], keys: readonly KeyRow[]): WithKeys[] {
+  return plans.map((plan) => ({
+    plan,
+    keys: keys.filter((key) => key.plan.name === plan.name && key.revokedAt === null).length,
+  }));
+}
+
+function changeOf(options: SetOptions): Partial<Omit<Plan, 'name'>> {
+  const { perSecond, perDay, perMonth, maxBlock } = options;
+  return {
+    ...(perSecond === undefined
+      ? {}
+      : { requestsPerSecond: parseInteger(perSecond, '--per-second', 1, MAX_PER_SECOND) }),
+    ...(perDay === undefined ? {} : { requestsPerDay: limitOf(perDay, '--per-day', 1) }),
+    ...(perMonth === undefined ? {} : { requestsPerMonth: limitOf(perMonth, '--per-month', 1) }),
+    ...(maxBlock === undefined ? {} : { maxBlock: limitOf(maxBlock, '--max-block', 0) }),
+  };
+}
+
+function limitOf(text: string, option: string, min: number): number | null {
+  if (text === 'none') return null;
+  return parseInteger(text.replace(/(?<=\d)[_,](?=\d{3})/g, ''), option, min, MAX_UNITS);
+}
+
+function methodLimit(text: string): [method: string, calls: number | null] {
+  const [, method, calls] = METHOD.exec(text.trim()) ?? [];
+  if (method !== undefined && calls !== undefined) {
+    return [method, calls === 'none' ? null : parseInteger(calls, '--method', 1, MAX_PER_SECOND)];
+  }
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `--method cannot be ${JSON.stringify(text.trim().slice(0, 100))}.`,
+    hint: 'It takes the form of eth_getLogs=5, or eth_getLogs=none.',
+  });
+}
+
+function unknown(name: string, plans: readonly Plan[]): PackhouseError {
+  return new PackhouseError({
+    code: 'PLAN_UNKNOWN',
+    message: `There is no plan "${name.slice(0, 64)}".`,
+    hint: `Plans are ${plans.map((plan) => plan.name).join(', ')}; \`packhouse plans set <name> --new\` makes one.`,
+  });
+}
+
+function planTable(rows: readonly WithKeys[]): string {
+  return table([
+    ['PLAN', 'A SECOND', 'A DAY', 'A MONTH', 'TO BLOCK', 'CALLS A SECOND', 'KEYS'],
+    ...rows.map(({ plan, keys }) => [
+      plan.name,
+      formatCount(plan.requestsPerSecond),
+      limitText(plan.requestsPerDay),
+      limitText(plan.requestsPerMonth),
+      limitText(plan.maxBlock, 'all'),
+      methodsText(plan),
+      formatCount(keys),
+    ]),
+  ]);
+}
+
+function planLines(plan: Plan, keys: number): string[] {
+  return [
+    `Plan ${plan.name}, ${keys === 1 ? '1 key' : `${formatCount(keys)} keys`}`,
+    `  units a second:  ${formatCount(plan.requestsPerSecond)}`,
+    `  units a day:     ${limitText(plan.requestsPerDay)}`,
+    `  units a month:   ${limitText(plan.requestsPerMonth)}`,
+    `  calls a second:  ${methodsText(plan)}`,
+    `  up to block:     ${limitText(plan.maxBlock, 'all')}`,
+  ];
+}
+
+function limitText(limit: number | null, none = 'no limit'): string {
+  return limit === null ? none : formatCount(limit);
+}
+
+function methodsText({ methodsPerSecond }: Plan): string {
+  const limits = Object.entries(methodsPerSecond).map(([method, calls]) => `${method}=${formatCount(calls)}`);
+  return limits.length === 0 ? '-' : limits.join(' ');
+}
+
+function publicPlan(plan: Plan, keys: number): object {
+  return {
+    ...{ name: plan.name, unitsPerSecond: plan.requestsPerSecond, unitsPerDay: plan.requestsPerDay },
+    ...{ unitsPerMonth: plan.requestsPerMonth, callsPerSecond: plan.methodsPerSecond },
+    ...{ maxBlock: plan.maxBlock, keys },
+  };
+}
