@@ -1,5 +1,6 @@
 import type { Upstream as Configured, Network } from '@packhouse/networks';
 import type { CallSignal, Context, Span } from '@packhouse/runtime';
+import { createMethodEncodings } from '../upstream/encoding-choice.js';
 import type { ForwardMetrics } from '../upstream/metrics.js';
 import { createUpstream, smooth, type Upstream } from '../upstream/upstream.js';
 import { judgeSocket, retryAfterMs } from '../upstream/verdict.js';
@@ -56,6 +57,8 @@ export function createForwardNode(options: {
   });
   const { circuit, http, rate } = self;
   const { headers, path, pool } = http;
+  const gzipHeaders = { ...headers, 'accept-encoding': 'gzip' };
+  const encodingOf = createMethodEncodings(http.hostname, MOST_METHODS);
 
   /** Notes what a try that was ended before its answer shows about the upstream. */
   const givenUp = (request: ForwardRequest, reason: unknown, ms: number): void => {
@@ -79,20 +82,26 @@ export function createForwardNode(options: {
     if (rate !== undefined) await rate.take(1, signal);
     const startedAt = performance.now();
     try {
-      const { status, retryAfter, headAt, read } = await postCall(
+      const encoding = encodingOf(request.method);
+      const own = encoding.next() === 'gzip' ? gzipHeaders : headers;
+      const answer = await postCall(
         pool,
         {
           path,
           headers:
             span !== undefined && upstream.propagateTrace === true
-              ? { ...headers, traceparent: span.traceparent }
-              : headers,
+              ? { ...own, traceparent: span.traceparent }
+              : own,
           body: `{"jsonrpc":"2.0","id":1,"method":"${request.method}","params":${request.params}}`,
           maxBytes: request.maxBytes,
           whole: request.whole ?? false,
+          streamed: (sound) =>
+            sound ? circuit.succeeded() : self.failed('a compressed answer that is none'),
         },
         signal,
       );
+      const { status, retryAfter, headAt, read } = answer;
+      encoding.saw(answer.encoding, answer.bytes, performance.now() - startedAt);
       const took = headAt - startedAt;
       self.answeredAfter(took);
       const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, clock.now());

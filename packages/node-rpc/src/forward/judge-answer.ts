@@ -54,7 +54,8 @@ export function createJudge(upstream: Upstream, family: Family, history: History
         void read.body.rest?.[Symbol.asyncIterator]().return?.();
         return elsewhere('nonsense', 'a node sent an answer about something else', wait);
       }
-      circuit.succeeded();
+      // A stream has succeeded when it is over.
+      if (read.body.rest === null) circuit.succeeded();
       pause.over();
       return { kind: 'result', body: read.body, upstream: name };
     }

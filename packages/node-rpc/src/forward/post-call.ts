@@ -1,5 +1,6 @@
 import type { CallSignal } from '@packhouse/runtime';
 import type { Dispatcher } from 'undici';
+import { type ByteSource, createInflater, type Inflater } from './inflate.js';
 import {
   answerOf,
   answerOfPieces,
@@ -17,6 +18,10 @@ interface PostedAnswer {
   /** `performance.now()` when the headers had arrived. */
   headAt: number;
   read: ReadAnswer;
+  /** How its bytes came. */
+  encoding: 'gzip' | 'identity';
+  /** Bytes so far, inflated. */
+  bytes: number;
 }
 
 interface PostOptions {
@@ -27,6 +32,8 @@ interface PostOptions {
   maxBytes: number;
   /** The answer is needed whole, however large. */
   whole: boolean;
+  /** Called when a streamed answer is over: false if its gzip was a bomb or broken. Not called if it was given up. */
+  streamed(sound: boolean): void;
 }
 
 /** Answers up to this size are read whole before any byte is sent on, so that a broken one can be asked for elsewhere. */
@@ -60,6 +67,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #reject: (error: unknown) => void;
   readonly #pieces: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
+  #inflater: Inflater | undefined;
   #length = 0;
   #found: ValueStart | null = null;
   #status = 0;
@@ -84,6 +92,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     const reason = this.#signal.reason as Error;
     this.#end();
     this.#fail(reason);
+    this.#inflater?.destroy();
     // A request that still waits for a connection is aborted when it gets one.
     this.#controller?.abort(reason);
   };
@@ -94,7 +103,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
@@ -102,9 +111,36 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headAt = performance.now();
     this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    if (headers['content-encoding'] !== 'gzip') return;
+    const inflater = createInflater(controller, this.#options.maxBytes + HEAD_BYTES, {
+      data: (chunk) => this.#take(inflater, chunk),
+      end: () => this.#over(),
+      failed: (error) => {
+        this.#end();
+        if (this.#stream !== undefined) this.#options.streamed(false);
+        this.#fail(error);
+      },
+    });
+    this.#inflater = inflater;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#inflater === undefined) this.#take(controller, chunk);
+    else this.#inflater.write(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#inflater === undefined) this.#over();
+    else this.#inflater.end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#end();
+    this.#inflater?.destroy();
+    this.#fail(error);
+  }
+
+  #take(source: ByteSource, chunk: Buffer): void {
     if (this.#stream !== undefined) {
       this.#stream.push(chunk);
       return;
@@ -114,7 +150,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#pieces.push(chunk);
     this.#length += chunk.length;
     if (this.#length > maxBytes + HEAD_BYTES) {
-      this.#give({ kind: 'too-large' }, controller);
+      this.#give({ kind: 'too-large' }, source);
       return;
     }
     if (this.#found === null && this.#length >= HEAD_BYTES) {
@@ -123,30 +159,27 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
       this.#pieces.push(begin);
       this.#found = findValue(begin);
       if (this.#found === null) {
-        this.#give(NO_JSON_RPC, controller);
+        this.#give(NO_JSON_RPC, source);
         return;
       }
     }
     if (whole || this.#length <= STREAM_FROM) return;
     // The stream of an answer with a failing status would not be read.
     if (this.#found?.kind !== 'result' || this.#status !== 200) {
-      this.#give({ kind: 'too-large' }, controller);
+      this.#give({ kind: 'too-large' }, source);
       return;
     }
-    const stream = new ChunkQueue(controller, () => this.#end());
+    const stream = new ChunkQueue(source, () => this.#end());
     this.#stream = stream;
     this.#give(streamedAnswer(this.#bytes(), this.#found, stream, maxBytes));
   }
 
-  onResponseEnd(): void {
+  #over(): void {
     this.#end();
-    if (this.#stream !== undefined) this.#stream.end();
-    else if (!this.#settled) this.#give(this.#whole());
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#end();
-    this.#fail(error);
+    if (this.#stream !== undefined) {
+      this.#stream.end();
+      this.#options.streamed(true);
+    } else if (!this.#settled) this.#give(this.#whole());
   }
 
   #whole(): ReadAnswer {
@@ -161,10 +194,14 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   /** Once an answer is returned and not streamed, nothing more of it is read. */
-  #give(read: ReadAnswer, stopped?: Dispatcher.DispatchController): void {
+  #give(read: ReadAnswer, stopped?: ByteSource): void {
     this.#settled = true;
     this.#pieces.length = 0;
-    this.#resolve({ status: this.#status, retryAfter: this.#retryAfter, headAt: this.#headAt, read });
+    this.#resolve({
+      ...{ status: this.#status, retryAfter: this.#retryAfter, headAt: this.#headAt, read },
+      encoding: this.#inflater === undefined ? 'identity' : 'gzip',
+      bytes: this.#length,
+    });
     stopped?.abort(new Error('the rest of the answer is not wanted'));
   }
 
@@ -192,15 +229,15 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
 /** The received and unread bytes of a stream; one reader. */
 class ChunkQueue implements AsyncIterator<Buffer> {
-  readonly #controller: Dispatcher.DispatchController;
+  readonly #source: ByteSource;
   readonly #left: () => void;
   readonly #chunks: Buffer[] = [];
   #waiting = 0;
   #state: 'open' | 'ended' | Error = 'open';
   #wake: (() => void) | undefined;
 
-  constructor(controller: Dispatcher.DispatchController, left: () => void) {
-    this.#controller = controller;
+  constructor(source: ByteSource, left: () => void) {
+    this.#source = source;
     this.#left = left;
   }
 
@@ -208,7 +245,7 @@ class ChunkQueue implements AsyncIterator<Buffer> {
     if (this.#state !== 'open') return;
     this.#chunks.push(chunk);
     this.#waiting += chunk.length;
-    if (this.#waiting >= WAITING_BYTES) this.#controller.pause();
+    if (this.#waiting >= WAITING_BYTES) this.#source.pause();
     this.#wake?.();
   }
 
@@ -227,7 +264,7 @@ class ChunkQueue implements AsyncIterator<Buffer> {
       const chunk = this.#chunks.shift();
       if (chunk !== undefined) {
         this.#waiting -= chunk.length;
-        if (this.#chunks.length === 0 && this.#controller.paused) this.#controller.resume();
+        if (this.#chunks.length === 0 && this.#source.paused) this.#source.resume();
         return { done: false, value: chunk };
       }
       if (this.#state === 'ended') return { done: true, value: undefined };
@@ -242,7 +279,7 @@ class ChunkQueue implements AsyncIterator<Buffer> {
   async return(): Promise<IteratorResult<Buffer, undefined>> {
     if (this.#state === 'open') {
       this.#state = new Error('nobody reads the answer any more');
-      this.#controller.abort(this.#state);
+      this.#source.abort(this.#state);
     }
     this.#chunks.length = 0;
     this.#left();

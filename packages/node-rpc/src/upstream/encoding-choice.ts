@@ -6,6 +6,23 @@ interface EncodingChoice {
   saw(encoding: 'gzip' | 'identity', bytes: number, elapsedMs: number): void;
 }
 
+/**
+ * The choice for each method of one address, because small answers only cost more with gzip: a method is asked without
+ * until some of its answers were large. Methods beyond `most` share one choice.
+ */
+export function createMethodEncodings(hostname: string, most: number): (method: string) => EncodingChoice {
+  const others = createEncodingChoice(hostname);
+  const choices = new Map<string, EncodingChoice>();
+  return (method) => {
+    let choice = choices.get(method);
+    if (choice !== undefined) return choice;
+    if (choices.size >= most) return others;
+    choice = createEncodingChoice(hostname);
+    choices.set(method, choice);
+    return choice;
+  };
+}
+
 const SAMPLES = 4;
 /** Below this size latency hides bandwidth. */
 const SMALLEST_SAMPLE = 65_536;
@@ -15,7 +32,7 @@ const SMALLEST_SAMPLE = 65_536;
  * compress and 4 ms to decompress, to save half a millisecond of copying), so it is never requested there.
  */
 export function createEncodingChoice(hostname: string): EncodingChoice {
-  const loopback = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+  const loopback = /^(?:(?:.*\.)?localhost|\[::1\]|127\..*)$/.test(hostname);
   const seen = { gzip: { count: 0, rate: 0 }, identity: { count: 0, rate: 0 } };
   return {
     next: () => {

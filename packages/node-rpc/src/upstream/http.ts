@@ -24,6 +24,7 @@ export interface BodyRest {
 /** The connections to one upstream: kept alive, one request at a time each, redirects not followed. */
 export interface UpstreamHttp {
   readonly pool: Pool;
+  readonly hostname: string;
   readonly path: string;
   /** Headers of every request, credentials included; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -72,6 +73,7 @@ export function createHttp(options: HttpOptions): UpstreamHttp {
 
   return {
     pool,
+    hostname: url.hostname,
     path,
     headers,
     post: async (body, { signal, maxBytes, came }) => {
