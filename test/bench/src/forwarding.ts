@@ -1,13 +1,11 @@
-import path from 'node:path';
-import { parseNetworks } from '@packhouse/networks';
 import { firstLine, outputOf, startNode } from './child.js';
 import { findProgram } from './find-program.js';
-import { startGateway } from './gateway-process.js';
+import type { GatewayProcess } from './gateway-process.js';
 import { type LoadReport, load, loadGenerator } from './load.js';
 import { median } from './median.js';
 import { startNginx } from './nginx.js';
+import { openSides } from './open-sides.js';
 import type { BenchOptions } from './options.js';
-import { openPlace } from './place.js';
 import { processTree, watchOthers } from './process-tree.js';
 import { type BenchOutcome, figure } from './result.js';
 import { createScope, type Scope } from './scope.js';
@@ -124,20 +122,6 @@ function call(method: string, params: string): string {
   return `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
 }
 
-async function openSides(scope: Scope) {
-  const place = await openPlace(scope);
-  const node = await firstLine(startNode(scope, 'test/bench/dist/ready-node.js', []), 'the node');
-  const networksFile = JSON.stringify({
-    networks: [{ id: 'ethereum', family: 'evm', chainId: 1, upstreams: [{ url: node, maxInFlight: 1_000 }] }],
-  });
-  for (const { id, chainId } of parseNetworks(networksFile, { source: 'bench', env: {} })) {
-    await place.database.networks.register({ id, chainId });
-  }
-  const objects = path.join(place.directory, 'objects');
-  const gateway = await startGateway(scope, place, { networksFile, objects });
-  return { directory: place.directory, gateway, node };
-}
-
 function describe(name: CallName, connections: number, rounds: readonly Sides[]): BenchOutcome[] {
   failOnErrors(rounds.flatMap(({ nginx, ...sides }) => [...Object.values(sides), ...(nginx ? [nginx] : [])]));
   const at = `${name}, ${connections} connection${connections === 1 ? '' : 's'}`;
@@ -229,11 +213,7 @@ async function cached(put: {
   ];
 }
 
-async function memory(
-  scope: Scope,
-  gateway: Awaited<ReturnType<typeof startGateway>>,
-  rpc: string,
-): Promise<BenchOutcome> {
+async function memory(scope: Scope, gateway: GatewayProcess, rpc: string): Promise<BenchOutcome> {
   const slow = async (body: string): Promise<SlowReport> => {
     const wanted: SlowReaders = {
       ...{ url: gateway.url, path: rpc, body, connections: READERS, pauseSeconds: PAUSE_SECONDS },

@@ -9,7 +9,7 @@ import { plainEnvironment } from './plain-environment.js';
 import type { Scope } from './scope.js';
 
 /** A gateway in a separate process, as `packhouse gateway` runs it. */
-interface GatewayProcess {
+export interface GatewayProcess {
   /** No slash at the end. */
   url: string;
   /** A key of the plan without limits. */

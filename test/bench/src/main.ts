@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchCompression } from './compression.js';
 import { benchCoverage } from './coverage.js';
 import { benchDownloads } from './downloads.js';
 import { benchExtractToPublished } from './extract-to-published.js';
@@ -20,6 +21,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   coverage: benchCoverage,
   downloads: benchDownloads,
   forwarding: benchForwarding,
+  compression: benchCompression,
   'slow-node': benchSlowNode,
   'giant-traces': benchGiantTraces,
 };

@@ -1,0 +1,21 @@
+import path from 'node:path';
+import { parseNetworks } from '@packhouse/networks';
+import { firstLine, startNode } from './child.js';
+import { startGateway } from './gateway-process.js';
+import { openPlace } from './place.js';
+import type { Scope } from './scope.js';
+
+/** Starts a node with ready answers, and a gateway before it. */
+export async function openSides(scope: Scope) {
+  const place = await openPlace(scope);
+  const node = await firstLine(startNode(scope, 'test/bench/dist/ready-node.js', []), 'the node');
+  const networksFile = JSON.stringify({
+    networks: [{ id: 'ethereum', family: 'evm', chainId: 1, upstreams: [{ url: node, maxInFlight: 1_000 }] }],
+  });
+  for (const { id, chainId } of parseNetworks(networksFile, { source: 'bench', env: {} })) {
+    await place.database.networks.register({ id, chainId });
+  }
+  const objects = path.join(place.directory, 'objects');
+  const gateway = await startGateway(scope, place, { networksFile, objects });
+  return { directory: place.directory, gateway, node };
+}
