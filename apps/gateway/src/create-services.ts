@@ -5,6 +5,8 @@ import type { Context } from '@packhouse/runtime';
 import { createKnownTexts } from './cache/known-texts.js';
 import type { FilterStore } from './filters/filter-state.js';
 import { createPendingWatch } from './filters/pending-watch.js';
+import { createIntegrity } from './integrity/create-integrity.js';
+import { createFalseAnswerReport } from './integrity/report-false-answers.js';
 import { methodsOf } from './methods/methods-of.js';
 import type { GatewayParts } from './routes/gateway-parts.js';
 import type { RoutedServices } from './routes/table.js';
@@ -21,7 +23,12 @@ export function createServices(
   filters: FilterStore,
   nftOptions: NftOptions | undefined,
 ): Services {
-  const forwarder = createForwarder({ network, context });
+  const onFalseAnswer = createFalseAnswerReport({ network: network.id, context, database });
+  const forwarder = createForwarder({ network, context, onFalseAnswer });
+  const integrity =
+    network.family === 'evm' && network.rpc.integrity === 'full'
+      ? createIntegrity({ policy: network.proofs, forwarder, rpc: network.rpc })
+      : undefined;
   const pending = createPendingWatch({ network: network.id, context, database, filters, forwarder });
   const nft = createNftWorker({ network, forwarder, context, database, ...nftPolicy(nftOptions) });
   const methods = methodsOf(network, { filters, pending, now: () => context.clock.now() });
@@ -34,6 +41,7 @@ export function createServices(
   }
   return {
     forwarder,
+    integrity,
     methods,
     shared: createSharedCalls(),
     known: createKnownTexts(answers.get),

@@ -2,11 +2,13 @@ import { BloomMaker } from './encode/bloom.js';
 import { createKeccak256 } from './encode/keccak.js';
 import { createRecoverKey } from './encode/recover-key.js';
 import { RlpBuffer } from './encode/rlp-buffer.js';
+import { type BareBlock, proveBareBlock } from './prove/prove-bare-block.js';
 import { type BlockAnswer, proveBlock } from './prove/prove-block.js';
 import type { ProofPolicy, ProvedBlock } from './prove/proved-block.js';
 import type { SignedChain, Tools } from './prove/tools.js';
 import { createTraceProver, proveTraces, type TracedBlock, type TraceProver } from './prove/trace-prover.js';
 import { Scratch } from './record/hex.js';
+import type { LogRecord } from './record/log.js';
 import { findRules } from './rules/find-rules.js';
 
 /** Proves blocks of one network and returns their canonical texts; synchronous, one block at a time. */
@@ -22,6 +24,14 @@ export interface Prover {
    * @throws RECORD_INVALID, PROOF_FAILED
    */
   proveBlock(answer: BlockAnswer): ProvedBlock;
+  /**
+   * Proves the header of a block whose transactions are hashes (the result of eth_getBlockByHash without transactions).
+   *
+   * @throws RECORD_INVALID, PROOF_FAILED
+   */
+  proveBareBlock(block: unknown): BareBlock;
+  /** The bloom of logs in canonical form; its bytes are reused for the next. */
+  bloomOf(logs: readonly Pick<LogRecord, 'address' | 'topics'>[]): Uint8Array;
   /**
    * Proves all traces of a proved block (the result of trace_block); returns their canonical array.
    *
@@ -52,6 +62,8 @@ export async function createProver(policy: ProofPolicy): Promise<Prover> {
   return {
     rules: tools.rules.name,
     proveBlock: (answer) => proveBlock(tools, answer),
+    proveBareBlock: (block) => proveBareBlock(tools, block),
+    bloomOf: (logs) => bloom.of(logs),
     proveTraces: (block, traces) => proveTraces(traceProver(block), block.number, traces),
     traceProver,
   };

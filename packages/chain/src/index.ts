@@ -2,6 +2,7 @@ export { canonicalRecord } from './canonical-record.js';
 export { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-address.js';
 export { createProver, type Prover } from './create-prover.js';
 export { createKeccak256, type Keccak } from './encode/keccak.js';
+export type { BareBlock } from './prove/prove-bare-block.js';
 export {
   type NotProved,
   PROOFS,

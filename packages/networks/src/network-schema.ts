@@ -165,6 +165,12 @@ const rpc = (defaults: { aliases?: Record<string, string>; open?: boolean }) =>
         .record(prefix, prefix)
         .default(defaults.aliases ?? {})
         .describe('Prefix that clients use: prefix that the nodes use.'),
+      integrity: z
+        .enum(['off', 'full'])
+        .default('off')
+        .describe(
+          'EVM family. full: blocks, receipts and logs are recomputed before they are passed on, and what their block contradicts is asked of another node; see docs/trust.md for its cost.',
+        ),
       timeoutMs: z
         .int()
         .min(100)

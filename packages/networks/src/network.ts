@@ -46,6 +46,8 @@ interface RpcPolicy {
   costs: Readonly<Record<string, number>>;
   /** Prefix of clients → prefix of upstreams. */
   aliases: Readonly<Record<string, string>>;
+  /** EVM family: whether blocks, receipts and logs are proved before they are passed on. */
+  integrity: 'off' | 'full';
   /** Time limit of a call in milliseconds, all requests to upstreams included. */
   timeoutMs: number;
   /** The same for eth_call. */

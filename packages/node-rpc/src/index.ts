@@ -3,6 +3,8 @@ export { createBlockSource } from './blocks/create-block-source.js';
 export { type ClientAnswer, createUpstreamClient, type UpstreamClient } from './calls/client.js';
 export { createForwarder } from './forward/create-forwarder.js';
 export type {
+  Disproof,
+  FalseAnswer,
   ForwardAnswer,
   Forwarder,
   ResultBody,

@@ -82,6 +82,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 69,
     meaning: 'An answer is larger than the limit and cannot be streamed.',
   },
+  NODE_ANSWER_FALSE: {
+    retryable: true,
+    exitCode: 69,
+    meaning: 'A node sent a client an answer that its own block contradicts.',
+  },
   NODE_ANSWER_INVALID: {
     retryable: true,
     exitCode: 69,

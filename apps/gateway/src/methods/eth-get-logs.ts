@@ -17,7 +17,8 @@ export function ethGetLogs(learnt: LearntRanges): RpcMethod {
       checkParams(call.params, [logFilter]);
       const filter = readLogFilter(call.params[0]);
       const { id, chainId } = caller.at.network;
-      const name = `${id} ${chainId} eth_getLogs ${JSON.stringify(filter)}`;
+      const proved = caller.at.integrity === undefined ? '' : ' proved';
+      const name = `${id} ${chainId}${proved} eth_getLogs ${JSON.stringify(filter)}`;
       const kept = caller.at.cache.get(name);
       if (kept !== undefined) return { ...whole(kept), kept: name };
       return answerJointly(name, caller, (all) => askOnce(all, filter, { name, learnt }));

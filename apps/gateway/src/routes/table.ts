@@ -17,7 +17,7 @@ import { healthzRoute, indexPageRoute, metricsRoute, readyzRoute } from './opera
 import { usageRoute } from './usage.js';
 
 /** The services of a network that its routes need. */
-export type RoutedServices = Pick<RpcNetwork, 'forwarder' | 'methods' | 'shared' | 'known'> & {
+export type RoutedServices = Pick<RpcNetwork, 'forwarder' | 'integrity' | 'methods' | 'shared' | 'known'> & {
   /** Refreshes tokens; absent if the family has no tokens. */
   readonly nft?: NftWorker | undefined;
 };
@@ -47,13 +47,14 @@ export function createRoutes(
 function routesOf(
   parts: GatewayParts,
   served: ServedNetwork,
-  { nft, forwarder, methods, shared, known }: RoutedServices,
+  { nft, forwarder, integrity, methods, shared, known }: RoutedServices,
 ): Route[] {
   const { answers: cache, held: memory } = parts;
   const metrics = parts.callMetrics(served.network.id);
   const at: RpcNetwork = {
     network: served.network,
     forwarder,
+    integrity,
     methods,
     shared,
     known,

@@ -120,8 +120,8 @@ function answerChecked(method: RpcMethod, call: RpcCall, caller: CallContext): S
   const { id, chainId } = at.network;
   const prepared = method.prepare?.(call.params, at);
   const params = prepared?.params ?? call.paramsText;
-  // With the chain, because the next networks file may have another chain under the same name.
-  const name = `${id} ${chainId} ${method.name} ${params}`;
+  // With the chain and the proof, because the next networks file may say otherwise under the same name.
+  const name = `${id} ${chainId}${at.integrity === undefined ? '' : ' proved'} ${method.name} ${params}`;
   const kept = method.idempotent ? at.cache.get(name) : undefined;
   if (kept !== undefined) {
     at.metrics?.answered('memory');
@@ -155,6 +155,8 @@ async function forward(
     }
   }
   const held = at.memory?.full === true ? await at.memory.enter(signal, key?.id ?? 0) : undefined;
+  const prove = at.integrity?.proofOf(method.name, params);
+  const maxBytes = (prove && at.integrity?.mostBytes) ?? rpc.maxAnswerBytes;
   let mine = false;
   const ask = (until: CallSignal): Promise<ForwardAnswer> => {
     mine = true;
@@ -163,8 +165,9 @@ async function forward(
       params,
       idempotent: method.idempotent,
       timeoutMs: prepared?.timeoutMs ?? rpc.timeoutMs,
-      maxBytes: rpc.maxAnswerBytes,
+      maxBytes,
       signal: until,
+      ...(prove === undefined ? {} : { prove, whole: true }),
       ...(prepared?.block === undefined ? {} : { block: prepared.block }),
       ...(prepared?.fits === undefined ? {} : { fits: prepared.fits }),
       ...(method.asks === undefined ? {} : { asks: method.asks }),
@@ -183,7 +186,7 @@ async function forward(
   at.metrics?.answered(mine ? 'nodes' : 'shared');
   if (answer.kind !== 'failed') noteOnce(caller.notes?.upstreams, answer.upstream);
   if (answer.kind === 'error') return { kind: 'error', error: answer.error };
-  if (answer.kind === 'failed') throw failure(answer, rpc);
+  if (answer.kind === 'failed') throw failure(answer, { maxAnswerBytes: maxBytes });
   const { length } = answer.body.bytes;
   if (held !== undefined) held(length);
   else if (length > COUNTED_BYTES) at.memory?.hold(length, signal, key?.id ?? 0);

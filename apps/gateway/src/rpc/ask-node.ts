@@ -42,6 +42,8 @@ export async function askWhole(
   // Counted until the client has its answer.
   const held = LISTS.has(request.method) ? await at.memory?.enter(signal, holder) : undefined;
   const leftMs = Math.floor(caller.deadline - performance.now());
+  const prove = at.integrity?.proofOf(request.method, request.params);
+  const maxAnswerBytes = (prove && at.integrity?.mostBytes) ?? rpc.maxAnswerBytes;
   let answer: ForwardAnswer | undefined;
   try {
     if (leftMs > 0) {
@@ -51,7 +53,8 @@ export async function askWhole(
         idempotent: request.idempotent ?? true,
         whole: true,
         timeoutMs: Math.min(leftMs, request.timeoutMs ?? leftMs),
-        maxBytes: rpc.maxAnswerBytes,
+        maxBytes: maxAnswerBytes,
+        ...(prove === undefined ? {} : { prove }),
         signal,
         ...(request.block === undefined ? {} : { block: request.block }),
         ...(request.from === undefined ? {} : { from: request.from }),
@@ -66,7 +69,7 @@ export async function askWhole(
   if (answer === undefined || (answer.kind === 'failed' && answer.reason === 'timeout')) {
     throw failure({ reason: 'timeout', detail: `it takes longer than ${rpc.timeoutMs} ms` }, rpc);
   }
-  if (answer.kind === 'failed') throw failure(answer, rpc);
+  if (answer.kind === 'failed') throw failure(answer, { maxAnswerBytes });
   noteOnce(notes?.upstreams, answer.upstream);
   if (answer.kind === 'error') return answer;
   const { body, upstream } = answer;

@@ -1,6 +1,6 @@
 import type { KeyRow } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import type { ForwardAnswer, Forwarder, ResultBody } from '@packhouse/node-rpc';
+import type { Disproof, ForwardAnswer, Forwarder, ResultBody } from '@packhouse/node-rpc';
 import type { CallSignal, Context, Span } from '@packhouse/runtime';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import type { KnownTexts } from '../cache/known-texts.js';
@@ -21,6 +21,17 @@ export type RpcAnswer =
   /** An upstream's error object, byte for byte. */
   | { kind: 'error'; error: Buffer };
 
+/** Proves the results of one network's calls. */
+export interface Integrity {
+  /** Bytes of a result that is proved at most; a larger one is refused. */
+  readonly mostBytes: number;
+  /** The `prove` of a forwarder's request for this call; undefined if nothing is proved of it. `params`: JSON text. */
+  proofOf(
+    method: string,
+    params: string,
+  ): ((result: Buffer, signal: CallSignal) => Promise<Disproof | null>) | undefined;
+}
+
 /** A network with all that answering its calls needs. */
 export interface RpcNetwork {
   readonly network: Network;
@@ -29,6 +40,8 @@ export interface RpcNetwork {
   readonly shared: SingleFlight<ForwardAnswer>;
   readonly cache: AnswerCache;
   readonly known: KnownTexts<RpcMethod>;
+  /** Absent unless results are proved. */
+  readonly integrity?: Integrity | undefined;
   readonly memory?: AnswerMemory;
   readonly metrics?: CallMetrics;
 }

@@ -40,36 +40,12 @@ export interface BlockAnswer {
  * @throws RECORD_INVALID, PROOF_FAILED
  */
 export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
-  const reader = new Reader(tools.policy.extraFields === 'keep', tools.scratch);
-  const rules = rulesAt(tools.rules, answer.block);
-  const unproved = unprovedOf(rules, tools.policy);
-  const recompute = unproved.header === undefined;
-  const form = { seals: recompute ? 'required' : 'optional', header: rules.header } as const;
+  const { block, header } = openBlock(tools, answer.block);
+  const { number, reader, record, unproved } = block;
+  const timestamp = reader.number(record.timestamp, 'timestamp');
   const computes = tools.policy.derived !== 'leave';
-  const given = computes ? completeBlock(answer.block) : answer.block;
-  const first = readBlock(reader, given, form);
-  const number = reader.number(first.number, 'number');
-  const timestamp = reader.number(first.timestamp, 'timestamp');
-  const block: BlockInHand = {
-    number,
-    record: first,
-    reader,
-    rules,
-    unproved,
-    checks: recompute ? rules.checks : { ...NO_CHECKS, total: rules.checks.total },
-    notProved: namedReasons(unproved),
-    outside: new Set(),
-    corrected: computes ? [] : undefined,
-    hasDeposits: false,
-  };
   const proofs = new Set<Proof>(['transactionsRoot', 'consistency']);
-
-  const header = recompute ? proveHeader(tools, block, given) : { length: 0, unknownFields: [] };
-  const { record } = block;
-  if (recompute) {
-    proofs.add('headerHash');
-    checkUncles(block);
-  }
+  if (unproved.header === undefined) proofs.add('headerHash');
   const body = proveTransactions(tools, block);
   const withdrawals = proveWithdrawals(tools, block);
   if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
@@ -118,6 +94,36 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     },
     texts,
   };
+}
+
+/** Reads a block and proves its header, if the rules and the policy let it be recomputed. */
+export function openBlock(
+  tools: Tools,
+  value: unknown,
+): { block: BlockInHand; header: ReturnType<typeof proveHeader> } {
+  const reader = new Reader(tools.policy.extraFields === 'keep', tools.scratch);
+  const rules = rulesAt(tools.rules, value);
+  const unproved = unprovedOf(rules, tools.policy);
+  const recompute = unproved.header === undefined;
+  const form = { seals: recompute ? 'required' : 'optional', header: rules.header } as const;
+  const computes = tools.policy.derived !== 'leave';
+  const given = computes ? completeBlock(value) : value;
+  const record = readBlock(reader, given, form);
+  const block: BlockInHand = {
+    number: reader.number(record.number, 'number'),
+    record,
+    reader,
+    rules,
+    unproved,
+    checks: recompute ? rules.checks : { ...NO_CHECKS, total: rules.checks.total },
+    notProved: namedReasons(unproved),
+    outside: new Set(),
+    corrected: computes ? [] : undefined,
+    hasDeposits: false,
+  };
+  const header = recompute ? proveHeader(tools, block, given) : { length: 0, unknownFields: [] };
+  if (recompute) checkUncles(block);
+  return { block, header };
 }
 
 /** A block without transactions has no receipts, whether they were asked for or not. */

@@ -4,7 +4,7 @@ import { createForwardMetrics } from '../upstream/metrics.js';
 import { broadcast } from './broadcast.js';
 import { headNeeded, isEligible, tipOf, whyNotAsked } from './eligibility.js';
 import { createForwardNode, createMethodTimes, type ForwardNode, TIMED_OUT } from './forward-node.js';
-import type { Forwarder, ForwardRequest } from './forwarder.js';
+import type { FalseAnswer, Forwarder, ForwardRequest } from './forwarder.js';
 import { type Line, type Pool, race } from './race.js';
 import { createToldHead, headIn, isNull } from './told-head.js';
 import { watchHeads } from './watch.js';
@@ -12,6 +12,8 @@ import { watchHeads } from './watch.js';
 interface ForwarderOptions {
   network: Network;
   context: Context;
+  /** Called for each answer that a request's `prove` finds false. */
+  onFalseAnswer?: (answer: FalseAnswer) => void;
 }
 
 /** For a call that names no block, an upstream this many blocks behind the tip is asked after the others. */
@@ -22,12 +24,16 @@ const HEDGE_MIN_MS = 100;
 const HEDGE_MAX_MS = 3_000;
 
 /** Creates the pool of one network and starts to watch its heads. */
-export function createForwarder({ network, context }: ForwarderOptions): Forwarder {
+export function createForwarder({
+  network,
+  context,
+  onFalseAnswer = () => undefined,
+}: ForwarderOptions): Forwarder {
   const { clock } = context;
   const metrics = createForwardMetrics(context.metrics, network.id);
   const times = createMethodTimes();
   const nodes = network.upstreams.map((upstream) =>
-    createForwardNode({ upstream, network, context, metrics, times }),
+    createForwardNode({ upstream, network, context, metrics, times, onFalseAnswer }),
   );
   const closing = new AbortController();
   const watching = watchHeads({ network, nodes, context, metrics, signal: closing.signal });

@@ -4,10 +4,10 @@ import { createMethodEncodings } from '../upstream/encoding-choice.js';
 import type { ForwardMetrics } from '../upstream/metrics.js';
 import { createUpstream, smooth, type Upstream } from '../upstream/upstream.js';
 import { judgeSocket, retryAfterMs } from '../upstream/verdict.js';
-import type { ForwardRequest } from './forwarder.js';
+import type { Disproof, FalseAnswer, ForwardRequest } from './forwarder.js';
 import { createHistory, type History } from './history.js';
 import { createJudge, type TryOutcome } from './judge-answer.js';
-import { postCall } from './post-call.js';
+import { type PostedAnswer, postCall } from './post-call.js';
 
 /** An upstream that calls of clients are forwarded to. */
 export interface ForwardNode extends Upstream {
@@ -37,8 +37,9 @@ export function createForwardNode(options: {
   context: Context;
   metrics: ForwardMetrics;
   times: MethodTimes;
+  onFalseAnswer: (answer: FalseAnswer) => void;
 }): ForwardNode {
-  const { context, metrics, network, times, upstream } = options;
+  const { context, metrics, network, onFalseAnswer, times, upstream } = options;
   const { clock } = context;
   const { name } = upstream;
   const self = createUpstream({
@@ -74,6 +75,24 @@ export function createForwardNode(options: {
     }
   };
 
+  /** Only what a client would get is proved; what does not even fit is judged without. */
+  const prove = async (
+    request: ForwardRequest,
+    status: number,
+    read: PostedAnswer['read'],
+    signal: CallSignal,
+  ): Promise<Disproof | null> => {
+    if (read.kind !== 'result' || status !== 200 || read.body.rest !== null) return null;
+    const { bytes } = read.body;
+    if (request.fits?.(bytes) === false) return null;
+    const disproof = (await request.prove?.(bytes, signal)) ?? null;
+    if (disproof?.isFalse) {
+      metrics.lied(name, request.method);
+      onFalseAnswer({ upstream: name, method: request.method, why: disproof.why });
+    }
+    return disproof;
+  };
+
   const ask = async (
     request: ForwardRequest,
     signal: CallSignal,
@@ -105,7 +124,8 @@ export function createForwardNode(options: {
       const took = headAt - startedAt;
       self.answeredAfter(took);
       const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, clock.now());
-      const outcome = judge(request, read, status, wait, startedAt);
+      const disproof = request.prove === undefined ? null : await prove(request, status, read, signal);
+      const outcome = judge(request, read, status, wait, startedAt, disproof);
       if (outcome.kind !== 'elsewhere') times.answered(request.method, took);
       metrics.asked(
         name,

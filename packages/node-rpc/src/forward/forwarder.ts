@@ -26,10 +26,30 @@ export interface ForwardRequest {
   asks?: 'whether' | 'head';
   /** False if a result, or its beginning, is about something else: the upstream sent nonsense then. */
   fits?: (result: Buffer) => boolean;
+  /**
+   * Proves a whole result; null if nothing speaks against it. It may ask other upstreams, until the signal is aborted. What
+   * is streamed is not proved: see `whole`.
+   */
+  prove?: (result: Buffer, signal: CallSignal) => Promise<Disproof | null>;
   /** The result is needed whole, up to `maxBytes`: no body is streamed. */
   whole?: boolean;
   /** The parent span; absent without tracing. */
   span?: Span;
+}
+
+/** Why a result is not passed on. */
+export interface Disproof {
+  /** It contradicts its own block. Otherwise it could only not be proved: the upstream is not to blame. */
+  isFalse: boolean;
+  /** What is wrong, for the operator. */
+  why: string;
+}
+
+/** An answer of an upstream that contradicts its own block. */
+export interface FalseAnswer {
+  upstream: string;
+  method: string;
+  why: string;
 }
 
 /** JSON text of a result. */

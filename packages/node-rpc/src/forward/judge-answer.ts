@@ -2,7 +2,7 @@ import type { Family } from '@packhouse/networks';
 import type { Meaning, Verdict } from '../upstream/meanings.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { asksForPause, judgeError, judgeStatus } from '../upstream/verdict.js';
-import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
+import type { Disproof, ForwardAnswer, ForwardRequest } from './forwarder.js';
 import type { History } from './history.js';
 import type { ReadAnswer } from './read-answer.js';
 
@@ -22,13 +22,14 @@ export type TryOutcome =
       unsent: boolean;
     };
 
-/** Judges an answer by its HTTP status and body; `wait` is the wait that it asked for, in milliseconds. */
+/** Judges an answer by its HTTP status, body and proof; `wait` is the wait that it asked for, in milliseconds. */
 type Judge = (
   request: ForwardRequest,
   read: ReadAnswer,
   status: number,
   wait: number | undefined,
   startedAt: number,
+  disproof: Disproof | null,
 ) => TryOutcome;
 
 /** Messages for clients about problems between operator and upstream; only the operator sees the upstream's text. */
@@ -46,13 +47,20 @@ export function createJudge(upstream: Upstream, family: Family, history: History
     else upstream.failed(why);
     if (asksForPause(verdict)) pause.ask({ pauseMs: verdict.pauseMs, retryAfterMs: wait }, startedAt);
   };
-  return (request, read, status, wait, startedAt) => {
+  return (request, read, status, wait, startedAt, disproof) => {
     if (read.kind === 'result' && status === 200) {
       if (request.fits?.(read.body.bytes) === false) {
         upstream.failed('an answer about something else');
         // A streamed answer that is not read keeps its connection.
         void read.body.rest?.[Symbol.asyncIterator]().return?.();
         return elsewhere('nonsense', 'a node sent an answer about something else', wait);
+      }
+      if (disproof?.isFalse) {
+        upstream.failed('an answer that its block contradicts');
+        return elsewhere('nonsense', 'a node sent an answer that its block contradicts', wait);
+      }
+      if (disproof !== null) {
+        return elsewhere('unavailable', 'what a node sent could not be proved', wait);
       }
       // A stream has succeeded when it is over.
       if (read.body.rest === null) circuit.succeeded();

@@ -12,7 +12,7 @@ import {
 import { findValue, type ValueStart } from './split-envelope.js';
 
 /** An upstream's answer to one HTTP request. */
-interface PostedAnswer {
+export interface PostedAnswer {
   status: number;
   retryAfter: string | undefined;
   /** `performance.now()` when the headers had arrived. */

@@ -76,6 +76,7 @@ export interface ForwardMetrics {
   healthy(upstream: string, healthy: boolean): void;
   head(upstream: string, head: number): void;
   hedged(upstream: string): void;
+  lied(upstream: string, method: string): void;
 }
 
 /** Registers the metrics of one network. */
@@ -106,6 +107,11 @@ export function createForwardMetrics(metrics: Metrics, network: string): Forward
     'Second requests sent because the first took long.',
     labels,
   );
+  const falseAnswers = metrics.counter(
+    'packhouse_upstream_false_answers_total',
+    'Answers to clients that a block contradicted (integrity: full), by who sent them.',
+    [...labels, 'method'],
+  );
   /** By upstream; of each, by method and outcome. */
   const nodes = new Map<string, { seconds: TallyTimes; methods: Map<string, Map<string, TallyCount>> }>();
   return {
@@ -131,5 +137,6 @@ export function createForwardMetrics(metrics: Metrics, network: string): Forward
     healthy: (upstream, value) => healthy.set({ network, upstream }, value ? 1 : 0),
     head: (upstream, value) => head.set({ network, upstream }, value),
     hedged: (upstream) => hedges.inc({ network, upstream }),
+    lied: (upstream, method) => falseAnswers.inc({ network, upstream, method }),
   };
 }

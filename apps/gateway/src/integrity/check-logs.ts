@@ -1,0 +1,123 @@
+import type { BareBlock, Prover } from '@packhouse/chain';
+import type { Disproof } from '@packhouse/node-rpc';
+import type { LogFilter } from '../rpc/log-filter.js';
+import { bloomParts, hasBits, lower, type Receipt } from './check-receipt.js';
+
+/** Logs of a block, in order. */
+export type BlockLogs = readonly Receipt[];
+
+/** What the check of logs asks of the network. */
+interface LogEvidence extends Pick<Prover, 'bloomOf'> {
+  /** A proved header; undefined if no node has it. */
+  headerBy(at: string): Promise<BareBlock | undefined>;
+  /** All logs of a block, proved; undefined if no node has them, null if the rules of the block do not prove them. */
+  logsOf(header: BareBlock): Promise<BlockLogs | null | undefined>;
+  isFinal(number: number): boolean;
+  isBeyondHead(number: number): boolean;
+}
+
+/** Fields that all nodes write of a log. */
+const COMPARED = [
+  ...([
+    'address',
+    'data',
+    'logIndex',
+    'transactionHash',
+    'transactionIndex',
+    'blockHash',
+    'blockNumber',
+  ] as const),
+];
+
+/**
+ * Compares a node's logs with those of the blocks (numbers, or one hash) that they are asked of. A block whose header's
+ * bloom excludes the filter has none; of every other one the receipts tell which there are.
+ */
+export async function checkLogs(
+  logs: unknown,
+  filter: LogFilter,
+  blocks: readonly string[],
+  evidence: LogEvidence,
+): Promise<Disproof | null> {
+  if (!Array.isArray(logs)) return { isFalse: true, why: 'it is no list of logs' };
+  const byBlock = new Map<string, Receipt[]>();
+  for (const log of logs as Receipt[]) {
+    const at = filter.blockHash === undefined ? lower(log?.blockNumber) : lower(log?.blockHash);
+    if (!blocks.includes(at))
+      return { isFalse: true, why: `a log is of block ${at}, which was not asked for` };
+    const of = byBlock.get(at);
+    if (of === undefined) byBlock.set(at, [log]);
+    else of.push(log);
+  }
+  const found = await Promise.all(
+    blocks.map((at) => checkBlock(at, byBlock.get(at) ?? [], filter, evidence)),
+  );
+  const wrong = found.filter((each) => each !== null);
+  return wrong.find(({ isFalse }) => isFalse) ?? wrong[0] ?? null;
+}
+
+async function checkBlock(
+  at: string,
+  logs: readonly Receipt[],
+  filter: LogFilter,
+  evidence: LogEvidence,
+): Promise<Disproof | null> {
+  const byHash = filter.blockHash ?? lower(logs[0]?.blockHash);
+  const header = await evidence.headerBy(byHash === '' ? at : byHash);
+  if (header === undefined) {
+    if (logs.length === 0 && filter.blockHash === undefined && evidence.isBeyondHead(Number(at))) return null;
+    return {
+      isFalse: false,
+      why: `block ${byHash === '' ? at : byHash} could not be had from any node for the proof`,
+    };
+  }
+  const { number, logsBloom } = header;
+  // Without its hash a node may know another block of this number.
+  const isFalse = byHash !== '' || evidence.isFinal(number);
+  if (filter.blockHash === undefined && number !== Number(at)) {
+    return { isFalse: true, why: `block ${header.hash} is not ${Number(at)}, but ${number}` };
+  }
+  if (logsBloom === null || (logs.length === 0 && !mayHave(logsBloom, filter, evidence))) return null;
+  const all = await evidence.logsOf(header);
+  if (all === null) return null;
+  if (all === undefined)
+    return { isFalse: false, why: `the receipts of block ${number} could not be had for the proof` };
+  const expected = all.filter((log) => matches(log, filter));
+  if (logs.length !== expected.length) {
+    return { isFalse, why: `block ${number} has ${expected.length} such logs, not ${logs.length}` };
+  }
+  const wrong = logs.findIndex((log, index) => !isSame(log, expected[index] as Receipt));
+  return wrong === -1
+    ? null
+    : { isFalse, why: `log ${wrong} of block ${number} is not what its receipt has` };
+}
+
+/** Whether a header's bloom leaves it open that the block has logs of the filter. */
+function mayHave(
+  logsBloom: string,
+  { address, topics }: LogFilter,
+  { bloomOf }: Pick<LogEvidence, 'bloomOf'>,
+): boolean {
+  const has = (value: string): boolean => hasBits(logsBloom, bloomOf([{ address: value, topics: [] }]));
+  return [address ?? null, ...(topics ?? [])].every((any) => any === null || any.some(has));
+}
+
+/** Whether a filter, in its canonical form, takes a log (go-ethereum, eth/filters). */
+function matches(log: Receipt, { address, topics }: LogFilter): boolean {
+  const parts = bloomParts(log);
+  if (parts === null || (address !== undefined && !address.includes(parts.address))) return false;
+  if (topics === undefined) return true;
+  return (
+    topics.length <= parts.topics.length &&
+    topics.every((any, at) => any === null || any.includes(parts.topics[at] as string))
+  );
+}
+
+function isSame(one: Receipt, other: Receipt): boolean {
+  const [mine, theirs] = [bloomParts(one), bloomParts(other)];
+  return (
+    COMPARED.every((field) => lower(one[field]) === lower(other[field])) &&
+    JSON.stringify(mine?.topics) === JSON.stringify(theirs?.topics) &&
+    one.removed !== true
+  );
+}
