@@ -1,29 +1,29 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { freePort } from '@packhouse/local';
 import { createReplayNode, generateChain, loadAnswers, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { type CliProcess, startCli } from './cli-process.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
-const shell = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const recordings = path.join(root, 'test/replay-node/recordings');
 
-/** Methods that a client may call. */
-const METHODS = `eth_getLogs eth_getStorageAt eth_call eth_newFilter eth_getFilterLogs eth_getFilterChanges
-  eth_newBlockFilter eth_newPendingTransactionFilter eth_uninstallFilter eth_getBlockByNumber eth_getBlockByHash
-  eth_getTransactionByHash eth_getTransactionByBlockNumberAndIndex eth_getTransactionByBlockHashAndIndex
-  eth_getTransactionReceipt eth_blockNumber eth_chainId net_version eth_getBlockReceipts core_getLogs send_transaction
-  get_consensus registry_accountList`.split(/\s+/);
+/** A block of the page that is pasted into a shell, and the answers that stand below it, one a line. */
+interface Block {
+  text: string;
+  answers: string[];
+}
 
-/** A line of the page, and the answer that stands below it. */
-interface Line {
-  line: string;
-  answer: string | undefined;
+/** A shell that runs what was pasted. */
+interface Shell {
+  /** What it printed until it ended; what it started in the background may still run. */
+  output: Promise<string>;
+  /** Ends all that it started. */
+  end(): void;
 }
 
 let workspace: Workspace;
@@ -75,16 +75,50 @@ afterAll(async () => {
   await workspace?.remove();
 });
 
-/** The lines of all `sh` blocks, in order; `#>` stands before an answer. */
-function linesOf(page: string): Line[] {
-  const lines = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap((block) =>
-    (block[1] as string).split('\n'),
+const isOnPath = (name: string): boolean =>
+  (process.env.PATH ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, name)));
+
+/** All `sh` blocks of the page, in order. */
+async function blocksOf(page: string): Promise<Block[]> {
+  const text = await readFile(path.join(root, page), 'utf8');
+  return [...text.matchAll(/^```sh\n(.*?)^```\n(?:\n```json\n(.*?)^```\n)?/gms)].map(
+    ([, block = '', answers = '']) => ({
+      text: block,
+      answers: answers.split('\n').filter((line) => line !== ''),
+    }),
   );
-  return lines.flatMap((line, at) => {
-    if (line === '' || line.startsWith('#')) return [];
-    const below = lines[at + 1];
-    return [{ line, answer: below?.startsWith('#> ') ? below.slice(3) : undefined }];
+}
+
+/** Pastes a text into a shell, which reads it as from a terminal: what a program of it reads is missing behind it. */
+function paste(name: string, text: string, env: Record<string, string>): Shell {
+  // A process group of its own: what it starts in the background can be ended with it.
+  const child = spawn(name, ['-s'], {
+    ...{ cwd: root, detached: true, stdio: ['pipe', 'pipe', 'inherit'] },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
   });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    stdout += more;
+  });
+  const mark = 'all-is-pasted\n';
+  child.stdin.end(`${text}echo ${mark}`);
+  return {
+    // Not until its output ends: what it started in the background holds that open.
+    output: vi.waitFor(
+      () => {
+        expect(stdout).toContain(mark);
+        return stdout;
+      },
+      { timeout: 120_000 },
+    ),
+    end() {
+      try {
+        process.kill(-(child.pid as number), 'SIGKILL');
+      } catch {
+        // Nothing of it runs any more.
+      }
+    },
+  };
 }
 
 /** An answer as the page has it, `…` for what is left out. */
@@ -93,25 +127,64 @@ function pattern(answer: string): RegExp {
   return new RegExp(`^${pieces.join('.*')}$`, 's');
 }
 
-test('every line of the gateway page gives the answer that stands below it', async () => {
-  const lines = linesOf(await readFile(path.join(root, 'docs/gateway.md'), 'utf8'));
-  const called = new Set(
-    lines.flatMap(({ line }) => [...line.matchAll(/"method":"(\w+)"/g)].map(([, name]) => name)),
+test('the gateway page calls every method, and its blocks are to be pasted', async () => {
+  const source = await readFile(path.join(root, 'apps/gateway/src/rpc/method-families.ts'), 'utf8');
+  const offered = [...source.matchAll(/'([a-z]+\d?_\w+)'/g)].map(([, name]) => name as string);
+  expect(offered).toContain('web3_sha3');
+  const blocks = await blocksOf('docs/gateway.md');
+  const called = blocks.flatMap(({ text }) =>
+    [...text.matchAll(/"method":"(\w+)"/g)].map(([, name]) => name),
   );
-  for (const method of METHODS) expect(called).toContain(method);
-  expect(lines.some(({ line }) => line.includes('nft-api/refresh'))).toBe(true);
-  // One shell for all, since variables go on from line to line.
-  const mark = '===next===';
-  const script = lines.map(({ line }) => `${line}\necho\necho ${mark}`).join('\n');
-  const { stdout } = await shell('sh', ['-c', script], {
-    env: { PATH: process.env.PATH, HOST: gateway, KEY: apiKey, JSON: 'Content-Type: application/json' },
-    maxBuffer: 64 << 20,
-  });
-  const said = stdout.split(`${mark}\n`);
-  for (const [at, { line, answer }] of lines.entries()) {
-    if (answer !== undefined) expect((said[at] as string).trim(), line).toMatch(pattern(answer));
+  // das_accountList is what nodes call it.
+  for (const method of offered) if (method !== 'das_accountList') expect(called).toContain(method);
+  expect(blocks.some(({ text }) => text.includes('nft-api/refresh'))).toBe(true);
+  // A line of a comment is a command to zsh, and one of its answers would be written into a file.
+  for (const { text } of blocks) expect(text).not.toMatch(/^\s*[#$%>]|^node\(|!/m);
+});
+
+for (const name of ['bash', 'zsh']) {
+  test.skipIf(!isOnPath(name))(
+    `every line of the gateway page, pasted into ${name}, gives the answer that stands below it (needs ${name})`,
+    async () => {
+      const blocks = await blocksOf('docs/gateway.md');
+      const first = blocks.findIndex(({ text }) => text.startsWith('HOST='));
+      const pasted = blocks.slice(first);
+      const mark = 'next-block';
+      const script = pasted.map(({ text }) => `${text}echo ${mark}\n`).join('');
+      const page = script.replaceAll('http://127.0.0.1:8080', gateway);
+      const said = (await paste(name, page, workspace.env).output).split(`${mark}\n`);
+      for (const [at, { text, answers }] of pasted.entries()) {
+        const lines = (said[at] as string).split('\n').filter((line) => line !== '');
+        if (answers.length > 0) expect(lines, text).toHaveLength(answers.length);
+        for (const [line, answer] of answers.entries()) expect(lines[line], text).toMatch(pattern(answer));
+      }
+      expect(new Set(rollupGas)).toEqual(new Set(['0x2faf080']));
+    },
+  );
+}
+
+test('the nodes of the gateway page start as it says, and the doctor finds nothing wrong with them', async () => {
+  const blocks = await blocksOf('docs/gateway.md');
+  const at = blocks.findIndex(({ text }) => text.includes('--port 9101'));
+  const [starting, examining] = blocks.slice(at, at + 2).map(({ text }) => text);
+  let script = `${starting}echo the nodes answer\n${examining}`;
+  let file = await readFile(path.join(root, 'docs/gateway-demo.yaml'), 'utf8');
+  for (const port of nodes.keys()) {
+    const free = String(await freePort());
+    script = script.replaceAll(String(port), free);
+    file = file.replaceAll(String(port), free);
   }
-  expect(rollupGas).toEqual(['0x2faf080']);
+  const demo = path.join(workspace.directory, 'pasted.yaml');
+  await writeFile(demo, file);
+  const shell = paste('bash', script.replace('docs/gateway-demo.yaml', demo), {});
+  try {
+    const said = await shell.output;
+    expect(said).toContain('the nodes answer');
+    expect(said).toMatch(/^main +second +ok \d+ ms +ok 1 +ok 13\/13 +ok 0 +ok 12 +ok 12 /m);
+    expect(said).not.toMatch(/\b(warn|fail)\b/);
+  } finally {
+    shell.end();
+  }
 });
 
 test('a network that comes into the file is served without a restart, and one that leaves it is gone', async () => {
@@ -130,11 +203,4 @@ test('a network that comes into the file is served without a restart, and one th
   expect(await (await call('second')).json()).toEqual({ jsonrpc: '2.0', id: 1, result: '0x2105' });
   expect((await call('rollup')).status).toBe(404);
   expect((await call('main')).status).toBe(200);
-});
-
-test('the doctor finds nothing wrong with the networks of the page', async () => {
-  await writeFile(networksFile, networks);
-  const run = startCli(['doctor', '--networks', networksFile], { env: workspace.env });
-  expect(await run.exit, run.stdout()).toBe(0);
-  expect(run.stdout()).toMatch(/^main +second +ok \d+ ms +ok 1 +ok 13\/13 +ok 0 +ok 12 +ok 12 /m);
 });
