@@ -22,3 +22,14 @@ it('an EVM network offers what wallets ask first, unless it is strict', () => {
   const allow = ['eth_getCode', 'eth_other'];
   expect(namesOf('evm', { profile: 'strict', allow })).toEqual([...strict, ...allow].sort());
 });
+
+it('costs of the networks file replace those of the table, of added methods too', () => {
+  const costs = { eth_getLogs: 20, eth_chainId: 0, eth_other: 7 };
+  const network = {
+    ...{ family: 'evm', rpc: { allow: ['eth_other', 'constructor'], costs, profile: 'wallets' } },
+  } as unknown as Network;
+  const methods = methodsOf(network, {} as MethodParts);
+  const cost = (name: string) => methods.get(name)?.cost;
+  expect(['eth_getLogs', 'eth_chainId', 'eth_other'].map(cost)).toEqual([20, 0, 7]);
+  expect(['eth_call', 'constructor'].map(cost)).toEqual([2, 1]);
+});

@@ -23,7 +23,8 @@ export function methodsOf({ family, rpc }: Network, parts: MethodParts): Readonl
   );
   return new Map(
     [...added, ...ours].map((method) => {
-      const cost = rpc.costs[method.name];
+      // A method may have a name that every object has: constructor.
+      const cost = Object.hasOwn(rpc.costs, method.name) ? rpc.costs[method.name] : undefined;
       return [method.name, cost === undefined ? method : { ...method, cost }];
     }),
   );

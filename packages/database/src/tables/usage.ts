@@ -2,12 +2,11 @@ import { type Connections, statement } from '../connection/connections.js';
 import type { Database } from '../contract/database.js';
 import type { UnitsUsed, UsageGroup, UsageSum } from '../contract/usage.js';
 
-/** Whether two days, as days since 1970-01-01, are of one month: a range, for the index. */
-const inMonthOf = (other: string, day: string): string => {
-  const first = `date_trunc('month', date '1970-01-01' + ${day})::date`;
-  return `${other} >= ${first} - date '1970-01-01'
-    AND ${other} < (${first} + interval '1 month')::date - date '1970-01-01'`;
-};
+/** The first date of a day's month; days are numbers since 1970-01-01. */
+const monthOf = (day: string): string => `date_trunc('month', date '1970-01-01' + ${day})::date`;
+/** Whether a day is of the month that begins with a date: a range, for the index. */
+const ofMonth = (day: string, first: string): string =>
+  `${day} >= ${first} - date '1970-01-01' AND ${day} < (${first} + interval '1 month')::date - date '1970-01-01'`;
 
 /**
  * $1 key ids, $2 days, $3 networks, $4 methods, $5 requests, $6 units, $7 errors, $8 bytes.
@@ -35,18 +34,19 @@ const addUsage = statement(
      ON CONFLICT (key_id, day, network, method) DO UPDATE
      SET requests = u.requests + excluded.requests, units = u.units + excluded.units,
        errors = u.errors + excluded.errors, bytes = u.bytes + excluded.bytes
+   ), dated AS (
+     SELECT d.*, ${monthOf('d.day')} AS month FROM of_day AS d
+   ), before AS (
+     SELECT m.key_id, m.month, sum(u.requests) AS requests
+     FROM (SELECT DISTINCT key_id, month FROM dated) AS m
+     JOIN packhouse.key_usage AS u ON u.key_id = m.key_id AND ${ofMonth('u.day', 'm.month')}
+     WHERE NOT EXISTS (SELECT FROM of_day AS d WHERE d.key_id = u.key_id AND d.day = u.day)
+     GROUP BY m.key_id, m.month
    )
-   SELECT n.key_id, n.day, n.requests AS in_day, (
-     SELECT coalesce(sum(days.requests), 0)::int8
-     FROM (
-       SELECT d.requests FROM of_day AS d WHERE d.key_id = n.key_id AND ${inMonthOf('d.day', 'n.day')}
-       UNION ALL
-       SELECT u.requests FROM packhouse.key_usage AS u
-       WHERE u.key_id = n.key_id AND ${inMonthOf('u.day', 'n.day')}
-         AND NOT EXISTS (SELECT FROM of_day AS d WHERE d.key_id = u.key_id AND d.day = u.day)
-     ) AS days
-   ) AS in_month
-   FROM of_day AS n`,
+   SELECT n.key_id, n.day, n.requests AS in_day,
+     (sum(n.requests) OVER (PARTITION BY n.key_id, n.month) + coalesce(b.requests, 0))::int8 AS in_month
+   FROM dated AS n
+   LEFT JOIN before AS b ON b.key_id = n.key_id AND b.month = n.month`,
 );
 
 /** $1 key id, $2 day. */
@@ -55,7 +55,7 @@ const selectUnits = statement(
   `SELECT coalesce(sum(u.requests) FILTER (WHERE u.day = $2::int4), 0)::int8 AS in_day,
      coalesce(sum(u.requests), 0)::int8 AS in_month
    FROM packhouse.key_usage AS u
-   WHERE u.key_id = $1::int8 AND ${inMonthOf('u.day', '$2::int4')}`,
+   WHERE u.key_id = $1::int8 AND ${ofMonth('u.day', monthOf('$2::int4'))}`,
 );
 
 const FIGURES =
