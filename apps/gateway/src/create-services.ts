@@ -3,6 +3,7 @@ import { createNftWorker, type NftOptions, nftPolicy } from '@packhouse/nft';
 import { createForwarder } from '@packhouse/node-rpc';
 import type { Context } from '@packhouse/runtime';
 import { createKnownTexts } from './cache/known-texts.js';
+import { createDeliveries } from './filters/deliveries.js';
 import type { FilterStore } from './filters/filter-state.js';
 import { createPendingWatch } from './filters/pending-watch.js';
 import { createIntegrity } from './integrity/create-integrity.js';
@@ -30,8 +31,9 @@ export function createServices(
       ? createIntegrity({ policy: network.proofs, forwarder, rpc: network.rpc })
       : undefined;
   const pending = createPendingWatch({ network: network.id, context, database, filters, forwarder });
+  const deliveries = createDeliveries({ filters, context });
   const nft = createNftWorker({ network, forwarder, context, database, ...nftPolicy(nftOptions) });
-  const methods = methodsOf(network, { filters, pending, now: () => context.clock.now() });
+  const methods = methodsOf(network, { filters, pending, deliveries, now: () => context.clock.now() });
   const without = Object.keys(network.rpc.costs).filter((name) => !methods.has(name));
   if (without.length > 0) {
     context.logger.warn(
@@ -47,7 +49,7 @@ export function createServices(
     known: createKnownTexts(answers.get),
     nft,
     async close() {
-      await Promise.all([pending.close(), nft?.close()]);
+      await Promise.all([pending.close(), deliveries.close(), nft?.close()]);
       await forwarder.close();
     },
   };

@@ -1,13 +1,14 @@
 import pLimit from 'p-limit';
 import { type BlockLink, linkAt } from '../rpc/ask-node.js';
 import type { CallContext } from '../rpc/method.js';
+import { filterLost } from './filter-lost.js';
 import type { ToldBlock } from './filter-state.js';
 
 /** The changes of the chain since a filter was polled. */
 export interface ChainMove {
   /** Reported blocks that were removed since, newest first. */
   undone: ToldBlock[];
-  /** Blocks that are still there, ascending; the last is the parent of the first new one. */
+  /** Blocks that are still there, ascending, never empty; the last is the parent of the first new one. */
   standing: ToldBlock[];
   /** New blocks, ascending, each the parent of the next. Never empty. */
   added: BlockLink[];
@@ -26,7 +27,8 @@ export const CONCURRENCY = 8;
  * poll sees it.
  *
  * A branch is accepted if it is longer than the reported one (or as long, if there is only one upstream) and no
- * upstream is known to be further. So an upstream that is behind, or on a dead branch, causes no reorganisation.
+ * upstream is known to be further. So an upstream that is behind, or on a dead branch, causes no reorganisation. Throws
+ * the problem `filter-lost` if a branch is accepted that begins before the oldest reported block.
  */
 export async function chainMoves(
   caller: CallContext,
@@ -53,7 +55,7 @@ export async function chainMoves(
   }
   if (undone.length > 0 && head.number < (caller.at.forwarder.head() ?? 0)) return null;
 
-  const from = (standing.at(-1)?.number ?? (told[0] as ToldBlock).number - 1) + 1;
+  const from = undone.at(-1)?.number ?? cursor.number + 1;
   const first = undone.length > 0 ? from : Math.min(Math.max(from, final + 1), head.number);
   const to = Math.min(head.number, first + MAX_LINKS - 1);
   const added = await linksOf(caller, { from: first, to, head: head.number });
@@ -64,6 +66,10 @@ export async function chainMoves(
   // This upstream has not replaced the block yet.
   const oldest = undone.at(-1);
   if (oldest !== undefined && added[0]?.hash === oldest.hash) return null;
+  if (standing.length === 0) {
+    const why = `and it began before block ${from}, the oldest that this filter remembers`;
+    throw filterLost(caller, undone, why);
+  }
   return { undone, standing, added, from };
 }
 

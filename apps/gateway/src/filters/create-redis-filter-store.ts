@@ -35,15 +35,16 @@ return 1`;
 /** KEYS filter, all; ARGV version seen, state, ttl, id, prefix of the filters of a key. */
 const UPDATE = `${NOW}
 local was = redis.call('HMGET', KEYS[1], 'version', 'network', 'key')
-if was[1] ~= ARGV[1] then return 0 end
+if was[1] ~= ARGV[1] then return false end
 local ends = now + math.floor(tonumber(ARGV[3]))
-redis.call('HSET', KEYS[1], 'state', ARGV[2], 'version', tonumber(was[1]) % 2000000000 + 1)
+local version = tonumber(was[1]) % 2000000000 + 1
+redis.call('HSET', KEYS[1], 'state', ARGV[2], 'version', version)
 redis.call('PEXPIREAT', KEYS[1], ends)
 local owner = ARGV[5] .. was[3]
 redis.call('ZADD', owner, ends, ARGV[4])
 if redis.call('PTTL', owner) < ends - now then redis.call('PEXPIREAT', owner, ends) end
 redis.call('ZADD', KEYS[2], ends, was[2] .. ' ' .. ARGV[4])
-return 1`;
+return version`;
 
 /** KEYS filter, filters of the key, all; ARGV network, key id, id. */
 const REMOVE = `
@@ -85,7 +86,7 @@ export function createRedisFilterStore(redis: Redis): FilterStore {
     },
     update: async ({ id, version, state, ttlMs }) => {
       const args = [version, state, ttlMs, id.toString('hex'), ofKey(0).slice(0, -1)];
-      return (await run(UPDATE, [filterKey(id), ALL], args)) === 1;
+      return (await run(UPDATE, [filterKey(id), ALL], args)) as number | null;
     },
     remove: async ({ id, network, keyId }) => {
       const keys = [filterKey(id), ofKey(keyId), ALL];

@@ -8,8 +8,20 @@ export type FilterStore = Database['filters'];
 export interface ToldBlock {
   number: number;
   hash: string;
-  /** JSON texts of its reported logs; absent if they were too many to keep, then they are asked for again. */
-  logs?: readonly string[];
+  /** Number of its reported logs; absent: none. */
+  count?: number;
+  /** These logs (pack-logs.ts); absent if there was no room, then they are asked for again. */
+  packed?: string;
+}
+
+/** What a poll gave, as long as nobody knows that it was delivered. */
+interface Undelivered {
+  /** The first block that it was about; of pending transactions the sequence number before the first. */
+  from: number;
+  /** The blocks that it reported as removed, newest first. */
+  undone: readonly ToldBlock[];
+  /** Until then a gateway delivers it and no other poll gives it, in milliseconds since the epoch; 0: it failed. */
+  until: number;
 }
 
 /** The state of a filter between polls; stored as JSON. */
@@ -23,9 +35,11 @@ export type FilterState =
       to: number | null;
       /** The newest reported blocks, ascending; the last is the cursor. Never empty. */
       told: readonly ToldBlock[];
+      /** Blocks from `undelivered.from` on are all kept. */
+      undelivered?: Undelivered;
     }
-  | { type: 'blocks'; told: readonly ToldBlock[] }
-  | { type: 'pending'; sequence: number };
+  | { type: 'blocks'; told: readonly ToldBlock[]; undelivered?: Undelivered }
+  | { type: 'pending'; sequence: number; undelivered?: Undelivered };
 
 /** Life of a filter after it was created or polled, in milliseconds. */
 export const FILTER_TTL_MS = 300_000;
@@ -45,23 +59,35 @@ export function filterIdBytes(text: unknown): Buffer | null {
   return Buffer.from(text.slice(2).toLowerCase().padStart(32, '0'), 'hex');
 }
 
-/** Most blocks kept for one filter: their hashes are about as much text as the logs. */
+/** Most blocks kept for one filter between polls. */
 const BLOCKS = 128;
-/** Most characters of logs kept for one filter: 16 MiB for all filters of a key. */
-const TEXT = 16_384;
+/** Most characters of packed logs kept for one filter: 32 MiB for all filters of a key. */
+const TEXT = 32_768;
 
 /**
- * The reported blocks to keep: the cursor, and blocks that may still be removed. Logs of the newest blocks are kept as
- * far as there is room; others are asked for again if their block is removed.
+ * The reported blocks to keep: the cursor, blocks that may still be removed, the one below them, and all from
+ * `undelivered` on. Logs of the newest blocks are kept as far as there is room; others are asked for again if needed.
  */
-export function remembered(told: readonly ToldBlock[], final: number): ToldBlock[] {
-  const recent = told
-    .slice(-BLOCKS)
-    .filter((block, at, all) => at === all.length - 1 || block.number > final);
+export function remembered(
+  told: readonly ToldBlock[],
+  final: number,
+  undelivered = Number.POSITIVE_INFINITY,
+): ToldBlock[] {
+  const last = told.length - 1;
+  const kept = told.filter(
+    ({ number }, at) => at === last || number >= undelivered || (at > last - BLOCKS && number >= final),
+  );
   let room = TEXT;
-  const kept = recent.reverse().map((block) => {
-    for (const log of block.logs ?? []) room -= log.length;
-    return room >= 0 ? block : { number: block.number, hash: block.hash };
-  });
-  return kept.reverse();
+  for (let at = kept.length - 1; at >= 0; at--) {
+    const { packed, ...block } = kept[at] as ToldBlock;
+    room -= packed?.length ?? 0;
+    if (room < 0) kept[at] = block;
+  }
+  return kept;
+}
+
+/** The state of a filter whose answers were all delivered. */
+export function settled(state: FilterState, final: number): FilterState {
+  const { undelivered, ...rest } = state;
+  return 'told' in rest ? { ...rest, told: remembered(rest.told, final) } : rest;
 }

@@ -86,6 +86,7 @@ export class Exchange {
   #status = 200;
   /** Name, value, name, value, …; names in lower case. */
   #headers: string[] = [];
+  #whenSent: ((sent: boolean) => void)[] | undefined;
   #forPages = false;
   /** Absent: not chosen yet; null: sent as it is. */
   #coding: Coding | null | undefined;
@@ -295,12 +296,20 @@ export class Exchange {
       then(false);
       return;
     }
+    if (this.#whenSent !== undefined) {
+      this.#whenSent.push(then);
+      return;
+    }
+    const all = [then];
+    this.#whenSent = all;
     let sent = false;
     // Node emits `finish` for a failed last write too.
     response.once('finish', () => {
       sent = !socket.destroyed && socket.errored === null;
     });
-    response.once('close', () => then(sent));
+    response.once('close', () => {
+      for (const each of all) each(sent);
+    });
   }
 
   #begin(length: number): void {

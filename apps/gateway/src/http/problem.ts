@@ -41,6 +41,7 @@ export const PROBLEM_REASONS = {
   'method-unsupported': { status: 200, code: -32004, title: 'This network does not have this method' },
   'params-invalid': { status: 200, code: -32602, title: 'The parameters are wrong' },
   'filter-unknown': { status: 200, code: -32000, title: 'filter not found' },
+  'filter-lost': { status: 200, code: -32000, title: 'The filter cannot tell what a reorganisation changed' },
   'too-many-filters': { status: 200, code: -32005, title: 'There are too many filters' },
   'too-many-logs': { status: 200, code: -32005, title: 'The answer would hold too many logs' },
   'answer-too-large': { status: 200, code: -32005, title: 'The answer is too large' },

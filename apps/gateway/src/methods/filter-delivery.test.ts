@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ask } from '../testing/ask.js';
-import { type ChainLog, type ChainNode, startChainNode } from '../testing/chain-node.js';
+import { type ChainLog, type ChainNode, hashOf, startChainNode } from '../testing/chain-node.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
 import type { ScriptedAnswer } from '../testing/scripted-node.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
@@ -11,6 +11,9 @@ import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
 const changes = 'eth_getFilterChanges';
 const headers = { 'content-type': 'application/json' };
 const hash = (digit: string): string => `0x${digit.repeat(64)}`;
+/** Resolves when a connection is closed, reset or not. */
+const closed = (socket: Socket): Promise<void> =>
+  socket.closed ? Promise.resolve() : new Promise((resolve) => socket.once('close', () => resolve()));
 const numbers = (logs: ChainLog[]): number[] => logs.map(({ blockNumber }) => Number(blockNumber));
 
 describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
@@ -91,7 +94,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
           const seen = await pendingAfter(...args);
           const [socket] = await connected;
           client.destroy();
-          if (!socket.closed) await once(socket, 'close');
+          await closed(socket);
           setImmediate(resolve);
           return seen;
         };
@@ -110,6 +113,204 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       }
       expect(written).toBe(0);
       expect(await both.call(0, changes, [id])).toEqual([hash('1')]);
+    });
+
+    type Update = Parameters<TwoGateways['filters']['update']>[0];
+    /** The write of a poll that has changes, before they are sent. */
+    const begins = ({ state }: Update): boolean => /"until":[1-9]/.test(state);
+    const isOf = (filter: Update, id: string): boolean =>
+      BigInt(`0x${filter.id.toString('hex')}`) === BigInt(id);
+
+    /** Polls through the first gateway; the connection breaks when the cursors have moved, before the answer is sent. */
+    const pollBroken = async (...ids: string[]): Promise<void> => {
+      const path = `/main/v1/${both.key}`;
+      const { hostname, port } = new URL(both.urls[0]);
+      const connected = once(both.at.gateway.server, 'connection') as Promise<[Socket]>;
+      const client = request({ hostname, port, path, method: 'POST', headers, agent: false });
+      client.on('error', () => undefined);
+      const { filters } = both;
+      const { update } = filters;
+      let moved = 0;
+      const broken = new Promise<void>((resolve) => {
+        filters.update = async (filter) => {
+          const version = await update(filter);
+          if (begins(filter)) moved += 1;
+          if (moved < ids.length) return version;
+          const [socket] = await connected;
+          client.destroy();
+          await closed(socket);
+          resolve();
+          return version;
+        };
+      });
+      const calls = ids.map((id) => ({ jsonrpc: '2.0', id, method: changes, params: [id] }));
+      client.end(JSON.stringify(calls.length === 1 ? calls[0] : calls));
+      await broken;
+      filters.update = update;
+    };
+    const told = (logs: ChainLog[]): string[] =>
+      logs.map((log) => `${log.removed ? '-' : ''}${log.blockHash[2]}${Number(log.blockNumber)}`);
+    const blocks = (from: number, to: number, branch = 'a'): string[] =>
+      Array.from({ length: to - from + 1 }, (_, n) => `${branch}${from + n}`);
+
+    it('whose answer could not be sent is given again, with what is new, of all filters of a batch', async () => {
+      const ids = [
+        await newFilter(),
+        await both.call<string>(0, 'eth_newBlockFilter'),
+        await both.call<string>(0, 'eth_newPendingTransactionFilter'),
+      ] as const;
+      const from = node.head + 1;
+      node.head += 2;
+      await both.filters.addPending('main', [hash('2')]);
+      await pollBroken(...ids);
+      await pollBroken(...ids);
+      node.head += 1;
+      await both.filters.addPending('main', [hash('3')]);
+      expect(await poll(ids[0])).toEqual([from, from + 1, from + 2]);
+      expect(await both.call(1, changes, [ids[1]])).toEqual([from, from + 1, from + 2].map((n) => hashOf(n)));
+      expect(await both.call(1, changes, [ids[2]])).toEqual([hash('2'), hash('3')]);
+      for (const id of ids) expect(await both.call(0, changes, [id])).toEqual([]);
+    });
+
+    it('whose answer could not be sent is given again as it was where a reorganisation removes it since', async () => {
+      const ids = [await newFilter(), await both.call<string>(0, 'eth_newBlockFilter')] as const;
+      const from = node.head + 1;
+      node.head += 3;
+      try {
+        for (const id of ids) await pollBroken(id);
+        node.forks = [{ from: from + 1, branch: 'b' }];
+        node.head += 1;
+        await pollBroken(ids[0]);
+        expect(told(await both.call(1, changes, [ids[0]]))).toEqual(blocks(from, from + 2));
+        await pollBroken(ids[0]);
+        const undone = [`-a${from + 2}`, `-a${from + 1}`];
+        const now = [...undone, ...blocks(from + 1, from + 3, 'b')];
+        node.forks.push({ from: from + 2, branch: 'c' });
+        node.head += 1;
+        expect(told(await both.call(1, changes, [ids[0]]))).toEqual(now);
+        expect(told(await both.call(0, changes, [ids[0]]))).toEqual([
+          ...blocks(from + 2, from + 3, 'b')
+            .reverse()
+            .map((block) => `-${block}`),
+          ...blocks(from + 2, from + 4, 'c'),
+        ]);
+        const hashes = (first: number, last: number, branch: string): string[] =>
+          Array.from({ length: last - first + 1 }, (_, n) => hashOf(first + n, branch));
+        expect(await both.call(1, changes, [ids[1]])).toEqual(hashes(from, from + 2, 'a'));
+        expect(await both.call(1, changes, [ids[1]])).toEqual([
+          ...hashes(from + 1, from + 1, 'b'),
+          ...hashes(from + 2, from + 4, 'c'),
+        ]);
+      } finally {
+        node.forks = [];
+        node.head += 10;
+      }
+    });
+
+    it('whose answer could not be sent is given again by itself where what is new does not fit', async () => {
+      node.dataLength = 4_000;
+      const id = await newFilter();
+      const from = node.head + 1;
+      node.head += 2;
+      await pollBroken(id);
+      node.head += 1;
+      expect(await poll(id)).toEqual([from, from + 1]);
+      expect(await poll(id)).toEqual([from + 2]);
+      node.dataLength = 2;
+    });
+
+    it('whose answer could not be sent is given again where it began among final blocks', async () => {
+      const id = await newFilter();
+      const from = node.head + 1;
+      node.head += 50;
+      node.final = node.head - 20;
+      let asked = 0;
+      node.instead = (_, first) => {
+        if (first === 'finalized') asked += 1;
+        return undefined;
+      };
+      // Both gateways know what is final.
+      await expect.poll(() => asked, { timeout: 60_000 }).toBeGreaterThan(4);
+      delete node.instead;
+      const all = Array.from({ length: 50 }, (_, n) => from + n);
+      await pollBroken(id);
+      expect(await poll(id)).toEqual(all);
+      expect(await poll(id)).toEqual([]);
+    });
+
+    it('gives nothing while a gateway delivers the same, and gives it again where that gateway was killed', async () => {
+      const id = await newFilter();
+      node.head += 1;
+      const { filters } = both;
+      const { update } = filters;
+      let release: () => void = () => undefined;
+      const killed = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const stored = new Promise<void>((resolve) => {
+        filters.update = async (filter) => {
+          const version = await update(filter);
+          if (!begins(filter) || !isOf(filter, id)) return version;
+          filters.update = update;
+          resolve();
+          await killed;
+          return version;
+        };
+      });
+      const first = both.call<ChainLog[]>(0, changes, [id]);
+      await stored;
+      expect(await poll(id)).toEqual([]);
+      both.at.time.offset += 10_000;
+      expect(await poll(id)).toEqual([node.head]);
+      // It comes twice if the first answer arrives after all.
+      release();
+      expect(numbers(await first)).toEqual([node.head]);
+      expect(await poll(id)).toEqual([]);
+    });
+
+    it('is given again where the gateway was killed after it was sent, before that was stored', async () => {
+      const id = await newFilter();
+      node.head += 1;
+      const { filters } = both;
+      const { update } = filters;
+      const killed = new Promise<void>((resolve) => {
+        filters.update = (filter) => {
+          if (begins(filter) || !isOf(filter, id)) return update(filter);
+          filters.update = update;
+          resolve();
+          return Promise.resolve(null);
+        };
+      });
+      expect(numbers(await both.call(0, changes, [id]))).toEqual([node.head]);
+      await killed;
+      both.at.time.offset += 10_000;
+      expect(await poll(id)).toEqual([node.head]);
+      expect(await poll(id)).toEqual([]);
+    });
+
+    it('gives a filter that is polled twice in a batch once, and one write more than an empty one', async () => {
+      const id = await newFilter();
+      node.head += 1;
+      const { filters } = both;
+      const { update } = filters;
+      let writes = 0;
+      filters.update = async (filter) => {
+        const version = await update(filter);
+        if (version !== null && isOf(filter, id)) writes += 1;
+        return version;
+      };
+      try {
+        const calls = [1, 2, 3].map((n) => ({ jsonrpc: '2.0', id: n, method: changes, params: [id] }));
+        const body = JSON.stringify(calls);
+        const answer = await ask(both.urls[0], `/main/v1/${both.key}`, { method: 'POST', headers, body });
+        const said = answer.json() as unknown as { result: ChainLog[] }[];
+        expect(numbers(said.flatMap(({ result }) => result))).toEqual([node.head]);
+        await expect.poll(() => writes).toBe(2);
+        expect(await both.call(0, changes, [id])).toEqual([]);
+        expect(writes).toBe(3);
+      } finally {
+        filters.update = update;
+      }
     });
 
     it('that wants no answer moves over nothing', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ownerOf } from '../access/address-limiter.js';
+import type { Deliveries } from '../filters/deliveries.js';
 import {
   CRITERIA_TEXT,
   FILTER_TTL_MS,
@@ -8,6 +9,8 @@ import {
   type FilterStore,
   filterIdBytes,
   filterIdText,
+  settled,
+  type ToldBlock,
 } from '../filters/filter-state.js';
 import type { PendingWatch } from '../filters/pending-watch.js';
 import { type Polled, pollBlocks, pollLogs } from '../filters/poll-filter.js';
@@ -22,18 +25,23 @@ import type { LearntRanges } from '../rpc/split-logs.js';
 export interface MethodParts {
   filters: FilterStore;
   pending: PendingWatch;
+  deliveries: Deliveries;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
+type PendingState = Extract<FilterState, { type: 'pending' }>;
+
 /** Tries of a poll: if another poll of the filter wrote first, it starts again from the new state. */
 const TRIES = 8;
+/** How long a poll waits for the end of another delivery, in milliseconds; what is new comes with the next poll then. */
+const PATIENCE_MS = 2_000;
 /** Most hashes of pending transactions in one answer; the next poll returns the rest. */
 const MAX_PENDING = 10_000;
 
 /** Filters that work across nodes and gateways: their state is in the shared store, never on a node. */
 export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: LearntRanges): RpcMethod[] {
-  const { filters } = parts;
+  const { filters, deliveries } = parts;
 
   const make = async (caller: CallContext, state: FilterState): Promise<RpcAnswer> => {
     const id = randomBytes(16);
@@ -67,15 +75,18 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: Le
     return pollPending(caller, state);
   };
 
-  const pollPending = async (
-    caller: CallContext,
-    { sequence }: Extract<FilterState, { type: 'pending' }>,
-  ): Promise<Polled> => {
+  const pollPending = async (caller: CallContext, state: PendingState): Promise<Polled> => {
     parts.pending.wanted();
-    const seen = await filters.pendingAfter(caller.at.network.id, sequence, MAX_PENDING);
+    const from = state.undelivered?.from ?? state.sequence;
+    const seen = await filters.pendingAfter(caller.at.network.id, from, MAX_PENDING);
+    if (seen.hashes.length === 0) return { changes: [], state: { type: 'pending', sequence: from } };
     return {
       changes: seen.hashes.map((hash) => JSON.stringify(hash)),
-      state: { type: 'pending', sequence: seen.sequence },
+      state: {
+        type: 'pending',
+        sequence: seen.sequence,
+        undelivered: { from, undone: [], until: 0 },
+      },
     };
   };
 
@@ -99,11 +110,11 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: Le
         );
       }
       const bounds = boundsOf(fromBlock ?? 'latest', toBlock ?? 'latest');
-      return make(caller, { type: 'logs', match, ...bounds, told: [await headOf(caller)] });
+      return make(caller, { type: 'logs', match, ...bounds, told: await headOf(caller) });
     }),
     method('eth_newBlockFilter', 5, async (call, caller) => {
       checkParams(call.params, []);
-      return make(caller, { type: 'blocks', told: [await headOf(caller)] });
+      return make(caller, { type: 'blocks', told: await headOf(caller) });
     }),
     method('eth_newPendingTransactionFilter', 5, async (call, caller) => {
       // geth's second form, whole transactions, is not offered.
@@ -119,22 +130,31 @@ export function filterMethods(parts: MethodParts, getLogs: RpcMethod, learnt: Le
     method('eth_getFilterChanges', 5, async (call, caller) => {
       // A notification has no answer, so it must not consume the changes.
       if (call.id === undefined) return value('[]', true);
-      for (let tries = 0; tries < TRIES; tries++) {
+      const giveUpAt = performance.now() + PATIENCE_MS;
+      for (let tries = 0; tries < TRIES; ) {
         const { id, state, version } = await find(caller, call);
+        if (caller.signal.aborted) throw caller.signal.reason;
+        if (deliveries.isUnderWay(state)) {
+          if (performance.now() > giveUpAt || !(await deliveries.wait(id, caller.whenSent))) break;
+          continue;
+        }
+        tries += 1;
         const polled = await poll(caller, state);
         const answer = value(`[${polled.changes.join(',')}]`, true);
         // Once the cursor has moved, the changes that it passed must be delivered.
         caller.reserve?.(answer.body.bytes.length);
         if (caller.signal.aborted) throw caller.signal.reason;
-        const mine = await filters.update({
-          id,
-          version,
-          state: JSON.stringify(polled.state),
-          ttlMs: FILTER_TTL_MS,
-        });
-        if (mine) return answer;
+        const done = settled(polled.state, caller.at.forwarder.finalized() ?? -1);
+        const next = caller.whenSent === undefined ? done : deliveries.underWay(polled.state);
+        const text = JSON.stringify(next);
+        const written = await filters.update({ id, version, state: text, ttlMs: FILTER_TTL_MS });
+        if (written === null) continue;
+        if (caller.whenSent !== undefined && next.undelivered !== undefined) {
+          deliveries.follow({ id, version: written, state: next, done, whenSent: caller.whenSent });
+        }
+        return answer;
       }
-      // Other clients poll it all the time, and they got the changes.
+      // Another poll gave the changes, or is about to.
       return value('[]', true);
     }),
     method('eth_getFilterLogs', getLogs.cost, async (call, caller) => {
@@ -166,11 +186,12 @@ async function saidByNode(work: () => Promise<RpcAnswer>): Promise<RpcAnswer> {
   }
 }
 
-/** A new filter starts after the newest block. */
-async function headOf(caller: CallContext): Promise<{ number: number; hash: string }> {
+/** A new filter starts after the newest block; with the block before it, a branch that replaces only that one is found. */
+async function headOf(caller: CallContext): Promise<ToldBlock[]> {
   const head = await linkAt(caller, 'latest');
   if (head === null) throw failure({ reason: 'unavailable', detail: 'no node has a block' });
-  return { number: head.number, hash: head.hash };
+  const { number, hash, parentHash } = head;
+  return [...(number === 0 ? [] : [{ number: number - 1, hash: parentHash }]), { number, hash }];
 }
 
 /** latest..latest, N..M and N..latest; geth refuses others as well (eth/filters/api.go). */

@@ -59,7 +59,15 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
     });
     beforeEach(async () => {
       for (const node of nodes) {
-        Object.assign(node, { alive: true, forks: [], dataLength: 2, keepsDead: false, instead: undefined });
+        Object.assign(node, {
+          alive: true,
+          forks: [],
+          dataLength: 2,
+          keepsDead: false,
+          noise: false,
+          final: 0,
+          instead: undefined,
+        });
       }
       await setHeads(30);
     });
@@ -178,20 +186,79 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       expect(await poll(1, id)).toEqual(blocks(31, 80));
     });
 
-    it('undo no more than is remembered where a reorganisation is deeper', async () => {
-      const id = await newFilter();
+    it('undo as much as is remembered, and say so where a reorganisation is deeper', async () => {
+      const ids = [await newFilter(), await call<string>(0, 'eth_newBlockFilter')] as const;
       await setHeads(230);
-      expect(await poll(0, id)).toEqual(blocks(31, 230));
-      for (const node of nodes) Object.assign(node, { forks: [{ from: 50, branch: 'b' }], keepsDead: true });
+      expect(await poll(0, ids[0])).toEqual(blocks(31, 230));
+      expect(await call(0, changes, [ids[1]])).toHaveLength(200);
+      for (const node of nodes) node.forks = [{ from: 103, branch: 'b' }];
       await setHeads(231);
-      expect(await poll(1, id)).toEqual([...undone(103, 230), ...blocks(103, 231, 'b')]);
+      for (const [gateway, id] of [
+        [0, ids[0]],
+        [1, ids[0]],
+        [1, ids[1]],
+      ] as const) {
+        await expect(poll(gateway, id)).rejects.toThrow(
+          '-32000 A reorganisation removed blocks 103 to 230, and it began before block 103, the oldest that this filter remembers; create a new filter, and read again from block 1, the first that is not final, with eth_getLogs.',
+        );
+      }
+      // The branch that it knows comes back.
+      for (const node of nodes) node.forks = [{ from: 104, branch: 'c' }];
       await setHeads(232);
-      expect(await poll(0, id)).toEqual(['b232']);
+      expect(await poll(1, ids[0])).toEqual([...undone(104, 230), ...blocks(104, 232, 'c')]);
+      expect(await call(0, changes, [ids[1]])).toEqual(
+        Array.from({ length: 129 }, (_, n) => hashOf(104 + n, 'c')),
+      );
     });
 
-    it('remember large logs of the newest blocks, and ask for those of the others where they are undone', async () => {
+    it('say so where what was final is removed', async () => {
+      const id = await newFilter();
+      for (const node of nodes) node.final = 60;
+      await setHeads(70);
+      await vi.waitFor(async () => expect(await poll(0, id)).toEqual(blocks(31, 70)), WAIT);
+      await setHeads(71);
+      expect(await poll(0, id)).toEqual(['a71']);
+      for (const node of nodes) node.forks = [{ from: 61, branch: 'b' }];
+      await setHeads(72);
+      expect(await poll(1, id)).toEqual([...undone(61, 71), ...blocks(61, 72, 'b')]);
+      for (const node of nodes) node.forks = [{ from: 59, branch: 'c' }];
+      await setHeads(73);
+      await expect(poll(1, id)).rejects.toThrow(
+        '-32000 A reorganisation removed blocks 60 to 72, and it began before block 60, the oldest that this filter remembers; create a new filter, and read again from a block before 60 that you know to be unchanged, with eth_getLogs.',
+      );
+    });
+
+    it('of a new filter find a branch that replaces the newest block, and say so of a longer one', async () => {
+      const ids = [await newFilter(), await newFilter()] as const;
+      for (const node of nodes) node.forks = [{ from: 30, branch: 'b' }];
+      await setHeads(31);
+      // Block a30 was there before the filter, so nobody was told of its logs.
+      expect(await poll(0, ids[0])).toEqual(blocks(30, 31, 'b'));
+      for (const node of nodes) node.forks = [{ from: 29, branch: 'c' }];
+      await setHeads(32);
+      await expect(poll(1, ids[1])).rejects.toThrow('-32000 A reorganisation removed blocks 29 to 30,');
+    });
+
+    it('undo what was given though no node keeps abandoned blocks', async () => {
       const id = await newFilter();
       for (const node of nodes) node.dataLength = 3_000;
+      await setHeads(110);
+      const given = await call<ChainLog[]>(0, changes, [id]);
+      for (const node of nodes) node.forks = [{ from: 41, branch: 'b' }];
+      await setHeads(111);
+      const after = await call<ChainLog[]>(1, changes, [id]);
+      expect(after.slice(0, 70)).toEqual(
+        given
+          .slice(10)
+          .reverse()
+          .map((log) => ({ ...log, removed: true })),
+      );
+      expect(told(after.slice(70))).toEqual(blocks(41, 111, 'b'));
+    });
+
+    it('ask for logs that are too many to keep where they are undone, and say so where no node has them', async () => {
+      const id = await newFilter();
+      for (const node of nodes) Object.assign(node, { dataLength: 5_000, noise: true });
       await setHeads(50);
       expect(await poll(0, id)).toEqual(blocks(31, 50));
       for (const node of nodes) node.forks = [{ from: 41, branch: 'b' }];
@@ -202,13 +269,19 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
           (first as { blockHash?: string }).blockHash === hashOf(41) ? 'reset' : undefined;
       }
       await expect(poll(0, id)).rejects.toThrow('-32002');
+      // A node that knows the block without its logs.
+      for (const node of nodes) {
+        node.instead = (_, first) =>
+          (first as { blockHash?: string }).blockHash === hashOf(41) ? { result: [] } : undefined;
+      }
+      await expect(poll(0, id)).rejects.toThrow('the logs that were given of blocks 41 to 41 are');
       for (const node of nodes) delete node.instead;
       expect(await poll(0, id)).toEqual([...undone(41, 50), ...blocks(41, 51, 'b')]);
       for (const node of nodes) Object.assign(node, { forks: [{ from: 41, branch: 'c' }], keepsDead: false });
       await setHeads(52);
-      const after = await poll(1, id);
-      expect(after.filter((log) => log.startsWith('-'))).toEqual(['-b51', '-b50', '-b49', '-b48', '-b47']);
-      expect(after.slice(5)).toEqual(blocks(41, 52, 'c'));
+      await expect(poll(1, id)).rejects.toThrow(
+        /-32000 A reorganisation removed blocks 41 to 51, and the logs that were given of blocks 41 to 4\d are more than this filter keeps, and no node has them any more; create a new filter, and read again from block 1,/,
+      );
     });
   });
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type ScriptedAnswer, type ScriptedNode, startScriptedNode } from './scripted-node.js';
 
 /** A log in the answer of a chain node. */
@@ -18,6 +19,10 @@ export interface ChainNode {
   forks: { from: number; branch: string }[];
   /** Characters of each log's data. */
   dataLength: number;
+  /** The data of each log cannot be compressed. */
+  noise: boolean;
+  /** The newest final block. */
+  final: number;
   /** It still returns logs of abandoned blocks. */
   keepsDead: boolean;
   /** Overrides an answer; undefined: the chain's answer. */
@@ -32,26 +37,34 @@ export function hashOf(number: number, branch = 'a'): string {
 }
 
 /** The one log of a block. */
-export function logOf(number: number, branch = 'a', dataLength = 2): ChainLog {
-  const data = '0x'.padEnd(dataLength, '0');
+export function logOf(number: number, branch = 'a', dataLength = 2, noise = false): ChainLog {
+  const data = noise ? noiseOf(hashOf(number, branch), dataLength) : '0x'.padEnd(dataLength, '0');
   return { blockNumber: hex(number), blockHash: hashOf(number, branch), logIndex: '0x0', data };
+}
+
+function noiseOf(seed: string, length: number): string {
+  const bytes = createHash('shake256', { outputLength: Math.ceil(length / 2) }).update(seed);
+  return `0x${bytes.digest('hex')}`.slice(0, length);
 }
 
 /** Starts a node whose newest block is 10 and whose final block is 0. */
 export async function startChainNode(): Promise<ChainNode> {
   const node = await startScriptedNode();
-  const chain: ChainNode = { node, head: 10, alive: true, forks: [], dataLength: 2, keepsDead: false };
+  const chain: ChainNode = {
+    ...{ node, head: 10, final: 0, alive: true, forks: [] },
+    ...{ dataLength: 2, noise: false, keepsDead: false },
+  };
   const branchAt = (number: number): string =>
     chain.forks.findLast(({ from }) => number >= from)?.branch ?? 'a';
   const log = (number: number, branch = branchAt(number)): ChainLog =>
-    logOf(number, branch, chain.dataLength);
+    logOf(number, branch, chain.dataLength, chain.noise);
   node.answer(({ method, params }) => {
     if (!chain.alive) return 'reset';
     const [first] = params as [string | { blockHash?: string; fromBlock?: string; toBlock?: string }];
     const other = chain.instead?.(method, first);
     if (other !== undefined) return other;
     if (method === 'eth_getBlockByNumber') {
-      const number = first === 'latest' ? chain.head : first === 'finalized' ? 0 : Number(first);
+      const number = first === 'latest' ? chain.head : first === 'finalized' ? chain.final : Number(first);
       if (number > chain.head) return { result: null };
       const [hash, parentHash] = [number, number - 1].map((n) => hashOf(n, branchAt(n)));
       return { result: { number: hex(number), hash, parentHash } };

@@ -91,8 +91,8 @@ export interface Database {
       maxOfKey: number;
     }): Promise<boolean>;
     get(id: Buffer): Promise<{ network: string; keyId: number; state: string; version: number } | null>;
-    /** Compare and set: returns false if the filter changed since `version` was read, or is gone. */
-    update(filter: { id: Buffer; version: number; state: string; ttlMs: number }): Promise<boolean>;
+    /** Compare and set: returns the new version; null if the filter changed since `version` was read, or is gone. */
+    update(filter: { id: Buffer; version: number; state: string; ttlMs: number }): Promise<number | null>;
     /** Returns false if this key has no such filter. */
     remove(filter: { id: Buffer; network: string; keyId: number }): Promise<boolean>;
     /** Filters that have not expired, by network. */

@@ -29,7 +29,7 @@ const updateFilter = statement(
   `UPDATE packhouse.rpc_filter
    SET state = $3, version = version % 2000000000 + 1, expires_at = now() + $4::float8 * interval '1 millisecond'
    WHERE id = $1 AND version = $2 AND expires_at > now()
-   RETURNING 1 AS written`,
+   RETURNING version`,
 );
 
 /** $1 id, $2 network, $3 key id. */
@@ -111,8 +111,11 @@ export function createFilters(connections: Connections): Database['filters'] {
       if (row === undefined) return null;
       return { network: row.network, keyId: row.key_id, state: row.state, version: row.version };
     },
-    update: async ({ id, version, state, ttlMs }) =>
-      (await connections.query(updateFilter, [id, version, state, ttlMs])).length > 0,
+    update: async ({ id, version, state, ttlMs }) => {
+      const values = [id, version, state, ttlMs];
+      const [written] = await connections.query<{ version: number }>(updateFilter, values);
+      return written?.version ?? null;
+    },
     remove: async ({ id, network, keyId }) =>
       (await connections.query(deleteFilter, [id, network, keyId])).length > 0,
     count: async () => {

@@ -1,0 +1,118 @@
+import type { Context } from '@packhouse/runtime';
+import { FILTER_TTL_MS, type FilterState, type FilterStore } from './filter-state.js';
+
+/*
+ * The way of what a poll gives:
+ *
+ *   stored      the cursor moves, and the filter says what is undelivered and until when a gateway delivers it
+ *     ▼
+ *   delivering  the answer is on its way; other polls wait a moment for its end, or give nothing
+ *     ▼
+ *   sent        the whole response was handed to the connection: the filter forgets what was undelivered
+ *   broken      the connection broke before: the filter says so, and the next poll gives it again
+ *   killed      the gateway ended: the time is over after LEASE_MS, and the next poll gives it again
+ */
+
+/** Follows the answers of polls until they are sent. */
+export interface Deliveries {
+  /** The state to store before an answer is sent: nobody else gives what is undelivered as long as this gateway runs. */
+  underWay<S extends FilterState>(state: S): S;
+  /** Whether some gateway delivers what is undelivered. */
+  isUnderWay(state: FilterState): boolean;
+  /** Writes the end of a delivery. `done`: the state if it was sent. */
+  follow(delivery: {
+    id: Buffer;
+    /** Version of `state`, as it was stored. */
+    version: number;
+    state: FilterState;
+    done: FilterState;
+    whenSent: WhenSent;
+  }): void;
+  /**
+   * Waits for the end of a delivery, for a moment at most. Returns false if it is part of the same response: then it
+   * does not end before that is sent.
+   */
+  wait(id: Buffer, whenSent: WhenSent | undefined): Promise<boolean>;
+  /** Resolves when the end of all deliveries is written. */
+  close(): Promise<void>;
+}
+
+type WhenSent = (then: (sent: boolean) => void) => void;
+
+/** How long a delivery belongs to its gateway from the last write; the clocks of gateways must differ by less. */
+const LEASE_MS = 10_000;
+/** How often a delivery that takes long is written again. */
+const RENEW_MS = 3_000;
+/** How often another gateway's delivery is looked at. */
+const LOOK_MS = 50;
+
+export function createDeliveries({
+  filters,
+  context,
+}: {
+  filters: FilterStore;
+  context: Context;
+}): Deliveries {
+  const { clock, logger } = context;
+  const all = new Map<string, { whenSent: WhenSent; over: Promise<unknown> }>();
+
+  const until = <S extends FilterState>(state: S, time: number): S =>
+    state.undelivered === undefined
+      ? state
+      : { ...state, undelivered: { ...state.undelivered, until: time } };
+  const underWay = <S extends FilterState>(state: S): S => until(state, clock.now() + LEASE_MS);
+
+  return {
+    underWay,
+    isUnderWay: ({ undelivered }) => undelivered !== undefined && undelivered.until > clock.now(),
+    follow({ id, version, state, done, whenSent }) {
+      let written: Promise<number | null> = Promise.resolve(version);
+      const write = (next: FilterState): Promise<number | null> => {
+        written = written.then(async (before) => {
+          if (before === null) return null;
+          try {
+            return await filters.update({
+              id,
+              version: before,
+              state: JSON.stringify(next),
+              ttlMs: FILTER_TTL_MS,
+            });
+          } catch (error) {
+            logger.warn(
+              { err: error },
+              'the end of a delivery could not be stored; a poll may give it again',
+            );
+            return before;
+          }
+        });
+        return written;
+      };
+      const renewing = setInterval(() => void write(underWay(state)), RENEW_MS);
+      renewing.unref();
+      const name = id.toString('hex');
+      const over = new Promise<unknown>((resolve) => {
+        whenSent((sent) => {
+          clearInterval(renewing);
+          resolve(write(sent ? done : until(state, 0)));
+        });
+      });
+      const delivery = { whenSent, over };
+      all.set(name, delivery);
+      void over.then(() => {
+        if (all.get(name) === delivery) all.delete(name);
+      });
+    },
+    async wait(id, whenSent) {
+      const own = all.get(id.toString('hex'));
+      if (own !== undefined && own.whenSent === whenSent) return false;
+      const moment = new AbortController();
+      const slept = clock.sleep(LOOK_MS, moment.signal).catch(() => undefined);
+      await Promise.race([own?.over ?? slept, slept]);
+      moment.abort();
+      return true;
+    },
+    async close() {
+      await Promise.all([...all.values()].map(({ over }) => over));
+    },
+  };
+}
