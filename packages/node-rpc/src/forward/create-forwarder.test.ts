@@ -32,6 +32,13 @@ describe('a call', () => {
     expect(await call(forwarder, { maxBytes: 5_000 })).toMatchObject({ kind: 'failed', reason: 'too-large' });
   });
 
+  it('about something else is not read to its end, however large', async () => {
+    const one = await node(() => 'ab'.repeat(10_000_000));
+    const { forwarder } = forwarderTo([one]);
+    expect(await call(forwarder, { fits: () => false })).toMatchObject({ reason: 'nonsense' });
+    await one.when(() => one.sockets.size === 0);
+  });
+
   it('gives a node’s own error as it is, and asks nobody else', async () => {
     const [one, two] = [await node(), await node()];
     const error = '{"code":3,"message":"execution reverted","data":"0x08c379a0"}';

@@ -108,5 +108,15 @@ export function streamedAnswer(
     if (behind === -1) throw new Error('the answer breaks off');
     yield held.subarray(0, held.length - behind);
   }
-  return { kind: 'result', body: { bytes: begin.subarray(0, sure), rest: rest() } };
+  const pieces = rest();
+  const iterator: AsyncIterator<Buffer> = {
+    next: () => pieces.next(),
+    // A generator that has not begun would not come to its `finally`.
+    async return() {
+      await chunks.return?.();
+      return pieces.return(undefined);
+    },
+  };
+  const body = { bytes: begin.subarray(0, sure), rest: { [Symbol.asyncIterator]: () => iterator } };
+  return { kind: 'result', body };
 }
