@@ -66,7 +66,7 @@ describe('a refusal', () => {
     ['no method', '{"jsonrpc":"2.0","id":7}', 400, -32600, '7'],
     ['another version', '{"jsonrpc":"1.0","id":"x","method":"eth_chainId"}', 400, -32600, '"x"'],
     ['an unknown method', '{"jsonrpc":"2.0","id":7,"method":"eth_nothing"}', 200, -32601, '7'],
-    ['101 calls', `[${Array(101).fill('{"id":1,"method":"eth_chainId"}').join()}]`, 413, -32005, 'null'],
+    ['1,001 calls', `[${Array(1_001).fill('{"id":1,"method":"eth_chainId"}').join()}]`, 413, -32005, 'null'],
   ])('of %s is an envelope', async (_, body, status, code, id) => {
     const answer = await post(body);
     expect(answer.status).toBe(status);
