@@ -20,7 +20,10 @@ export interface SecondLimiter {
 
 /** Counts calls of keys against their plans. */
 export interface RateLimiter {
-  /** Counts the calls of one request, all or none. `quota` false: day and month are neither asked nor counted. */
+  /**
+   * Counts the calls of one request, which is allowed whole or refused whole; a refused one counts in its second, not in
+   * day and month. `quota` false: day and month are neither asked nor counted.
+   */
   take(key: KeyRow, calls: readonly CountedCall[], quota?: boolean): Soon<RateVerdict>;
   /** Returns the rest of a key without counting. */
   left(key: KeyRow): Soon<RateVerdict>;
