@@ -110,7 +110,7 @@ describe('packhouse doctor', () => {
     expect(outcome).toMatchObject({ code: 0, err: '' });
     expect(outcome.out).toMatch(/^network +upstream +reach +chain +methods +behind/);
     expect(outcome.out).toMatch(
-      /^dev +anvil +ok \d+ ms +ok 77 +ok 13\/13 +ok 0 +ok 0 +ok 0 \(empty\) +- +ok 100\+ +anvil/m,
+      /^dev +anvil +ok \d+ ms +ok 77 +ok 27\/27 +ok 0 +ok 0 +ok 0 \(empty\) +- +ok 100\+ +anvil/m,
     );
     expect(outcome.out).toMatch(/^dev: 1 of 1 upstream can be used\.$/m);
   });
@@ -255,7 +255,17 @@ describe('packhouse doctor', () => {
       /It does not offer eth_getBlockReceipts\./,
     );
     const denied = await told(evm(`{url: '${poor.url}'}`, 'rpc: {deny: [eth_getBlockReceipts]}, '));
-    expect(denied.all[0]?.checks.methods).toEqual({ level: 'ok', text: '12/12' });
+    expect(denied.all[0]?.checks.methods).toEqual({ level: 'ok', text: '26/26' });
+  });
+
+  it('asks for what the profile offers, and for what is allowed beside it', async () => {
+    const node = await replay();
+    const methods = async (rpc: string): Promise<string | undefined> =>
+      (await told(evm(`{url: '${node.url}'}`, `rpc: {${rpc}}, `))).all[0]?.checks.methods?.text;
+    expect(await methods('profile: wallets')).toBe('27/27');
+    expect(await methods('profile: strict')).toBe('13/13');
+    expect(await methods('profile: strict, allow: [eth_getBalance]')).toBe('14/14');
+    expect(await methods('allow: [eth_sendRawTransaction]')).toBe('28/28');
   });
 
   it('ends in bounded time where a node leaves some questions open', async () => {

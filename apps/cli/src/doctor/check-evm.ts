@@ -11,7 +11,7 @@ const BATCHES = [100, 20, 5];
 /** Methods without which nothing can be served. */
 const MUST = ['eth_getBlockByNumber', 'eth_getLogs'];
 
-/** Methods that the gateway forwards on every EVM network; it implements filters itself. */
+/** Methods that the gateway forwards on EVM networks, whatever their profile; it implements filters itself. */
 const questions = (hash: string): Question[] => [
   ['eth_blockNumber', []],
   ['eth_chainId', []],
@@ -28,6 +28,35 @@ const questions = (hash: string): Question[] => [
   ['eth_getLogs', [{ fromBlock: 'latest', toBlock: 'latest', address: ZERO_ADDRESS }]],
 ];
 
+/** What it forwards beside these, unless the profile is strict. */
+const walletQuestions = (hash: string): Question[] => [
+  ['eth_getBalance', [ZERO_ADDRESS, 'latest']],
+  ['eth_getCode', [ZERO_ADDRESS, 'latest']],
+  ['eth_getTransactionCount', [ZERO_ADDRESS, 'latest']],
+  ['eth_getProof', [ZERO_ADDRESS, [], 'latest']],
+  ['eth_gasPrice', []],
+  ['eth_maxPriorityFeePerGas', []],
+  ['eth_blobBaseFee', []],
+  ['eth_feeHistory', ['0x1', 'latest', []]],
+  ['eth_estimateGas', [{ to: ZERO_ADDRESS }]],
+  ['eth_syncing', []],
+  ['eth_getBlockTransactionCountByHash', [hash]],
+  ['eth_getBlockTransactionCountByNumber', ['latest']],
+  ['eth_getUncleCountByBlockHash', [hash]],
+  ['eth_getUncleCountByBlockNumber', ['latest']],
+];
+
+/** Asks for nothing: every node that has the method refuses a transaction of no bytes. */
+const SEND: Question = ['eth_sendRawTransaction', ['0x']];
+
+/** What a network offers by its profile and by `rpc.allow`. */
+function offered({ rpc }: Chart['network'], hash: string): Question[] {
+  const wallet = walletQuestions(hash).filter(
+    ([method]) => rpc.profile !== 'strict' || rpc.allow.includes(method),
+  );
+  return [...questions(hash), ...wallet, ...(rpc.allow.includes(SEND[0]) ? [SEND] : [])];
+}
+
 /** Checks an upstream of an EVM network by itself, except for the proof of a block. */
 export async function checkEvm(chart: Chart, ask: UpstreamClient): Promise<void> {
   if (!(await reach(chart, ask, ['eth_chainId', []]))) return;
@@ -43,7 +72,7 @@ export async function checkEvm(chart: Chart, ask: UpstreamClient): Promise<void>
     );
   }
   await Promise.all([
-    checkMethods(chart, ask, questions(latest?.hash ?? ZERO_HASH), MUST),
+    checkMethods(chart, ask, offered(chart.network, latest?.hash ?? ZERO_HASH), MUST),
     checkFinal(chart, ask),
     checkSyncing(chart, ask),
     checkBatch(chart, ask),

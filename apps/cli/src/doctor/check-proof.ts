@@ -82,13 +82,14 @@ async function checkOldBlock(
 
 /** Adds what the rules of this network leave unproved. */
 function noteGaps(chart: Chart, { number, notProved }: ProvedBlock): void {
+  const answers = chart.network.rpc.integrity === 'full' ? ' integrity: full does not check it either.' : '';
   for (const { proof, because } of notProved) {
     const message = `${proof} of block ${number} is not proved: ${because}`;
     if (chart.findings.some((finding) => finding.message.endsWith(because))) continue;
     chart.find(
       ...(['receipts', 'warn', 'partly'] as const),
       message,
-      'Manifest entries and pointers will say so; nothing else has to be done.',
+      `Manifest entries and pointers will say so; nothing else has to be done.${answers}`,
     );
   }
 }
