@@ -24,7 +24,7 @@ export function parseRestrictions(given: {
   return {
     origins: list('--origin', given.origin, originOf, 'https://app.example.com or *.example.com'),
     addresses: list('--address', given.address, addressOf, '203.0.113.7, 10.0.0.0/8 or 2001:db8::/32'),
-    methods: list('--method', given.method, methodOf, 'eth_getLogs, bundle-api, download or nft'),
+    methods: list('--method', given.method, methodOf, 'eth_getLogs, bundle-api, download, nft or usage'),
   };
 }
 

@@ -194,7 +194,7 @@ export interface KeyRow {
   origins: readonly string[];
   /** Addresses of clients that may use it, in CIDR notation; empty: all. */
   addresses: readonly string[];
-  /** JSON-RPC methods, and `bundle-api`, `download`, `nft`, that it allows; empty: all. */
+  /** JSON-RPC methods, and `bundle-api`, `download`, `nft`, `usage`, that it allows; empty: all. */
   methods: readonly string[];
 }
 
