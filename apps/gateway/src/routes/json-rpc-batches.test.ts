@@ -32,7 +32,9 @@ beforeAll(async () => {
   });
   const upstreams = `upstreams: [{url: '${node.url}', maxInFlight: 1000}]`;
   const networks = parseNetworks(
-    `networks:\n  - {id: main, family: evm, chainId: 1, rpc: {maxAnswerBytes: 1000000, timeoutMs: 120000}, ${upstreams}}`,
+    `networks:
+  - {id: main, family: evm, chainId: 1, rpc: {maxAnswerBytes: 1000000, timeoutMs: 120000}, ${upstreams}}
+  - {id: narrow, family: evm, chainId: 1, upstreams: [{url: '${node.url}', maxInFlight: 16}]}`,
     { source: 'test', env: {} },
   );
   at = await startTestGateway({ networks });
@@ -55,11 +57,14 @@ const callText = (client: number, call: number): string =>
 const batchText = (client: number, calls: number): string =>
   `[${Array.from({ length: calls }, (_, call) => callText(client, call)).join()}]`;
 const options = { method: 'POST', headers: { 'content-type': 'application/json' } };
-const post = (body: string) => ask(at.url, `/main/v1/${key}`, { ...options, body });
+const post = (body: string, network = 'main') => ask(at.url, `/${network}/v1/${key}`, { ...options, body });
 
 /** Sends a batch without waiting for its answer. */
-function begin(body: string, agent?: Agent) {
-  const sent = request(`${at.url}/main/v1/${key}`, { ...options, ...(agent === undefined ? {} : { agent }) });
+function begin(body: string, agent?: Agent, network = 'main') {
+  const sent = request(`${at.url}/${network}/v1/${key}`, {
+    ...options,
+    ...(agent === undefined ? {} : { agent }),
+  });
   sent.on('error', () => undefined).end(body);
   return sent;
 }
@@ -123,6 +128,33 @@ it('slow batches of 50 clients are bounded and get on alike, and end with their 
   says = () => ({ result: '0x1' });
   await post(batchText(CLIENTS, 1));
   expect(asked).toHaveLength(ROUNDS * CLIENTS * AT_ONCE + 1);
+});
+
+it('batches leave some connections to a node for single calls, and take turns', async () => {
+  const clients = 5;
+  /** Three quarters of the connections. */
+  const turns = 12;
+  const waiting: (() => void)[] = [];
+  says = (client) => {
+    if (client === clients) return { result: 'single' };
+    return new Promise((resolve) => waiting.push(() => resolve({ result: '0x1' })));
+  };
+  const agent = new Agent({ maxSockets: clients });
+  const sent = Array.from({ length: clients }, (_, client) => begin(batchText(client, 100), agent, 'narrow'));
+  const rounds = 10;
+  for (let round = 1; round <= rounds; round++) {
+    await vi.waitFor(() => expect(asked.length).toBe(round * turns), WAIT);
+    if (round < rounds) for (const answer of waiting.splice(0)) answer();
+  }
+  expect((await post(callText(clients, 0), 'narrow')).json()).toMatchObject({ result: 'single' });
+  const shares = sent.map((_, client) => asked.filter(([who]) => who === client).length);
+  expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(AT_ONCE);
+  for (const client of sent) client.destroy();
+  says = () => ({ result: 'next' });
+  // Those who are gone do not keep their turns.
+  const [next] = (await post(batchText(clients + 1, 1), 'narrow')).json() as unknown as object[];
+  expect(next).toMatchObject({ result: 'next' });
+  for (const answer of waiting.splice(0)) answer();
 });
 
 it('a client that does not read stops its batch, and the others go on', async () => {

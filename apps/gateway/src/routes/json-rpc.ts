@@ -9,6 +9,7 @@ import { type Soon, whenHere } from '../http/soon.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import { answerBatch, hasAnswers } from '../rpc/answer-batch.js';
 import { answerCall, findMethod } from '../rpc/answer-call.js';
+import { type BatchTurns, createBatchTurns } from '../rpc/batch-turns.js';
 import type { CallContext, RpcAnswer, RpcMethod, RpcNetwork } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
 import { sendAnswer, sendRefusal } from '../rpc/send.js';
@@ -24,6 +25,7 @@ export function jsonRpcRoutes(
   at: RpcNetwork,
 ): Route[] {
   const { open } = network.rpc;
+  const turns = createBatchTurns(network);
   const keyed = `${base.path}/:key`;
   const paths = open ? [base.path, `${base.path}/`, keyed] : [keyed];
   return paths.map((path) => ({
@@ -39,7 +41,7 @@ export function jsonRpcRoutes(
       if (key instanceof Promise) return key.then(() => expectCount(exchange));
       return expectCount(exchange);
     },
-    answer: (exchange) => answerJsonRpc(parts, at, exchange),
+    answer: (exchange) => answerJsonRpc(parts, at, exchange, turns),
     refuse: (exchange, error) => refuseWhole(parts, at, exchange, error),
   }));
 }
@@ -49,7 +51,12 @@ function expectCount(exchange: Exchange): void {
 }
 
 /** Answers a request after admission, synchronously if no upstream is asked. Throws problems of the whole request. */
-function answerJsonRpc(parts: GatewayParts, at: RpcNetwork, exchange: Exchange): Soon<unknown> {
+function answerJsonRpc(
+  parts: GatewayParts,
+  at: RpcNetwork,
+  exchange: Exchange,
+  turns: BatchTurns,
+): Soon<unknown> {
   const { key, body } = exchange;
   if (body !== undefined && exchange.span === undefined && (key === undefined || !isRestricted(key))) {
     const known = at.known.find(body);
@@ -61,7 +68,7 @@ function answerJsonRpc(parts: GatewayParts, at: RpcNetwork, exchange: Exchange):
     const caller = callerOf(parts, at, exchange);
     if (batch) {
       at.metrics?.batch(items.length);
-      return sendBatch(exchange, items, caller);
+      return sendBatch(exchange, items, caller, turns);
     }
     const item = items[0] as RpcItem;
     if ('problem' in item) return refuse(parts, at, exchange, item.problem, item.id);
@@ -180,8 +187,13 @@ function sendOne(parts: GatewayParts, exchange: Exchange, call: RpcCall, caller:
   }
 }
 
-async function sendBatch(exchange: Exchange, items: readonly RpcItem[], caller: CallContext): Promise<void> {
-  const answers = answerBatch(items, caller, exchange);
+async function sendBatch(
+  exchange: Exchange,
+  items: readonly RpcItem[],
+  caller: CallContext,
+  turns: BatchTurns,
+): Promise<void> {
+  const answers = answerBatch(items, caller, exchange, turns);
   if (hasAnswers(items)) {
     exchange.header('content-type', 'application/json').sendStream(answers);
     return;

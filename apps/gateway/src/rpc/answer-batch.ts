@@ -5,6 +5,7 @@ import { noteOnce } from '../http/exchange.js';
 import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import { answerCall } from './answer-call.js';
 import { failure } from './ask-node.js';
+import type { BatchTurns } from './batch-turns.js';
 import type { CallContext } from './method.js';
 import type { RpcItem } from './read-request.js';
 import { AFTER_RESULT, beforeResult, limitSending, logInternal, nodeErrorText, refusalText } from './send.js';
@@ -49,6 +50,7 @@ export async function* answerBatch(
   items: readonly RpcItem[],
   caller: CallContext,
   request: { readonly id: string; readonly response: ServerResponse },
+  turns: BatchTurns,
 ): AsyncGenerator<Buffer> {
   const { signal } = caller;
   const { maxAnswerBytes } = caller.at.network.rpc;
@@ -75,7 +77,7 @@ export async function* answerBatch(
       const at = begun;
       begun += 1;
       running += 1;
-      void answerItem(items[at] as RpcItem, caller, request, reserver(at)).then((answered) => {
+      void answerItem(items[at] as RpcItem, caller, request, reserver(at), turns).then((answered) => {
         running -= 1;
         waiting.set(at, answered);
         wake();
@@ -130,6 +132,7 @@ async function answerItem(
   caller: CallContext,
   request: { readonly id: string },
   reserve: (size: number) => void,
+  turns: BatchTurns,
 ): Promise<Answered> {
   if ('problem' in item) {
     noteRefusal(caller, item.problem);
@@ -145,7 +148,9 @@ async function answerItem(
     reserve(0);
     stop.abort(TAKEN);
   };
+  let over: (() => void) | undefined;
   try {
+    over = await turns.enter(stop);
     const said = await answerCall(call, { ...caller, signal: stop, reserve });
     if (call.id === undefined) {
       free();
@@ -160,6 +165,8 @@ async function answerItem(
     const problem = problemOfError(error);
     logInternal(problem, request, caller.context.logger);
     return answered([refusalText(call.id, problem, request.id)]);
+  } finally {
+    over?.();
   }
 }
 
