@@ -126,6 +126,16 @@ describe('a log filter', () => {
     await expect(call('eth_newFilter', [criteria])).rejects.toThrow('-32602 invalid block range params');
   });
 
+  it.each(['eth_newFilter', 'eth_getLogs'])(
+    'is refused by %s with ten thousand topics at a place',
+    async (name) => {
+      const topics = [null, Array.from({ length: 10_000 }, (_, n) => topic(n))];
+      await expect(call(name, [{ topics }])).rejects.toThrow(
+        '-32602 invalid argument 0: topics: 10000 alternatives at index 1, at most 1000',
+      );
+    },
+  );
+
   it('has a thousand addresses, and is refused where its addresses and topics are too much to keep', async () => {
     const address = Array.from({ length: 1_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`);
     await call('eth_newFilter', [{ address }]);

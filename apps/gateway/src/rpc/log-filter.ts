@@ -11,7 +11,7 @@ export interface LogFilter {
   topics?: readonly (readonly string[] | null)[];
 }
 
-/** Most addresses, and most alternatives of a topic; geth has the same bound on addresses. */
+/** Most addresses, and most alternatives of a topic, as in geth (eth/filters maxSubTopics; --rpc.getlogmaxaddrs). */
 const MAX_LIST = 1_000;
 const MAX_TOPICS = 4;
 
