@@ -8,6 +8,7 @@ import {
   checkDependencies,
   checkInvariants,
   checkNpx,
+  checkPasting,
   checkPlaces,
   checkVariables,
 } from './check-documents.js';
@@ -111,6 +112,12 @@ describe('this repository', () => {
     const texts = filesUnder('').filter((path) => !/\.(gz|png|tgz)$/.test(path));
     expect(texts.length).toBeGreaterThan(100);
     expect(texts.flatMap((path) => checkNpx(path, read(path)))).toEqual([]);
+  });
+
+  it('shows no shell lines that cannot be pasted', () => {
+    const documents = filesUnder('').filter((path) => path.endsWith('.md'));
+    expect(documents).toContain('docs/gateway.md');
+    expect(documents.flatMap((path) => checkPasting(path, read(path)))).toEqual([]);
   });
 
   it('explains every variable that it reads', () => {

@@ -101,6 +101,19 @@ export function checkNpx(path: string, text: string): string[] {
   );
 }
 
+/**
+ * Lines of shell blocks that cannot be pasted: a prompt, and a comment or an answer behind `#`, which zsh takes for
+ * words where it reads from a terminal.
+ */
+export function checkPasting(path: string, text: string): string[] {
+  return [...text.matchAll(/^```(?:sh|bash|zsh|shell|console)\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
+    block
+      .split('\n')
+      .filter((line) => /^\s*[$%>] |(^|\s)#/.test(line))
+      .map((line) => `${path} has a line in a shell block that cannot be pasted: ${line.trim()}`),
+  );
+}
+
 /** Variables that the sources read and `.env.example` or docs/settings.md does not explain, and those explained twice. */
 export function checkVariables(example: string, settings: string, sources: readonly string[]): string[] {
   const read = new Set<string>();

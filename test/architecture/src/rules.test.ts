@@ -6,6 +6,7 @@ import {
   checkDependencies,
   checkInvariants,
   checkNpx,
+  checkPasting,
   checkPlaces,
   checkVariables,
 } from './check-documents.js';
@@ -326,6 +327,16 @@ describe('the rules catch', () => {
     const commands = ['', '--yes ', '--no ', '--no -- '].map((flags) => `\`npx ${flags}packhouse status\``);
     expect(commands.map((command) => checkNpx('a.md', command).length)).toEqual([1, 1, 1, 0]);
   });
+
+  it.each(['$ npm start', 'npm start # a demo', '# a demo', '#> {}', '  % ls'])(
+    'a line that cannot be pasted: %s',
+    (line) => {
+      expect(checkPasting('a.md', `\`\`\`sh\nnpm test\n${line}\n\`\`\`\n`)).toHaveLength(1);
+      expect(
+        checkPasting('a.md', `\`\`\`sh\ncurl a/b#c $KEY\n\`\`\`\n\`\`\`json\n${line}\n\`\`\`\n`),
+      ).toEqual([]);
+    },
+  );
 
   it('variables that nobody explains, and one that is explained twice', () => {
     const source =

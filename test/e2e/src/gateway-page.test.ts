@@ -1,30 +1,13 @@
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '@packhouse/local';
 import { createReplayNode, generateChain, loadAnswers, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { type CliProcess, startCli } from './cli-process.js';
+import { blocksOf, isOnPath, paste, pattern, root } from './pasted.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const recordings = path.join(root, 'test/replay-node/recordings');
-
-/** A block of the page that is pasted into a shell, and the answers that stand below it, one a line. */
-interface Block {
-  text: string;
-  answers: string[];
-}
-
-/** A shell that runs what was pasted. */
-interface Shell {
-  /** What it printed until it ended; what it started in the background may still run. */
-  output: Promise<string>;
-  /** Ends all that it started. */
-  end(): void;
-}
 
 let workspace: Workspace;
 let cli: CliProcess | undefined;
@@ -74,58 +57,6 @@ afterAll(async () => {
   for (const node of nodes.values()) await node.close();
   await workspace?.remove();
 });
-
-const isOnPath = (name: string): boolean =>
-  (process.env.PATH ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, name)));
-
-/** All `sh` blocks of the page, in order. */
-async function blocksOf(page: string): Promise<Block[]> {
-  const text = await readFile(path.join(root, page), 'utf8');
-  return [...text.matchAll(/^```sh\n(.*?)^```\n(?:\n```json\n(.*?)^```\n)?/gms)].map(
-    ([, block = '', answers = '']) => ({
-      text: block,
-      answers: answers.split('\n').filter((line) => line !== ''),
-    }),
-  );
-}
-
-/** Pastes a text into a shell, which reads it as from a terminal: what a program of it reads is missing behind it. */
-function paste(name: string, text: string, env: Record<string, string>): Shell {
-  // A process group of its own: what it starts in the background can be ended with it.
-  const child = spawn(name, ['-s'], {
-    ...{ cwd: root, detached: true, stdio: ['pipe', 'pipe', 'inherit'] },
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-  });
-  let stdout = '';
-  child.stdout.setEncoding('utf8').on('data', (more: string) => {
-    stdout += more;
-  });
-  const mark = 'all-is-pasted\n';
-  child.stdin.end(`${text}echo ${mark}`);
-  return {
-    // Not until its output ends: what it started in the background holds that open.
-    output: vi.waitFor(
-      () => {
-        expect(stdout).toContain(mark);
-        return stdout;
-      },
-      { timeout: 120_000 },
-    ),
-    end() {
-      try {
-        process.kill(-(child.pid as number), 'SIGKILL');
-      } catch {
-        // Nothing of it runs any more.
-      }
-    },
-  };
-}
-
-/** An answer as the page has it, `…` for what is left out. */
-function pattern(answer: string): RegExp {
-  const pieces = answer.split('…').map((piece) => piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${pieces.join('.*')}$`, 's');
-}
 
 test('the gateway page calls every method, and its blocks are to be pasted', async () => {
   const source = await readFile(path.join(root, 'apps/gateway/src/rpc/method-families.ts'), 'utf8');
