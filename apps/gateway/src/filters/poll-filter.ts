@@ -63,8 +63,8 @@ export async function pollLogs(
 }
 
 /**
- * What was not delivered is given again, as it was. What is new comes with it, unless that removes some of it or is too
- * much; then the next poll gives it.
+ * What was not delivered is given again, as it was. What is new comes with it if both can be given once more as one
+ * answer, and if that is not too much; otherwise the next poll gives it.
  */
 function joined<S extends LogsState | BlocksState>(
   caller: CallContext,
@@ -75,13 +75,18 @@ function joined<S extends LogsState | BlocksState>(
   if (news === null) return { changes: again, state };
   const { undelivered, ...rest } = state;
   const changes = [...again, ...news.changes];
-  if (undelivered !== undefined && (news.undone.length > 0 || !fits(caller, changes))) {
+  if (undelivered !== undefined && !(continues(news) && fits(caller, changes))) {
     return { changes: again, state };
   }
   const { from, undone } = undelivered ?? news;
   const given = changes.length === 0 ? {} : { undelivered: { from, undone, until: 0 } };
   const told = remembered(news.told, finalOf(caller), given.undelivered?.from);
   return { changes, state: { ...(rest as S), told, ...given } };
+}
+
+/** Whether what is new removes nothing, and its first block was checked; final blocks before that are not kept. */
+function continues({ undone, told, from }: News): boolean {
+  return undone.length === 0 && told.some(({ number }) => number === from);
 }
 
 function fits(caller: CallContext, changes: readonly string[]): boolean {

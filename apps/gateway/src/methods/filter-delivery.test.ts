@@ -219,22 +219,45 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
       node.dataLength = 2;
     });
 
-    it('whose answer could not be sent is given again where it began among final blocks', async () => {
-      const id = await newFilter();
-      const from = node.head + 1;
-      node.head += 50;
-      node.final = node.head - 20;
+    /** Changes what is final, and waits until both gateways know it. */
+    const setFinal = async (change: () => void): Promise<void> => {
+      change();
       let asked = 0;
       node.instead = (_, first) => {
         if (first === 'finalized') asked += 1;
         return undefined;
       };
-      // Both gateways know what is final.
       await expect.poll(() => asked, { timeout: 60_000 }).toBeGreaterThan(4);
       delete node.instead;
+    };
+
+    it('whose answer could not be sent is given again where it began among final blocks', async () => {
+      const id = await newFilter();
+      const from = node.head + 1;
+      await setFinal(() => {
+        node.head += 50;
+        node.final = node.head - 20;
+      });
       const all = Array.from({ length: 50 }, (_, n) => from + n);
       await pollBroken(id);
       expect(await poll(id)).toEqual(all);
+      expect(await poll(id)).toEqual([]);
+    });
+
+    it('whose answer could not be sent loses nothing where what is new begins among final blocks', async () => {
+      const id = await newFilter();
+      const from = node.head + 1;
+      node.head += 2;
+      await pollBroken(id);
+      await setFinal(() => {
+        node.head += 40;
+        node.final = node.head - 10;
+      });
+      await pollBroken(id);
+      const all = Array.from({ length: 42 }, (_, n) => from + n);
+      expect(await poll(id)).toEqual(all.slice(0, 2));
+      await pollBroken(id);
+      expect(await poll(id)).toEqual(all.slice(2));
       expect(await poll(id)).toEqual([]);
     });
 
