@@ -42,6 +42,7 @@ export async function checkLogs(
   if (!Array.isArray(logs)) return { isFalse: true, why: 'it is no list of logs' };
   const byBlock = new Map<string, Receipt[]>();
   for (const log of logs as Receipt[]) {
+    // A node may send anything, null too.
     const at = filter.blockHash === undefined ? lower(log?.blockNumber) : lower(log?.blockHash);
     if (!blocks.includes(at))
       return { isFalse: true, why: `a log is of block ${at}, which was not asked for` };

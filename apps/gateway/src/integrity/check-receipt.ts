@@ -21,9 +21,9 @@ export function checkReceipt(
     return `block ${header.hash} has the number ${header.number}, not ${String(receipt.blockNumber)}`;
   }
   if (!Array.isArray(logs)) return 'its logs are no list';
-  for (const log of logs as Receipt[]) {
-    if (lower(log.transactionHash) !== transaction) return 'a log is of another transaction';
-    if (lower(log.blockHash) !== header.hash) return 'a log is of another block';
+  for (const log of logs as (Receipt | null)[]) {
+    if (lower(log?.transactionHash) !== transaction) return 'a log is of another transaction';
+    if (lower(log?.blockHash) !== header.hash) return 'a log is of another block';
   }
   if (header.logsBloom === null) return null;
   const canonical = logs.map(bloomParts);

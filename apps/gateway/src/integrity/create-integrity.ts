@@ -5,7 +5,7 @@ import {
   type ProvedBlock,
   type Prover,
 } from '@packhouse/chain';
-import type { Network } from '@packhouse/networks';
+import { type Network, nodeMethod } from '@packhouse/networks';
 import type { Disproof, Forwarder } from '@packhouse/node-rpc';
 import { type CallSignal, isPackhouseError } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
@@ -26,7 +26,7 @@ const REMEMBERED = 1_024;
 interface IntegrityParts {
   policy: ProofPolicy;
   forwarder: Pick<Forwarder, 'call' | 'finalized' | 'head'>;
-  rpc: Pick<Network['rpc'], 'maxAnswerBytes' | 'timeoutMs'>;
+  rpc: Pick<Network['rpc'], 'aliases' | 'maxAnswerBytes' | 'timeoutMs'>;
 }
 
 /**
@@ -51,7 +51,13 @@ export function createIntegrity({ policy, forwarder, rpc }: IntegrityParts): Int
     prove: Proving,
   ): Promise<unknown> => {
     const answer = await forwarder.call({
-      ...{ method, params: JSON.stringify(params), prove, signal, timeoutMs },
+      ...{
+        method: nodeMethod(method, rpc.aliases),
+        params: JSON.stringify(params),
+        prove,
+        signal,
+        timeoutMs,
+      },
       ...{ idempotent: true, whole: true, asks: 'whether', maxBytes: mostBytes },
     });
     return answer.kind === 'result' ? (parsed(answer.body.bytes) ?? undefined) : undefined;
@@ -111,7 +117,7 @@ export function createIntegrity({ policy, forwarder, rpc }: IntegrityParts): Int
       const receipts = parsed(result);
       if (receipts === null) return null;
       if (!Array.isArray(receipts)) return { isFalse: true, why: 'it is no list of receipts' };
-      const named = isHash(by) ? by : (receipts[0] as Receipt | undefined)?.blockHash;
+      const named = isHash(by) ? by : (receipts[0] as Receipt | null | undefined)?.blockHash;
       // Nobody knows which block of a tag the node had in mind.
       if (!isHash(named) && !isNumber(by)) return null;
       const block = await blockBy(isHash(named) ? named : (by as string), signal);
@@ -131,9 +137,9 @@ export function createIntegrity({ policy, forwarder, rpc }: IntegrityParts): Int
     (transaction: unknown): Proving =>
     async (result, signal) => {
       const prover = await proverOf();
-      const receipt = parsed(result) as Receipt | null;
+      const receipt = parsed(result) as Receipt | null | undefined;
       if (receipt === null) return null;
-      if (!isHash(receipt.blockHash)) return { isFalse: true, why: 'it names no block' };
+      if (!isHash(receipt?.blockHash)) return { isFalse: true, why: 'it names no block' };
       const header = await headerBy(receipt.blockHash.toLowerCase(), signal);
       if (header === undefined) return lacking(receipt.blockHash);
       return disproving(() => checkReceipt(prover, receipt, header, String(transaction).toLowerCase()));

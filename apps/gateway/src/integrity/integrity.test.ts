@@ -145,19 +145,14 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
       expect(answer, `${method} ${JSON.stringify(params)}`).toMatchObject({ status: 200 });
       expect(answer.result).toEqual(truth(method, [...params]));
     }
-    // Only the block beyond the head is looked for there too.
-    expect(questions(gate.nodes[1] as ScriptedNode)).toEqual(['eth_getBlockByNumber']);
+    expect(await gate.at.context.metrics.render()).not.toMatch(/^packhouse_upstream_false_answers_total\{/m);
   });
 
   it('finds no log where the header says that there is none, without the receipts', async () => {
     const nobody = [`0x${'12'.repeat(20)}`];
     const filter = { fromBlock: hex(FIRST + 5), toBlock: hex(FIRST + 6), address: nobody };
     expect((await call('eth_getLogs', [filter])).result).toEqual([]);
-    expect(questions(gate.node).sort()).toEqual([
-      'eth_getBlockByNumber',
-      'eth_getBlockByNumber',
-      'eth_getLogs',
-    ]);
+    expect(new Set(gate.nodes.flatMap(questions))).toEqual(new Set(['eth_getLogs', 'eth_getBlockByNumber']));
   });
 
   const changed = (change: (log: Log) => void) => (result: { logs: Log[] }) => {
@@ -274,6 +269,33 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
       });
   });
 
+  it.each([
+    ['eth_getBlockByNumber', () => [at, true]],
+    ['eth_getBlockByNumber', () => [at, false]],
+    ['eth_getBlockReceipts', () => [at]],
+    ['eth_getTransactionReceipt', () => [blockOf(number).receipts[0]?.transactionHash]],
+    ['eth_getLogs', () => [filter]],
+  ] as const)('passes nothing on that is no answer to %s', async (method, params) => {
+    const { hash } = blockOf(number).block;
+    for (const nonsense of [
+      5,
+      'x',
+      {},
+      [null],
+      [{}],
+      { blockHash: hash },
+      [{ blockHash: hash, blockNumber: at }],
+    ]) {
+      lie = (asked, result) => (asked === method ? nonsense : result);
+      const answer = await call(method, [...params()]);
+      expect(answer.result, JSON.stringify(nonsense)).toEqual(truth(method, [...params()]));
+    }
+    lie = (asked, result: Json) =>
+      asked === method && method === 'eth_getTransactionReceipt' ? { ...result, logs: [null] } : result;
+    expect((await call(method, [...params()])).result).toEqual(truth(method, [...params()]));
+    expect(gate.at.log.filter((line) => line.includes('TypeError'))).toEqual([]);
+  });
+
   it('refuses an answer that no node proves, and blames none that it cannot disprove', async () => {
     for (const node of gate.nodes) {
       node.answer(({ method, params }) => {
@@ -308,6 +330,6 @@ describe.skipIf(!existsSync(RECORDING))('integrity: full', () => {
     expect((await call('eth_getLogs', [filter], 'logsonly')).result).toEqual([]);
     const wide = { ...filter, toBlock: hex(number + 16) };
     expect((await call('eth_getLogs', [{ ...wide, fromBlock: hex(number - 6) }])).result).toEqual([]);
-    expect(gate.nodes.flatMap(questions)).toEqual(['eth_getLogs', 'eth_getLogs']);
+    expect(new Set(gate.nodes.flatMap(questions))).toEqual(new Set(['eth_getLogs']));
   });
 });

@@ -111,6 +111,11 @@ describe('a transaction', () => {
     });
   });
 
+  it('that a node refuses for what it is does not wait for nodes that never answer', async () => {
+    says = [() => 'hang', error('nonce too high'), () => 'hang', taken];
+    expect((await gate.call('main', SEND, [RAW])).error?.message).toBe('nonce too high');
+  });
+
   it('with blobs has the hash of its payload', async () => {
     const payload = Buffer.from('c3010203', 'hex');
     const blobs = Buffer.concat([

@@ -18,6 +18,9 @@ const BLOB_BYTES = 131_072 + 4 + 129 * 49;
 /** Types whose hash is that of the bytes which are sent; 3 without its blobs. */
 const HASHED_TYPES: ReadonlySet<number> = new Set([1, 2, BLOB_TYPE, 4]);
 
+/** How long other nodes may take once one has refused the transaction for what it is, in milliseconds. */
+const GRACE_MS = 2_000;
+
 /**
  * The transaction is there already. geth, reth, Erigon: `already known`; Erigon too: `existing tx with same hash`; Besu:
  * `Known transaction`; Nethermind: `AlreadyKnown`; OpenEthereum, Anvil: `… already imported`; Cosmos EVM: `tx
@@ -64,17 +67,28 @@ export function sendRawTransaction(): RpcMethod {
         MOST_NODES,
       );
       const failures: ForwardAnswer[] = [];
+      let stopWaiting = (): void => undefined;
+      let timer: NodeJS.Timeout | undefined;
+      const enough = new Promise<null>((resolve) => {
+        stopWaiting = () => resolve(null);
+      });
       const taken = answers.map(async (asking) => {
         const answer = await asking;
         const answered = answerOf(answer, hash);
         if (answered === null) {
           failures.push(answer);
+          if (weightOf(answer) === 2) timer ??= setTimeout(stopWaiting, GRACE_MS);
           throw answer;
         }
         noteOnce(caller.notes?.upstreams, (answer as { upstream: string }).upstream);
         return answered;
       });
-      return Promise.any(taken).catch(() => refused(failures, hash, caller));
+      try {
+        const answer = await Promise.race([Promise.any(taken).catch(() => null), enough]);
+        return answer ?? (await refused(failures, hash, caller));
+      } finally {
+        clearTimeout(timer);
+      }
     },
   };
 }
