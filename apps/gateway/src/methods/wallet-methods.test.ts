@@ -1,44 +1,26 @@
-import { parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { ask } from '../testing/ask.js';
-import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { type ScriptedGateway, startScriptedGateway } from '../testing/scripted-gateway.js';
 
 const WHO = `0x${'ab'.repeat(20)}`;
-let node: ScriptedNode;
-let at: TestGateway;
-let key: string;
+let gate: ScriptedGateway;
 
 beforeAll(async () => {
-  node = await startScriptedNode();
-  const upstreams = `upstreams: [{url: '${node.url}'}]`;
-  const networks = parseNetworks(
-    `networks:
-  - {id: main, family: evm, chainId: 1, rpc: {gasCap: 50000000}, ${upstreams}}
-  - {id: strict, family: evm, chainId: 1, rpc: {profile: strict, allow: [eth_getCode]}, ${upstreams}}
-  - {id: cell, family: cell, ${upstreams}}`,
-    { source: 'test', env: {} },
-  );
-  at = await startTestGateway({ networks });
-  key = (await at.makeKey()).key;
+  gate = await startScriptedGateway([
+    'id: main, family: evm, chainId: 1, rpc: {gasCap: 50000000}',
+    'id: strict, family: evm, chainId: 1, rpc: {profile: strict, allow: [eth_getCode]}',
+    'id: cell, family: cell',
+  ]);
 });
-afterAll(async () => {
-  await at?.close();
-  await node?.close();
-});
+afterAll(() => gate?.close());
 beforeEach(() => {
-  node.calls.length = 0;
-  node.answer(({ method }) => ({ result: method === 'eth_chainId' ? '0x1' : '0x5' }));
+  gate.node.calls.length = 0;
+  gate.node.answer(({ method }) => ({ result: method === 'eth_chainId' ? '0x1' : '0x5' }));
 });
 
-const asked = (name: string) =>
-  node.calls.filter(({ method }) => method === name).map(({ params }) => params as unknown);
-async function call(method: string, params: unknown[], network = 'main', as = key) {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  const headers = { 'content-type': 'application/json' };
-  const answer = await ask(at.url, `/${network}/v1/${as}`, { method: 'POST', body, headers });
-  const { result, error } = answer.json() as { result?: unknown; error?: { code: number; message: string } };
-  return { result, error, cost: answer.headers['ratelimit-cost'] };
+const asked = (name: string) => gate.asked(name);
+async function call(method: string, params: unknown[], network = 'main', as = gate.key) {
+  const { result, error, headers } = await gate.call(network, method, params, as);
+  return { result, error, cost: headers['ratelimit-cost'] };
 }
 
 it.each(['eth_getBalance', 'eth_getCode', 'eth_getTransactionCount'])(
@@ -95,7 +77,7 @@ it('a strict network has none of them but what is allowed, which is checked all 
 });
 
 it('a key for other methods may not use them', async () => {
-  const { key: limited } = await at.database.keys.create({
+  const { key: limited } = await gate.at.database.keys.create({
     application: 'test',
     network: null,
     plan: 'unlimited',

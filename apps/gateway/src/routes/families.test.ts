@@ -1,34 +1,24 @@
-import { parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ask } from '../testing/ask.js';
-import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { type ScriptedGateway, startScriptedGateway } from '../testing/scripted-gateway.js';
+import type { ScriptedNode } from '../testing/scripted-node.js';
+import type { TestGateway } from '../testing/test-gateway.js';
 
+let gate: ScriptedGateway;
 let node: ScriptedNode;
 let at: TestGateway;
 let key: string;
 
 beforeAll(async () => {
-  node = await startScriptedNode();
-  const upstreams = `upstreams: [{url: '${node.url}'}]`;
-  const networks = parseNetworks(
-    `networks:
-  - {id: core, family: core, chainId: 1029, ${upstreams}}
-  - {id: capped, family: core, chainId: 1029, rpc: {logLimit: 3}, ${upstreams}}
-  - {id: cell, family: cell, ${upstreams}}
-  - {id: hasty, family: cell, rpc: {timeoutMs: 800}, ${upstreams}}
-  - {id: names, family: registry, ${upstreams}}`,
-    { source: 'test', env: {} },
-  );
-  at = await startTestGateway({ networks });
-  key = (await at.makeKey()).key;
+  gate = await startScriptedGateway([
+    'id: core, family: core, chainId: 1029',
+    'id: capped, family: core, chainId: 1029, rpc: {logLimit: 3}',
+    'id: cell, family: cell',
+    'id: hasty, family: cell, rpc: {timeoutMs: 800}',
+    'id: names, family: registry',
+  ]);
+  ({ node, at, key } = gate);
 });
-
-afterAll(async () => {
-  await at?.close();
-  await node?.close();
-});
-
+afterAll(() => gate?.close());
 beforeEach(() => {
   node.calls.length = 0;
 });
@@ -36,15 +26,8 @@ beforeEach(() => {
 /** Upstream calls of client requests, without the gateway's own watching of heads. */
 const asked = () => node.calls.filter(({ method }) => !/epochNumber|tip_block/.test(method));
 
-async function call(network: string, method: string, params: unknown[]) {
-  const path = network === 'names' ? '/names/v1/' : `/${network}/v1/${key}`;
-  const answer = await ask(at.url, path, {
-    method: 'POST',
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    headers: { 'content-type': 'application/json' },
-  });
-  return answer.json() as { result?: unknown; error?: { code: number; message: string } };
-}
+const call = (network: string, method: string, params: unknown[]) =>
+  gate.call(network, method, params, network === 'names' ? null : key);
 
 describe('core_getLogs', () => {
   const ADDRESS = 'cfx:aarc9abycue0hhzgyrr53m6cxedgccrmmyybjgh4xg';
@@ -190,7 +173,8 @@ describe('send_transaction', () => {
   };
 
   it('counts as taken where the other node has it already, once the first broke off', async () => {
-    const [first, second] = [await startScriptedNode(), await startScriptedNode()];
+    const two = await startScriptedGateway(['id: cell, family: cell'], { nodes: 2 });
+    const [first, second] = two.nodes as [ScriptedNode, ScriptedNode];
     let broke = false;
     first.answer(({ method }) => {
       if (method !== 'send_transaction') return { error: { code: -1, message: 'no' } };
@@ -200,23 +184,12 @@ describe('send_transaction', () => {
       return 'reset';
     });
     second.answer(() => taken);
-    const upstreams = [first, second].map(({ url }, n) => `{url: '${url}', priority: ${n + 1}}`).join();
-    const networks = parseNetworks(`networks:\n  - {id: cell, family: cell, upstreams: [${upstreams}]}`, {
-      source: 'test',
-      env: {},
-    });
-    const two = await startTestGateway({ networks });
     try {
-      const body = JSON.stringify({ id: 1, method: 'send_transaction', params: [transaction] });
-      const headers = { 'content-type': 'application/json' };
-      const path = `/cell/v1/${(await two.makeKey()).key}`;
-      const answer = await ask(two.url, path, { method: 'POST', body, headers });
-      expect(answer.json()).toMatchObject({ result: HASH });
-      expect(second.calls.filter(({ method }) => method === 'send_transaction')).toHaveLength(1);
+      expect(await two.call('cell', 'send_transaction', [transaction])).toMatchObject({ result: HASH });
+      expect(two.asked('send_transaction', second)).toHaveLength(1);
       expect(broke).toBe(true);
     } finally {
       await two.close();
-      await second.close();
     }
   });
 

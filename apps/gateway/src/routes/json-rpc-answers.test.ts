@@ -1,17 +1,13 @@
-import { parseNetworks } from '@packhouse/networks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
-import { type ScriptedNode, startScriptedNode } from '../testing/scripted-node.js';
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { type ScriptedGateway, startScriptedGateway } from '../testing/scripted-gateway.js';
 
-let node: ScriptedNode;
-let at: TestGateway;
-let key: string;
+let gate: ScriptedGateway;
 const LARGE = 'ab'.repeat(300_000);
 
 beforeAll(async () => {
-  node = await startScriptedNode();
-  node.answer(({ method, params }) => {
+  gate = await startScriptedGateway(['id: ethereum, family: evm, chainId: 1']);
+  gate.node.answer(({ method, params }) => {
     if (method === 'eth_chainId') return { result: '0x1' };
     if (method === 'eth_call')
       return { error: { code: 3, message: 'execution reverted: ä', data: '0x08c3' } };
@@ -21,21 +17,11 @@ beforeAll(async () => {
       return { result: { extra: 'é'.repeat(20_000) } };
     return { result: null };
   });
-  const networks = parseNetworks(
-    `networks:\n  - {id: ethereum, family: evm, chainId: 1, upstreams: [{url: '${node.url}'}]}`,
-    { source: 'test', env: {} },
-  );
-  at = await startTestGateway({ networks });
-  key = (await at.makeKey()).key;
 });
+afterAll(() => gate?.close());
 
-afterAll(async () => {
-  await at?.close();
-  await node?.close();
-});
-
-const send = (body: string, apiKey = key, type = 'application/json') =>
-  ask(at.url, `/ethereum/v1/${apiKey}`, { method: 'POST', body, headers: { 'content-type': type } });
+const send = (body: string, apiKey = gate.key, type = 'application/json') =>
+  ask(gate.at.url, `/ethereum/v1/${apiKey}`, { method: 'POST', body, headers: { 'content-type': type } });
 
 const call = (method: string, params: string, id = '1'): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
@@ -87,7 +73,7 @@ describe('JSON-RPC', () => {
     ['an id that is none', call('eth_chainId', '[]', '{}'), 400, REFUSED(-32600, 'request-malformed', null)],
   ])('answers %s, however the content type is written', async (_, body, status, expected) => {
     for (const type of ['application/json', 'Application/JSON ; charset=UTF-8; more="yes"']) {
-      const answer = await send(body, key, type);
+      const answer = await send(body, gate.key, type);
       expect(answer.status).toBe(status);
       expect(answer.headers).toHaveProperty('ratelimit-limit');
       if (expected === undefined) {
@@ -106,19 +92,19 @@ describe('JSON-RPC', () => {
   });
 
   it('counts against the plan, down to the refusal', async () => {
-    const { key: free } = await at.makeKey('free');
-    at.time.frozenAt = Date.now();
+    const { key: free } = await gate.at.makeKey('free');
+    gate.at.time.frozenAt = Date.now();
     const statuses: number[] = [];
     for (let n = 0; n < 26; n++) statuses.push((await send(call('eth_chainId', '[]'), free)).status);
-    at.time.frozenAt = null;
+    gate.at.time.frozenAt = null;
     expect(statuses).toEqual([...Array(25).fill(200), 429]);
   });
 
   it('lets no key in that was revoked', async () => {
-    const { key: ended, row } = await at.makeKey();
+    const { key: ended, row } = await gate.at.makeKey();
     expect((await send(call('eth_chainId', '[]'), ended)).status).toBe(200);
-    await at.database.keys.revoke(row.prefix);
-    at.time.offset += 1_000;
+    await gate.at.database.keys.revoke(row.prefix);
+    gate.at.time.offset += 1_000;
     expect((await send(call('eth_chainId', '[]'), ended)).status).toBe(403);
   });
 });
