@@ -66,9 +66,12 @@ describe('a node that sends', () => {
   ])('%s is not believed, and rests when it goes on', async (_, body) => {
     const [one, two] = [await node(), await node(() => 'two')];
     sends(one, body);
-    const { forwarder } = forwarderTo([one, two]);
+    const asking = { whole: true, maxBytes: 1_000_000 };
+    expect(await textOf(await call(forwarderTo([one, two]).forwarder, asking))).toBe('"two"');
+    // Alone, it is not overtaken.
+    const { forwarder } = forwarderTo([one]);
     for (let n = 0; n < 5; n++) {
-      expect(await textOf(await call(forwarder, { whole: true, maxBytes: 1_000_000 }))).toBe('"two"');
+      expect(await call(forwarder, asking)).toMatchObject({ kind: 'failed', reason: 'unavailable' });
     }
     expect(forwarder.status()[0]?.healthy).toBe(false);
   });
