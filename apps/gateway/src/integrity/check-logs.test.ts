@@ -57,11 +57,16 @@ it.each<[string, unknown]>([
   ['other topics', [{ ...LOG, topics: [] }]],
   ['one too many', [LOG, LOG]],
   ['one of another block', [{ ...LOG, blockNumber: '0x6' }]],
-  ['a removed one', [{ ...LOG, removed: true }]],
   ['no list', {}],
   ['no log', [null]],
 ])('refuses %s', async (_, logs) => {
   expect(await check(logs, { final: false })).toMatchObject({ isFalse: true });
+});
+
+it('takes a removed log only of a block that may be abandoned', async () => {
+  const removed = [{ ...LOG, removed: true }];
+  expect(await check(removed, { final: false }, { blockHash: HASH })).toBeNull();
+  expect(await check(removed)).toMatchObject({ isFalse: true });
 });
 
 it('says nothing where the rules prove no logs, and passes nothing on that it cannot compare', async () => {

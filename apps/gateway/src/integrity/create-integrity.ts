@@ -148,11 +148,15 @@ export function createIntegrity({ policy, forwarder, rpc }: IntegrityParts): Int
   /** Logs of a block, from its proved receipts; undefined if nobody has them, null if its rules do not prove them. */
   const logsOf = async (header: BareBlock, signal: CallSignal): Promise<BlockLogs | null | undefined> => {
     let block: ProvedBlock | undefined;
-    const by = hex(header.number);
-    const proof = receiptsProof(by, (proved) => {
-      block = proved;
-    });
-    const receipts = (await evidence('eth_getBlockReceipts', [by], signal, proof)) as Receipt[] | undefined;
+    const ask = (by: string): Promise<unknown> => {
+      const proof = receiptsProof(by, (proved) => {
+        block = proved;
+      });
+      return evidence('eth_getBlockReceipts', [by], signal, proof);
+    };
+    // An abandoned block is found by its hash only, which not every node takes here.
+    const byHash = isFinal(header.number) ? undefined : await ask(header.hash);
+    const receipts = (byHash ?? (await ask(hex(header.number)))) as Receipt[] | undefined;
     if (receipts === undefined || block?.hash !== header.hash) return undefined;
     if (block.notProved.some(({ proof: of }) => of === 'receiptsRoot' || of === 'transactionsRoot'))
       return null;
