@@ -63,6 +63,13 @@ it.each<[string, unknown]>([
   expect(await check(logs, { final: false })).toMatchObject({ isFalse: true });
 });
 
+it('takes both readings of places for any topic behind the last one of a log', async () => {
+  const filter = { fromBlock: '0x5', toBlock: '0x5', topics: [[HASH], null] };
+  expect(await check([], {}, filter)).toBeNull();
+  expect(await check([LOG], {}, filter)).toBeNull();
+  expect(await check([{ ...LOG, data: '0x01' }], {}, filter)).toMatchObject({ isFalse: true });
+});
+
 it('takes a removed log only of a block that may be abandoned', async () => {
   const removed = [{ ...LOG, removed: true }];
   expect(await check(removed, { final: false }, { blockHash: HASH })).toBeNull();
