@@ -380,6 +380,14 @@ CREATE TABLE packhouse.superseded_bundle (
   CONSTRAINT superseded_bundle_pkey PRIMARY KEY (network_id, kind, start_block, version)
 );
 
+CREATE TABLE packhouse.told_tip (
+  network text NOT NULL,
+  tag text NOT NULL,
+  block bigint NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT told_tip_pkey PRIMARY KEY (network, tag)
+) WITH (fillfactor=50);
+
 CREATE TABLE packhouse.wanted_range (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   network_id smallint NOT NULL,

@@ -61,6 +61,7 @@ export function createParts(options: GatewayOptions): {
       answers,
       held,
       batchCalls: options.batchCalls ?? 1_000,
+      tips: options.tips ?? database.tips,
       callMetrics: createCallMetrics(context.metrics, () => filters.count()),
       memory: { ranges, files: bodies, answers, held },
     },

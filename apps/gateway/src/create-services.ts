@@ -20,12 +20,12 @@ export interface Services extends RoutedServices {
 
 export function createServices(
   network: Network,
-  { context, database, answers }: GatewayParts,
+  { context, database, answers, tips }: GatewayParts,
   filters: FilterStore,
   nftOptions: NftOptions | undefined,
 ): Services {
   const onFalseAnswer = createFalseAnswerReport({ network: network.id, context, database });
-  const forwarder = createForwarder({ network, context, onFalseAnswer });
+  const forwarder = createForwarder({ network, context, tips, onFalseAnswer });
   const integrity =
     network.family === 'evm' && network.rpc.integrity === 'full'
       ? createIntegrity({ policy: network.proofs, forwarder, rpc: network.rpc })

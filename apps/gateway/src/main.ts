@@ -9,6 +9,7 @@ import { createSharedSeconds } from './access/shared-seconds.js';
 import { createSharedAnswers } from './cache/answer-cache.js';
 import { createGateway } from './create-gateway.js';
 import { createRedisFilterStore } from './filters/create-redis-filter-store.js';
+import { createRedisTips } from './networks/redis-tips.js';
 import { gatewaySettings } from './settings.js';
 
 await runProcess(process, {
@@ -53,7 +54,11 @@ await runProcess(process, {
       ...(seconds === undefined ? {} : { seconds }),
       ...(redis === undefined
         ? {}
-        : { filters: createRedisFilterStore(redis), sharedAnswers: createSharedAnswers(redis) }),
+        : {
+            filters: createRedisFilterStore(redis),
+            sharedAnswers: createSharedAnswers(redis),
+            tips: createRedisTips(redis),
+          }),
       usageDays: settings.USAGE_DAYS,
       openRate: settings.OPEN_RATE,
       trustProxy: settings.TRUST_PROXY,

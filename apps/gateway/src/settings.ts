@@ -20,7 +20,7 @@ export const gatewaySettings = z.object({
     .regex(/^rediss?:\/\//)
     .optional()
     .describe(
-      'a Redis address for counting requests, filters and answers about final blocks, e.g. redis://host:6379; without it each gateway counts and remembers for itself, and filters live in Postgres',
+      'a Redis address for counting requests, filters, the newest block and answers about final blocks, e.g. redis://host:6379; without it each gateway counts and remembers for itself, and filters and the newest block live in Postgres',
     ),
   NETWORKS_FILE: z.string().describe('the path of the networks file, e.g. ./networks.yaml'),
   OBJECT_STORE: z.string().describe('s3://bucket/prefix or the path of a folder'),

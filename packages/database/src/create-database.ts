@@ -24,6 +24,7 @@ import { createNft } from './tables/nft.js';
 import { createPlans } from './tables/plans.js';
 import { createPressure } from './tables/pressure.js';
 import { createQuarantine, listQuarantine } from './tables/quarantine.js';
+import { createTips } from './tables/tips.js';
 import { createUsage } from './tables/usage.js';
 import { createAllWanted, createWanted } from './tables/wanted.js';
 
@@ -103,6 +104,7 @@ export function createDatabase(options: {
     manifest: createSigningKeys(connections),
     quarantine: { list: (page) => listQuarantine(connections, null, page) },
     filters: createFilters(connections),
+    tips: createTips(connections),
     nft: createNft(connections),
     keys: createKeys(connections),
     plans: createPlans(connections),

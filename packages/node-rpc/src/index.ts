@@ -9,6 +9,7 @@ export type {
   Forwarder,
   ResultBody,
 } from './forward/forwarder.js';
+export type { SharedTips } from './forward/told.js';
 export type { BlockAnchor, BlockHeader } from './heads/ask-head.js';
 export type { FetchWish } from './heads/choose-node.js';
 export type { ChainHead } from './heads/pool-head.js';

@@ -30,6 +30,7 @@ export function ethCalls(): RpcMethod[] {
     name,
     cost: 2,
     idempotent: true,
+    pins: true,
     prepare(params, { network }): Prepared {
       // The third and fourth parameter are geth's overrides of state and block.
       checkParams(params, [callObject, blockOrHash, anything, anything], 1);

@@ -21,7 +21,10 @@ export function ethGetLogs(learnt: LearntRanges): RpcMethod {
       const name = `${id} ${chainId}${proved} eth_getLogs ${JSON.stringify(filter)}`;
       const kept = caller.at.cache.get(name);
       if (kept !== undefined) return { ...whole(kept), kept: name };
-      return answerJointly(name, caller, (all) => askOnce(all, filter, { name, learnt }));
+      // A call that begins now may know of a newer block than one that is under way.
+      const { forwarder } = caller.at;
+      const newest = dependsOn(filter, forwarder.head()) ? await forwarder.newest() : null;
+      return answerJointly(`${name} ${newest}`, caller, (all) => askOnce(all, filter, { name, learnt }));
     },
   };
 }
@@ -48,10 +51,18 @@ async function askOnce(
   }
 }
 
+/** Whether the logs depend on a newer block than `head`. */
+function dependsOn({ blockHash, fromBlock, toBlock = 'latest' }: LogFilter, head: number | null): boolean {
+  if (blockHash !== undefined) return false;
+  const numbered = toBlock.startsWith('0x') && fromBlock?.startsWith('0x') === true;
+  return !numbered || Number(toBlock) > (head ?? -1);
+}
+
 async function askAsItIs(caller: CallContext, filter: LogFilter): Promise<RpcAnswer> {
   const answer = await askWhole(caller, {
     method: 'eth_getLogs',
     params: JSON.stringify([filter]),
+    asks: 'logs',
     ...(filter.blockHash === undefined ? { block: 'tip' as const } : {}),
   });
   return answer.kind === 'error' ? answer : { kind: 'result', body: answer.body };
@@ -75,23 +86,33 @@ async function logRangeOf(filter: LogFilter, caller: CallContext): Promise<Numbe
   const numbered = (block: string): boolean => block.startsWith('0x');
   const fixed = numbered(fromBlock) && numbered(toBlock);
   if (fixed && BigInt(fromBlock) > BigInt(toBlock)) throw invalidParams('invalid block range params', 0);
-  if ((fromBlock === toBlock && !fixed) || fromBlock === 'pending') return null;
   const { forwarder } = caller.at;
+  const pinned = async (block: string): Promise<number | null> =>
+    block === 'safe' || block === 'finalized' ? forwarder.pinned(block) : null;
+  const pinnedTo = await pinned(toBlock);
+  if ((fromBlock === toBlock && !fixed && pinnedTo === null) || fromBlock === 'pending') return null;
   const asked = async (tag: 'latest' | 'safe' | 'finalized'): Promise<number | null> =>
     (await linkAt(caller, tag))?.number ?? null;
   const head = forwarder.head() ?? (await asked('latest'));
   const numberOf = (block: string): Soon<number | null> => {
     if (numbered(block)) return Number(block);
     if (block === 'earliest') return 0;
-    if (block === 'safe') return asked(block);
+    if (block === 'safe' || block === 'finalized')
+      return pinned(block).then((number) => number ?? asked(block));
     // Pending blocks come after the head: the tag is sent with the last part.
-    return block === 'finalized' ? (forwarder.finalized() ?? asked(block)) : head;
+    return head;
   };
-  const [from, named] = [await numberOf(fromBlock), await numberOf(toBlock)];
+  const same = fromBlock === toBlock ? pinnedTo : null;
+  const [from, named] = [same ?? (await numberOf(fromBlock)), pinnedTo ?? (await numberOf(toBlock))];
   if (from === null || named === null || head === null) return null;
   // Clients write a number beyond the head for "all"; a node may have new blocks since its last check.
   const to = Math.min(named, Math.max(from, head));
   if (to < from) return null;
   const whole = named === to;
-  return { from, to, fixed: fixed && whole, toText: numbered(toBlock) && whole ? undefined : toBlock };
+  return {
+    from,
+    to,
+    fixed: fixed && whole,
+    toText: pinnedTo !== null || (numbered(toBlock) && whole) ? undefined : toBlock,
+  };
 }

@@ -24,12 +24,16 @@ const READS: readonly RpcMethod[] = [
   read('eth_blockNumber', [], { newest: true }),
   read('eth_chainId', []),
   read('net_version', []),
-  read('eth_getBlockByNumber', [blockParameter, flag], { blockAt: 0, repeats: { number: 'number' } }),
+  read('eth_getBlockByNumber', [blockParameter, flag], {
+    ...{ blockAt: 0, repeats: { number: 'number' }, tells: numberOfResult },
+  }),
   read('eth_getBlockByHash', [hash, flag], { aboutOf: numberOfResult, repeats: { hash: 'hash' } }),
-  read('eth_getBlockReceipts', [blockOrHash], { cost: 5, blockAt: 0, repeats: IN_BLOCK }),
+  read('eth_getBlockReceipts', [blockOrHash], {
+    ...{ cost: 5, blockAt: 0, repeats: IN_BLOCK, tells: blockOfResult },
+  }),
   read('eth_getTransactionByHash', [hash], { aboutOf: blockOfResult, repeats: { hash: 'hash' } }),
   read('eth_getTransactionByBlockNumberAndIndex', [blockParameter, quantity], {
-    ...{ blockAt: 0, repeats: IN_BLOCK },
+    ...{ blockAt: 0, repeats: IN_BLOCK, tells: blockOfResult },
   }),
   read('eth_getTransactionByBlockHashAndIndex', [hash, quantity], {
     ...{ aboutOf: blockOfResult, repeats: IN_BLOCK },

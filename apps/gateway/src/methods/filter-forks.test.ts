@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ChainLog, type ChainNode, hashOf, startChainNode } from '../testing/chain-node.js';
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
+import { createMemoryTips } from '../testing/memory-tips.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
 
 const changes = 'eth_getFilterChanges';
@@ -36,6 +37,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
     let store: GatewayStore;
     let nodes: [ChainNode, ChainNode];
     let both: TwoGateways;
+    const tips = createMemoryTips();
     const poll = (gateway: 0 | 1, id: string): Promise<ChainLog[]> => both.call(gateway, changes, [id]);
 
     const setHeads = async (one: number, two: number): Promise<void> => {
@@ -58,7 +60,7 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
     upstreams:
       - {name: one, url: '${one}', priority: ${priorities[0]}}
       - {name: two, url: '${two}', priority: ${priorities[1]}}`;
-      both = await startTwoGateways([text([1, 2]), text([2, 1])], store);
+      both = await startTwoGateways([text([1, 2]), text([2, 1])], store, { tips });
     }, 60_000);
     afterAll(async () => {
       await both?.close();
@@ -68,6 +70,9 @@ describe.for(GATEWAY_STORES)('with filters in $name,', ({ able, open }) => {
     beforeEach(async () => {
       for (const node of nodes) Object.assign(node, { forks: [], instead: undefined });
       await setHeads(30, 30);
+      // Each test begins on a chain that was reset so long ago that nobody holds to what was told of it.
+      both.at.time.offset += 31_000;
+      tips.clear();
       nodes[1].forks = [{ from: FORK, branch: 'b' }];
     });
 

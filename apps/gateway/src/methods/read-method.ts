@@ -14,11 +14,13 @@ export function read(
     /** The answer is about the newest block. */
     atTip?: true;
     aboutOf?: (result: Buffer) => number | null;
+    /** The number of the block in a result for `latest`. */
+    tells?: (result: Buffer) => number | null;
     /** It is a look-up; fields of the result that repeat the first parameter: a number, or a hash. */
     repeats?: { number?: string; hash?: string };
   } = {},
 ): RpcMethod {
-  const { cost = 1, blockAt, required, newest, atTip = newest, aboutOf, repeats } = more;
+  const { cost = 1, blockAt, required, newest, atTip = newest, aboutOf, repeats, tells } = more;
   const asks = newest ? 'head' : repeats && 'whether';
   return {
     name,
@@ -26,12 +28,14 @@ export function read(
     idempotent: true,
     ...(aboutOf === undefined ? {} : { aboutOf }),
     ...(asks === undefined ? {} : { asks }),
+    ...(blockAt === undefined ? {} : { pins: true }),
     prepare(params): Prepared | undefined {
       checkParams(params, checks, required);
       if (atTip) return { block: 'tip' };
       return {
         ...(blockAt === undefined ? {} : aboutBlock(params[blockAt])),
         ...(repeats === undefined ? {} : fitsFirst(params[0], repeats)),
+        ...(tells === undefined || blockAt === undefined || params[blockAt] !== 'latest' ? {} : { tells }),
       };
     },
   };
@@ -97,6 +101,7 @@ export function stateRead(name: string, checks: readonly Check[], cost = 1): Rpc
     name,
     cost,
     idempotent: true,
+    pins: true,
     prepare(params): Prepared {
       checkParams(params, [...checks, blockOrHash], checks.length);
       const at = params[checks.length] ?? 'latest';

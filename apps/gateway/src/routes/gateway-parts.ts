@@ -1,4 +1,5 @@
 import type { Database } from '@packhouse/database';
+import type { SharedTips } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { CoverageParts } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
@@ -34,6 +35,8 @@ export interface GatewayParts {
   networksFileOk(): boolean;
   /** Results about final blocks. */
   answers: AnswerCache;
+  /** The newest block numbers that all gateways told. */
+  tips: SharedTips;
   /** Counts the answers that are held whole until they are sent. */
   held: AnswerMemory;
   /** Calls in a batch at most. */

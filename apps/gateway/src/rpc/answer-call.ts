@@ -9,6 +9,7 @@ import type { Soon } from '../http/soon.js';
 import { failure } from './ask-node.js';
 import type { CallContext, Prepared, RpcAnswer, RpcMethod, RpcNetwork } from './method.js';
 import { isMethodElsewhere } from './method-families.js';
+import { pinTags } from './pin-tags.js';
 import type { RpcCall } from './read-request.js';
 
 /*
@@ -116,6 +117,22 @@ function answerChecked(method: RpcMethod, call: RpcCall, caller: CallContext): S
   // A read that needs no answer has no effect.
   if (call.id === undefined && method.idempotent) return NOTHING;
   if (method.handle !== undefined) return method.handle(call, caller);
+  if (method.pins === true && PINNED.test(call.paramsText)) return answerPinned(method, call, caller);
+  return answerNamed(method, call, caller);
+}
+
+/** `safe` or `finalized` is among the parameters. */
+const PINNED = /"(?:safe|finalized)"/;
+
+/** Answers for the blocks that the tags stand for now, by their numbers. */
+async function answerPinned(method: RpcMethod, call: RpcCall, caller: CallContext): Promise<RpcAnswer> {
+  const params = await pinTags(call.params, caller.at.forwarder);
+  const answer = await answerNamed(method, { ...call, params, paramsText: JSON.stringify(params) }, caller);
+  // The text with the tag stands for another block soon.
+  return answer.kind === 'result' ? { kind: 'result', body: answer.body } : answer;
+}
+
+function answerNamed(method: RpcMethod, call: RpcCall, caller: CallContext): Soon<RpcAnswer> {
   const { at } = caller;
   const { id, chainId } = at.network;
   const prepared = method.prepare?.(call.params, at);
@@ -154,6 +171,10 @@ async function forward(
       return { kind: 'result', body: { bytes: far, rest: null } };
     }
   }
+  // Identical calls share a question only if it began with the newest block that both may know of.
+  const newest = needsNewest(prepared, at) ? await at.forwarder.newest() : null;
+  const flight = newest === null ? name : `${name} ${newest}`;
+  const before = at.forwarder.head();
   const held = at.memory?.full === true ? await at.memory.enter(signal, key?.id ?? 0) : undefined;
   const prove = at.integrity?.proofOf(method.name, params);
   const maxBytes = (prove && at.integrity?.mostBytes) ?? rpc.maxAnswerBytes;
@@ -169,6 +190,7 @@ async function forward(
       signal: until,
       ...(prove === undefined ? {} : { prove, whole: true }),
       ...(prepared?.block === undefined ? {} : { block: prepared.block }),
+      ...(prepared?.tells === undefined ? {} : { tells: prepared.tells }),
       ...(prepared?.fits === undefined ? {} : { fits: prepared.fits }),
       ...(method.asks === undefined ? {} : { asks: method.asks }),
       ...(span === undefined ? {} : { span }),
@@ -178,7 +200,10 @@ async function forward(
   let answer: ForwardAnswer | undefined;
   try {
     leave = method.enter?.(caller);
-    answer = await (method.idempotent ? at.shared.join(name, signal, ask) : ask(signal));
+    answer = await (method.idempotent ? at.shared.join(flight, signal, ask) : ask(signal));
+    if (method.asks === 'whether' && newest === null && isNull(answer) && (await grew(before, at))) {
+      answer = await ask(signal);
+    }
   } finally {
     leave?.();
     if (answer?.kind !== 'result') held?.(0);
@@ -192,6 +217,23 @@ async function forward(
   else if (length > COUNTED_BYTES) at.memory?.hold(length, signal, key?.id ?? 0);
   if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);
   return { kind: 'result', body: answer.body };
+}
+
+/** Whether what is answered depends on a block that only another gateway may know of. */
+function needsNewest(prepared: Prepared | undefined, { forwarder }: RpcNetwork): boolean {
+  const { block } = prepared ?? {};
+  return block === 'tip' || (block !== undefined && block > (forwarder.head() ?? -1));
+}
+
+function isNull(answer: ForwardAnswer): boolean {
+  return (
+    answer.kind === 'result' && answer.body.bytes.length === 4 && answer.body.bytes.toString() === 'null'
+  );
+}
+
+/** Whether a gateway knows of a newer block than `before`, in which that what was not found may be. */
+async function grew(before: number | null, { forwarder }: RpcNetwork): Promise<boolean> {
+  return ((await forwarder.newest()) ?? -1) > (before ?? -1);
 }
 
 /** Whether a result may be in memory: it is about a final block, or only the result tells its block. */

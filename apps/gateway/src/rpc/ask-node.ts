@@ -31,6 +31,9 @@ export async function askWhole(
     idempotent?: boolean;
     block?: number | 'tip';
     from?: number;
+    /** See a forwarder's request. */
+    asks?: 'logs';
+    fits?: (result: Buffer) => boolean;
     /** Limited to the time that is left. */
     timeoutMs?: number;
   },
@@ -41,6 +44,9 @@ export async function askWhole(
   const holder = key?.id ?? 0;
   // Counted until the client has its answer.
   const held = LISTS.has(request.method) ? await at.memory?.enter(signal, holder) : undefined;
+  const { block } = request;
+  if (block === 'tip' || (block !== undefined && block > (at.forwarder.head() ?? -1)))
+    await at.forwarder.newest();
   const leftMs = Math.floor(caller.deadline - performance.now());
   const prove = at.integrity?.proofOf(request.method, request.params);
   const maxAnswerBytes = (prove && at.integrity?.mostBytes) ?? rpc.maxAnswerBytes;
@@ -58,6 +64,8 @@ export async function askWhole(
         signal,
         ...(request.block === undefined ? {} : { block: request.block }),
         ...(request.from === undefined ? {} : { from: request.from }),
+        ...(request.asks === undefined ? {} : { asks: request.asks }),
+        ...(request.fits === undefined ? {} : { fits: request.fits }),
         ...(span === undefined ? {} : { span }),
       });
     }
@@ -95,19 +103,19 @@ export interface BlockLink {
 }
 
 /**
- * The link of a block by its number or a tag; null if there is none. Upstreams behind `head` (default: the highest
- * known) are not asked, because one left on a dead branch has other blocks. Throws problems and NodeSaid.
+ * The link of a block by its number or a tag; null if there is none. Upstreams behind `head` (default: the newest that
+ * any gateway knows) are not asked, because one left on a dead branch has other blocks. Throws problems and NodeSaid.
  */
 export async function linkAt(
   caller: CallContext,
   block: number | 'latest' | 'safe' | 'finalized',
-  head = caller.at.forwarder.head(),
+  head?: number,
 ): Promise<BlockLink | null> {
   const at = typeof block === 'number' ? `0x${block.toString(16)}` : block;
   const answer = await askWhole(caller, {
     method: 'eth_getBlockByNumber',
     params: JSON.stringify([at, false]),
-    ...(head === null ? {} : { block: head }),
+    block: head ?? 'tip',
   });
   if (answer.kind === 'error') throw new NodeSaid(answer.error);
   const said = JSON.parse(answer.text) as { number?: unknown; hash?: unknown; parentHash?: unknown } | null;

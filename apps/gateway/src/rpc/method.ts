@@ -80,6 +80,8 @@ export interface Prepared {
   params?: string;
   /** The highest block that the answer depends on; `tip`: the newest one. Absent: none, or one that only nodes know. */
   block?: number | 'tip';
+  /** See `tells` of a forwarder's request. */
+  tells?: (result: Buffer) => number | null;
   /** See `fits` of a forwarder's request. */
   fits?: (result: Buffer) => boolean;
   timeoutMs?: number;
@@ -107,6 +109,8 @@ export interface RpcMethod {
   aboutOf?(result: Buffer): number | null;
   /** What `null`, or a number that is too low, says: see `asks` of a forwarder's request. */
   readonly asks?: 'whether' | 'head';
+  /** `safe` and `finalized` among its parameters are replaced by the number that they stand for. */
+  readonly pins?: true;
   /** Counts a call before it is forwarded; the returned function ends it. Throws problems if there are too many. */
   enter?(caller: CallContext): () => void;
   /** Answers the call instead of forwarding it. */

@@ -170,7 +170,7 @@ async function logsOfPiece(
   let answer: Awaited<ReturnType<typeof askWhole>>;
   try {
     const params = JSON.stringify([asked]);
-    answer = await askWhole(caller, { method: 'eth_getLogs', params, block: to, from });
+    answer = await askWhole(caller, { method: 'eth_getLogs', params, block: to, from, asks: 'logs' });
   } catch (error) {
     const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
     if (!tooLarge || (from === to && toText === undefined)) throw error;

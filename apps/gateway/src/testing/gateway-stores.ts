@@ -5,11 +5,12 @@ import { connectRedis } from '../access/connect-redis.js';
 import { createSharedAnswers } from '../cache/answer-cache.js';
 import { createRedisFilterStore } from '../filters/create-redis-filter-store.js';
 import type { GatewayOptions } from '../gateway-options.js';
+import { createRedisTips } from '../networks/redis-tips.js';
 
 /** A store that gateways share. */
 export interface GatewayStore {
   /** Opens separate connections for one more gateway. */
-  options(): Promise<Pick<GatewayOptions, 'filters' | 'sharedAnswers'>>;
+  options(): Promise<Pick<GatewayOptions, 'filters' | 'sharedAnswers' | 'tips'>>;
   close(): Promise<void>;
 }
 
@@ -23,7 +24,11 @@ async function openRedis(): Promise<GatewayStore> {
       const redis = connectRedis(server.url, { logger });
       clients.push(redis);
       await vi.waitUntil(() => redis.status === 'ready', { timeout: 60_000 });
-      return { filters: createRedisFilterStore(redis), sharedAnswers: createSharedAnswers(redis) };
+      return {
+        filters: createRedisFilterStore(redis),
+        sharedAnswers: createSharedAnswers(redis),
+        tips: createRedisTips(redis),
+      };
     },
     async close() {
       for (const client of clients) client.disconnect();

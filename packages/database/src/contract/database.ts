@@ -111,6 +111,22 @@ export interface Database {
     ): Promise<{ hashes: string[]; sequence: number }>;
   };
 
+  /** The newest block numbers that gateways told clients; `network` is any name that they agree on. */
+  tips: {
+    /**
+     * Raises a number, which counts for `holdMs` after it was raised last. Returns the one that counts: a higher one that
+     * another gateway told, or this.
+     */
+    raise(
+      network: string,
+      tag: 'latest' | 'safe' | 'finalized',
+      number: number,
+      holdMs: number,
+    ): Promise<number>;
+    /** The numbers that count. */
+    read(network: string): Promise<{ latest?: number; safe?: number; finalized?: number }>;
+  };
+
   /** Jobs that refresh tokens' metadata. */
   nft: Nft;
 

@@ -4,16 +4,19 @@ import { createForwardMetrics } from '../upstream/metrics.js';
 import { broadcast } from './broadcast.js';
 import { headNeeded, isEligible, tipOf, whyNotAsked } from './eligibility.js';
 import { createForwardNode, createMethodTimes, type ForwardNode, TIMED_OUT } from './forward-node.js';
-import type { FalseAnswer, Forwarder, ForwardRequest } from './forwarder.js';
+import type { FalseAnswer, ForwardAnswer, Forwarder, ForwardRequest, ResultBody } from './forwarder.js';
+import { createPinned } from './pinned.js';
 import { type Line, type Pool, race } from './race.js';
-import { createToldHead, headIn, isNull } from './told-head.js';
-import { watchHeads } from './watch.js';
+import { createTold, type SharedTips } from './told.js';
+import { FAR_BLOCKS, watchHeads } from './watch.js';
 
 interface ForwarderOptions {
   network: Network;
   context: Context;
   /** Called for each answer that a request's `prove` finds false. */
   onFalseAnswer?: (answer: FalseAnswer) => void;
+  /** The newest numbers that all gateways told; default: those of this process alone. */
+  tips?: SharedTips;
 }
 
 /** For a call that names no block, an upstream this many blocks behind the tip is asked after the others. */
@@ -22,11 +25,16 @@ const LAG_BLOCKS = 3;
 const HEDGE_FACTOR = 4;
 const HEDGE_MIN_MS = 100;
 const HEDGE_MAX_MS = 3_000;
+/** How long a call waits at most for a node to reach the block that another one was seen to have. */
+const ARRIVAL_MS = 1_500;
+/** Meanwhile the nodes are asked for their heads this often. */
+const LOOK_EVERY_MS = 100;
 
 /** Creates the pool of one network and starts to watch its heads. */
 export function createForwarder({
   network,
   context,
+  tips,
   onFalseAnswer = () => undefined,
 }: ForwarderOptions): Forwarder {
   const { clock } = context;
@@ -36,14 +44,35 @@ export function createForwarder({
     createForwardNode({ upstream, network, context, metrics, times, onFalseAnswer }),
   );
   const closing = new AbortController();
-  const watching = watchHeads({ network, nodes, context, metrics, signal: closing.signal });
+  /** A single node of a single gateway is passed on as it is. */
+  const lone = nodes.length === 1 && tips === undefined;
+  const told = createTold({
+    ...{ clock, network: `${network.id} ${network.chainId}`, shared: tips },
+    onAlone: (error) => {
+      metrics.alone();
+      context.logger.debug({ network: network.id, err: error }, 'the newest block could not be shared');
+    },
+  });
+  const arrivals = new Set<() => void>();
+  const watching = watchHeads({
+    ...{ network, nodes, context, metrics, signal: closing.signal },
+    told: () => told.known('latest'),
+    heard(tag, number) {
+      if (!lone) void told.raise(tag, number);
+      for (const arrived of [...arrivals]) arrived();
+    },
+  });
+  const newestKnown = (): number | null => {
+    const [seen, shared] = [tipOf(nodes, clock), lone ? null : told.known('latest')];
+    return seen === null || (shared !== null && shared > seen) ? shared : seen;
+  };
   const rests = (node: ForwardNode): boolean => node.circuit.waitMs() > 0 || node.pause.waitMs() > 0;
 
-  const alone: Line = { nodes, needed: null };
+  const alone: Line = { nodes, needed: null, tip: null };
 
   const order = (request: ForwardRequest): Line => {
-    if (nodes.length === 1 && !(nodes[0] as ForwardNode).excluded) return alone;
-    const tip = tipOf(nodes, clock);
+    if (lone && !(nodes[0] as ForwardNode).excluded) return alone;
+    const tip = newestKnown();
     const needed = headNeeded(request.block, tip);
     const rank = (node: ForwardNode): number =>
       // An upstream that rests is asked last rather than never.
@@ -58,12 +87,46 @@ export function createForwarder({
       const reaching = nodes.filter((node) => isEligible(node, needed));
       eligible.push(...reaching.filter((node) => node.history.lacks(request) === 'learnt'));
       undeclared = reaching.length > 0 && eligible.length === 0;
+      // Any may have the next one by now, and what is answered is not below the newest one.
+      if (reaching.length === 0 && request.asks === 'head') {
+        eligible.push(...nodes.filter((node) => isEligible(node, null)));
+      }
     }
     if (eligible.length > 1) eligible.sort((a, b) => rank(a) - rank(b) || cost(a) - cost(b));
-    return { nodes: eligible, needed, undeclared };
+    return { nodes: eligible, needed, tip, undeclared };
   };
 
-  const told = createToldHead(clock);
+  /** The nodes to ask; if a block that was told is on none of them yet, they are looked at until it is. */
+  const lineFor = async (request: ForwardRequest): Promise<Line> => {
+    const waitMs = Math.min(ARRIVAL_MS, request.timeoutMs / 2);
+    const startedAt = performance.now();
+    for (;;) {
+      const line = order(request);
+      const waited = performance.now() - startedAt;
+      if (line.nodes.length > 0 || line.needed === null || line.undeclared === true) return line;
+      if (waited >= waitMs || request.signal.aborted) return line;
+      // The preferred ones first: others may cost money.
+      const able = nodes.filter((node) => !node.excluded && !rests(node));
+      const first = Math.min(...able.map(({ priority }) => priority));
+      watching.look(2 * waited < waitMs ? able.filter(({ priority }) => priority === first) : nodes);
+      await arrival(Math.min(LOOK_EVERY_MS, waitMs - waited));
+    }
+  };
+  const arrival = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        arrivals.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      arrivals.add(end);
+    });
+
+  const reaches = (node: ForwardNode, { block }: ForwardRequest, tip: number | null): boolean =>
+    isEligible(node, headNeeded(block ?? 'tip', tip));
+  /** Calls that a node answered from before the head that it was known to have. */
+  const fallen = new WeakSet<ForwardRequest>();
   const pool: Pool = {
     afterMs: (method) => Math.min(HEDGE_MAX_MS, Math.max(HEDGE_MIN_MS, times.usual(method) * HEDGE_FACTOR)),
     begin(node) {
@@ -71,26 +134,78 @@ export function createForwarder({
       metrics.hedged(node.name);
       return true;
     },
-    mayAsk: (node, request) =>
-      !rests(node) &&
-      (request.asks !== 'whether' ||
-        isEligible(node, headNeeded(request.block ?? 'tip', tipOf(nodes, clock)))),
-    weigh: (request, result, node) => {
-      if (request.asks === 'whether') {
-        if (!isNull(result)) return 'sure';
-        return nodes.length === 1 || isEligible(node, headNeeded(request.block ?? 'tip', tipOf(nodes, clock)))
-          ? 'open'
-          : 'unfit';
+    mayAsk: (node, request, tip) =>
+      !rests(node) && (request.asks !== 'whether' || reaches(node, request, tip)),
+    weigh: (request, result, node, tip) => {
+      if (lone) return request.asks === 'whether' && isNull(result) ? 'open' : 'sure';
+      const newest = numberIn(request, result);
+      if (newest !== null && tip !== null) {
+        if (newest > tip + FAR_BLOCKS) return 'far';
+        if (newest < tip && request.asks !== 'head') {
+          node.sawHead(newest, performance.now());
+          fallen.add(request);
+          return 'unfit';
+        }
       }
-      if (request.asks !== 'head' || nodes.length === 1) return 'sure';
-      const head = headIn(result);
-      return head === null || told.accept(head, tipOf(nodes, clock)) ? 'sure' : 'open';
+      if (request.asks !== 'whether' || !isNull(result)) return 'sure';
+      return reaches(node, request, tip) ? 'open' : 'unfit';
     },
-    agreed: (result) => told.reset(headIn(result)),
-    whyNoOther: (needed) => whyNotAsked(nodes, needed),
+    whyNoOther: (needed, asked) => whyNotAsked(nodes, needed, asked),
   };
 
-  return {
+  /** Before a client is told a number, all gateways can know it. */
+  const telling = async (answer: Result, request: ForwardRequest, askedAt: number): Promise<Result> => {
+    const number = numberIn(request, answer.body);
+    if (lone || number === null) return answer;
+    const node = nodes.find(({ name }) => name === answer.upstream);
+    if (node !== undefined && number > (node.head ?? -1)) node.sawHead(number, askedAt);
+    const newest = Math.max(number, newestKnown() ?? -1);
+    await told.raise('latest', newest);
+    if (request.asks !== 'head' || newest === number) return answer;
+    return { ...answer, body: { bytes: Buffer.from(`"0x${newest.toString(16)}"`), rest: null } };
+  };
+
+  /** Whether the node of an empty list of logs has the blocks that it is about, after it answered. */
+  const hasStill = async (answer: Result, request: ForwardRequest): Promise<boolean> => {
+    if (lone || request.asks !== 'logs' || !isEmptyList(answer.body)) return true;
+    const needed = headNeeded(request.block, newestKnown());
+    if (needed === null || needed <= (finalized() ?? -1)) return true;
+    const node = nodes.find(({ name }) => name === answer.upstream);
+    if (node === undefined) return true;
+    const head = await watching.lookAt(node);
+    return head !== null && head >= needed;
+  };
+
+  const answer = async (request: ForwardRequest, tries: Set<CallController>): Promise<ForwardAnswer> => {
+    const askedAt = performance.now();
+    for (let again = 0; ; again++) {
+      const line = await lineFor(request);
+      const answered = await race(line, request, tries, pool);
+      // A node has it again in a moment, or another one does.
+      if (answered.kind === 'failed' && fallen.delete(request) && again < nodes.length) continue;
+      if (answered.kind !== 'result') return answered;
+      if (lone || request.asks === undefined) return answered;
+      if (await hasStill(answered, request)) return telling(answered, request, askedAt);
+      if (again === nodes.length) {
+        const detail = `the node that answered may have lost block ${line.needed}`;
+        return { kind: 'failed', reason: 'unavailable', detail };
+      }
+    }
+  };
+  const pinned = createPinned({
+    network,
+    nodes,
+    told,
+    clock,
+    newestKnown,
+    ask: (request) => forwarder.call(request),
+  });
+  const finalized = (): number | null =>
+    nodes.reduce<number | null>((highest, { finalized }) => {
+      return finalized === null || (highest !== null && highest >= finalized) ? highest : finalized;
+    }, null);
+
+  const forwarder: Forwarder = {
     async call(request) {
       // One controller per try, none for the call.
       const tries = new Set<CallController>();
@@ -111,12 +226,12 @@ export function createForwarder({
         request.signal.removeEventListener('abort', giveUp);
       };
       try {
-        const answer = await race(order(request), request, tries, pool);
-        if (answer.kind === 'result' && answer.body.rest !== null) {
+        const answered = await answer(request, tries);
+        if (answered.kind === 'result' && answered.body.rest !== null) {
           streaming = true;
-          return { ...answer, body: { ...answer.body, rest: until(answer.body.rest, done) } };
+          return { ...answered, body: { ...answered.body, rest: until(answered.body.rest, done) } };
         }
-        return answer;
+        return answered;
       } catch (error) {
         if (request.signal.aborted) throw request.signal.reason;
         if (!late) throw error;
@@ -130,11 +245,13 @@ export function createForwarder({
       }
     },
     broadcast: (request, most) => broadcast(order(request).nodes, request, most, closing.signal),
-    head: () => tipOf(nodes, clock),
-    finalized: () =>
-      nodes.reduce<number | null>((highest, { finalized }) => {
-        return finalized === null || (highest !== null && highest >= finalized) ? highest : finalized;
-      }, null),
+    head: newestKnown,
+    newest() {
+      const refreshing = lone ? undefined : told.refresh();
+      return refreshing === undefined ? newestKnown() : refreshing.then(newestKnown);
+    },
+    pinned,
+    finalized,
     status: () =>
       nodes.map((node) => ({
         name: node.name,
@@ -145,9 +262,10 @@ export function createForwarder({
       })),
     async close() {
       closing.abort(new Error('the gateway closes'));
-      await Promise.all([watching, ...nodes.map((node) => node.http.destroy())]);
+      await Promise.all([watching.ended, ...nodes.map((node) => node.http.destroy())]);
     },
   };
+  return forwarder;
 }
 
 async function* until<T>(source: AsyncIterable<T>, done: () => void): AsyncGenerator<T> {
@@ -156,4 +274,27 @@ async function* until<T>(source: AsyncIterable<T>, done: () => void): AsyncGener
   } finally {
     done();
   }
+}
+
+type Result = Extract<ForwardAnswer, { kind: 'result' }>;
+
+/** The number of the newest block that a result tells; null if it tells none. */
+function numberIn({ asks, tells }: ForwardRequest, { bytes, rest }: ResultBody): number | null {
+  if (tells !== undefined) return tells(bytes);
+  if (asks !== 'head' || rest !== null || bytes.length > 20) return null;
+  const digits = /^"(0x[0-9a-f]{1,13})"$/i.exec(bytes.toString('latin1').trim())?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+function isNull({ bytes, rest }: ResultBody): boolean {
+  return rest === null && bytes.length === 4 && bytes.toString('latin1') === 'null';
+}
+
+function isEmptyList({ bytes, pieces, rest }: ResultBody): boolean {
+  return (
+    rest === null &&
+    pieces === undefined &&
+    bytes.length < 8 &&
+    /^\[\s*\]$/.test(bytes.toString('latin1').trim())
+  );
 }

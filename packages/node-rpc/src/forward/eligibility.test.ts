@@ -47,12 +47,15 @@ it.each([
 });
 
 it('names the block and the highest head of those that were not asked', () => {
-  expect(whyNotAsked([known(60), known(40), known(null)], 60)).toBe(
+  expect(whyNotAsked([known(60), known(40), known(null)], 60, true)).toBe(
     'no other node is known to have block 60: the highest head known of them is 40',
   );
-  expect(whyNotAsked([known(60), known(null)], 60)).toContain('no head of them is known');
-  expect(whyNotAsked([known(60), known(60)], 60)).toBeUndefined();
-  expect(whyNotAsked([known(60)], null)).toBeUndefined();
+  expect(whyNotAsked([known(60), known(null)], 60, false)).toBe(
+    'no node is known to have block 60: no head of them is known',
+  );
+  expect(whyNotAsked([known(60), known(null)], 60, true)).toContain('no head of them is known');
+  expect(whyNotAsked([known(60), known(60)], 60, true)).toBeUndefined();
+  expect(whyNotAsked([known(60)], null, true)).toBeUndefined();
 });
 
 /** A node that answers `m` with its name. */

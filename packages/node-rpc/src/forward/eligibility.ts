@@ -54,12 +54,16 @@ export function isEligible({ excluded, head }: Omit<KnownHead, 'headAt'>, needed
   return !excluded && (needed === null || (head !== null && head >= needed));
 }
 
-/** Why the upstreams that were not asked could not answer; undefined if there are none. */
-export function whyNotAsked(nodes: readonly KnownHead[], needed: number | null): string | undefined {
+/** Why the upstreams that were not asked, beside those that were `asked`, could not answer; undefined if there are none. */
+export function whyNotAsked(
+  nodes: readonly KnownHead[],
+  needed: number | null,
+  asked: boolean,
+): string | undefined {
   if (needed === null) return undefined;
   const rest = nodes.filter((node) => !node.excluded && !isEligible(node, needed));
   if (rest.length === 0) return undefined;
   const highest = rest.reduce((most, { head }) => Math.max(most, head ?? -1), -1);
   const known = highest === -1 ? 'no head of them is known' : `the highest head known of them is ${highest}`;
-  return `no other node is known to have block ${needed}: ${known}`;
+  return `no ${asked ? 'other ' : ''}node is known to have block ${needed}: ${known}`;
 }

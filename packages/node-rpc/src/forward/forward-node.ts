@@ -12,6 +12,8 @@ import { type PostedAnswer, postCall } from './post-call.js';
 /** An upstream that calls of clients are forwarded to. */
 export interface ForwardNode extends Upstream {
   finalized: number | null;
+  /** Its last answer for the tag `finalized`. */
+  tagged: number | null;
   readonly history: History;
   /** When its head was last heard, in the clock's milliseconds. */
   readonly headAt: number;
@@ -155,6 +157,7 @@ export function createForwardNode(options: {
   let heardAt = 0;
   const node: ForwardNode = Object.assign(self, {
     finalized: null,
+    tagged: null,
     history,
     headAt: 0,
     sawHead(head: number, askedAt: number) {
@@ -167,7 +170,7 @@ export function createForwardNode(options: {
     excluded: false,
     identifiedAt: null,
     exclude(yes: boolean) {
-      Object.assign(node, { excluded: yes, head: null, finalized: null });
+      Object.assign(node, { excluded: yes, head: null, finalized: null, tagged: null });
       metrics.healthy(name, !yes && circuit.state === 'closed');
     },
     async tryOnce(request: ForwardRequest, signal: CallSignal) {

@@ -21,9 +21,12 @@ export interface ForwardRequest {
   from?: number;
   /**
    * `whether`: a look-up, whose `null` is told only if another upstream agrees or no other can be asked. `head`: the number
-   * of the newest block, told if it is not before the one told last, or if all that were asked agree.
+   * of the newest block; what is answered is never below what was told. `logs`: an empty list is told only if its
+   * upstream still has `block` afterwards.
    */
-  asks?: 'whether' | 'head';
+  asks?: 'whether' | 'head' | 'logs';
+  /** The number of the newest block, if the result, or its beginning, tells it. */
+  tells?: (result: Buffer) => number | null;
   /** False if a result, or its beginning, is about something else: the upstream sent nonsense then. */
   fits?: (result: Buffer) => boolean;
   /**
@@ -96,6 +99,15 @@ export interface Forwarder {
   broadcast(request: ForwardRequest, most: number): Promise<ForwardAnswer>[];
   /** The tip: the highest head of the upstreams, held while one is away for a moment; null while none is known. */
   head(): number | null;
+  /**
+   * As `head`, and not below what another gateway told until now. A call that needs the newest block asks this first: the
+   * gateway's knowledge is then at least as new as the call.
+   */
+  newest(): number | null | Promise<number | null>;
+  /**
+   * The block that `safe` or `finalized` stand for: not below what any gateway told. Null if no upstream knows the tag.
+   */
+  pinned(tag: 'safe' | 'finalized'): Promise<number | null>;
   /** The highest block that is final; null while unknown. */
   finalized(): number | null;
   status(): ForwardStatus[];

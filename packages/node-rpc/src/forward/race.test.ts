@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@packhouse/runtime';
 import { describe, expect, it } from 'vitest';
 import type { ScriptedNode } from '../../test/scripted-node.js';
 import { call, forwarders, textOf, timesAsked, until } from '../../test/test-forwarder.js';
@@ -11,7 +12,7 @@ interface Member {
   result: unknown;
 }
 
-async function poolOf(members: readonly Member[]) {
+async function poolOf(members: readonly Member[], clock: Clock = systemClock) {
   const nodes: ScriptedNode[] = [];
   for (const member of members) {
     const one = await node(({ method, params }) => {
@@ -23,7 +24,7 @@ async function poolOf(members: readonly Member[]) {
       calls[0]?.method === 'm' && member.result === 'fails' && Boolean(response.writeHead(500).end());
     nodes.push(one);
   }
-  const { forwarder } = forwarderTo(nodes, { network: { family: 'evm' } });
+  const { forwarder } = forwarderTo(nodes, { network: { family: 'evm' }, clock });
   await until(() => forwarder.status().every(({ head }) => head !== null));
   return { forwarder, asked: () => nodes.map((one) => timesAsked(one, 'm')) };
 }
@@ -70,7 +71,7 @@ describe('of several nodes', () => {
       'refuses where the last one to answer is behind',
       whether,
       [at(60, 'fails'), at(50, null)],
-      'unavailable: a node that is behind does not have it',
+      'unavailable: a node that does not have block 60 does not have it',
       [1, 1],
     ],
     [
@@ -106,26 +107,40 @@ it('rests a node whose answers are about something else', async () => {
 describe('the newest number', () => {
   const head: Partial<ForwardRequest> = { asks: 'head', block: 'tip' };
 
-  it('does not go back where a node is overtaken by what was told', async () => {
-    const [one, two] = [at(60, '0x3d'), at(60, '0x3c')];
+  it('does not go back where a node is behind what was told, whichever answers', async () => {
+    const [one, two] = [at(61, '0x3d'), at(60, '0x3c')];
     const { forwarder } = await poolOf([one, two]);
+    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
+    one.result = '0x3b';
     expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
     one.result = 'fails';
     expect(await outcomeOf(await call(forwarder, head))).toBe(
-      'unavailable: the nodes that answered are behind the newest block that was told',
+      'unavailable: a node answered HTTP 500, and no other node is known to have block 61: the highest head known of them is 60',
     );
+    // Nobody has it any more: any may be asked, and what is answered is the number told.
+    one.head = 60;
+    await until(() => forwarder.status()[0]?.head === 60);
+    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
     two.result = '0x3e';
     expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3e"');
+    expect(forwarder.head()).toBe(62);
   });
 
-  it('is asked of another node where one falls back, and goes back where all agree', async () => {
-    const [one, two] = [at(60, '0x3c'), at(60, '0x3d')];
-    const { asked, forwarder } = await poolOf([one, two]);
-    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3c"');
-    one.result = '0x3b';
+  it('goes back where no node had it for 30 s', async () => {
+    const skew = { ms: 0 };
+    const [one, two] = [at(61, '0x3d'), at(60, '0x3c')];
+    const { forwarder } = await poolOf([one, two], { ...systemClock, now: () => Date.now() + skew.ms });
     expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
-    two.result = '0x3a';
-    expect(await outcomeOf(await call(forwarder, head))).toMatch(/"0x3[ab]"/);
-    expect(asked()).toEqual([3, 2]);
+    Object.assign(one, { head: 60, result: '0x3c' });
+    await until(() => forwarder.status()[0]?.head === 60);
+    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
+    skew.ms = 31_000;
+    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3c"');
+  });
+
+  it('is not believed of a node that tells one far above all others', async () => {
+    const { forwarder } = await poolOf([at(60, '0x3b9aca00'), at(60, '0x3c')]);
+    expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3c"');
+    expect(forwarder.head()).toBe(60);
   });
 });

@@ -8,6 +8,8 @@ export interface Line {
   nodes: readonly ForwardNode[];
   /** The head that the others lack; null: none. */
   needed: number | null;
+  /** The newest block when the call began; null: unknown. */
+  tip: number | null;
   /** All are declared not to have blocks as old as the call's. */
   undeclared?: boolean;
 }
@@ -19,13 +21,16 @@ export interface Pool {
   /** Whether a second one may be asked; counts the request. */
   begin(node: ForwardNode): boolean;
   /** Whether an upstream may be asked to confirm a result. */
-  mayAsk(node: ForwardNode, request: ForwardRequest): boolean;
-  /** `open`: told only if others agree; `unfit`: this upstream could not know. */
-  weigh(request: ForwardRequest, result: ResultBody, node: ForwardNode): 'sure' | 'open' | 'unfit';
-  /** All that were asked agree on an open number. */
-  agreed(result: ResultBody): void;
+  mayAsk(node: ForwardNode, request: ForwardRequest, tip: number | null): boolean;
+  /** `open`: told only if others agree; `unfit`: this upstream could not know; `far`: it tells a block that none has. */
+  weigh(
+    request: ForwardRequest,
+    result: ResultBody,
+    node: ForwardNode,
+    tip: number | null,
+  ): 'sure' | 'open' | 'unfit' | 'far';
   /** Why no other upstream was asked; undefined if there is none. */
-  whyNoOther(needed: number | null): string | undefined;
+  whyNoOther(needed: number | null, asked: boolean): string | undefined;
 }
 
 export type Elsewhere = Extract<TryOutcome, { kind: 'elsewhere' }>;
@@ -34,21 +39,27 @@ type Result = Extract<TryOutcome, { kind: 'result' }>;
 /** Most further upstreams that are asked to confirm an open result. */
 const MOST_CONFIRMING = 2;
 
-const UNFIT: Elsewhere = {
+const FAR: Elsewhere = {
   kind: 'elsewhere',
-  reason: 'unavailable',
-  detail: 'a node that is behind does not have it',
+  reason: 'nonsense',
+  detail: 'a node told of a block far above all others',
   unsent: false,
 };
-const BEFORE: Elsewhere = {
-  ...UNFIT,
-  detail: 'the nodes that answered are behind the newest block that was told',
-};
+
+/** The upstream does not have the newest block, or the one asked for. */
+function unfit({ block }: ForwardRequest, tip: number | null): Elsewhere {
+  const needed = typeof block === 'number' && tip !== null ? Math.min(block, tip) : tip;
+  return {
+    ...FAR,
+    reason: 'unavailable',
+    detail: `a node that does not have block ${needed} does not have it`,
+  };
+}
 
 /** Which block no upstream has any more. */
 function tooOld({ block, from, method }: ForwardRequest): Elsewhere {
   const detail = `no node is declared to have what ${method} needs of block ${from ?? block}`;
-  return { ...UNFIT, detail };
+  return { ...FAR, reason: 'unavailable', detail };
 }
 
 /**
@@ -56,7 +67,7 @@ function tooOld({ block, from, method }: ForwardRequest): Elsewhere {
  * result waits for further upstreams: a surer one wins, else it is returned.
  */
 export async function race(
-  { nodes, needed, undeclared }: Line,
+  { nodes, needed, tip, undeclared }: Line,
   request: ForwardRequest,
   tries: Set<CallController>,
   pool: Pool,
@@ -82,28 +93,21 @@ export async function race(
   };
   /** Starts one more upstream that may confirm; false if there is none. */
   const confirm = (): boolean => {
-    while (next < nodes.length && !pool.mayAsk(nodes[next] as ForwardNode, request)) next += 1;
+    while (next < nodes.length && !pool.mayAsk(nodes[next] as ForwardNode, request, tip)) next += 1;
     if (confirming === MOST_CONFIRMING || next >= nodes.length) return false;
     confirming += 1;
     start();
     return true;
   };
-  const conclude = (result: Result): ForwardAnswer => {
-    if (request.asks !== 'head') return result;
-    // The one that has the newer block may be the one that failed.
-    if (failure !== undefined) return failed(BEFORE, undefined);
-    pool.agreed(result.body);
-    return result;
-  };
   try {
     for (;;) {
       if (running.size === 0) {
         if (open !== undefined) {
-          if ((request.asks === 'whether' && opens > 1) || !confirm()) return conclude(open);
+          if (opens > 1 || !confirm()) return open;
         } else {
           const again = failure === undefined || request.idempotent || failure.unsent;
           if (next >= nodes.length || !again) {
-            return failed(failure, again ? pool.whyNoOther(needed) : undefined);
+            return failed(failure, again ? pool.whyNoOther(needed, failure !== undefined) : undefined);
           }
           start();
         }
@@ -116,9 +120,10 @@ export async function race(
         continue;
       }
       const { outcome, mine, node } = first;
-      const weight = outcome.kind === 'result' ? pool.weigh(request, outcome.body, node) : 'sure';
+      const weight = outcome.kind === 'result' ? pool.weigh(request, outcome.body, node, tip) : 'sure';
       if (outcome.kind === 'elsewhere') failure = worse(failure, outcome);
-      else if (weight === 'unfit') failure = worse(failure, UNFIT);
+      else if (weight === 'unfit') failure = worse(failure, unfit(request, tip));
+      else if (weight === 'far') failure = worse(failure, FAR);
       else if (weight === 'open' && outcome.kind === 'result') {
         open = outcome;
         opens += 1;
@@ -145,6 +150,9 @@ export function worse(before: Elsewhere | undefined, now: Elsewhere): Elsewhere 
 
 export function failed(failure: Elsewhere | undefined, whyNoOther: string | undefined): ForwardAnswer {
   if (failure?.said !== undefined) return failure.said;
+  if (failure === undefined && whyNoOther !== undefined) {
+    return { kind: 'failed', reason: 'unavailable', detail: whyNoOther };
+  }
   const { reason, detail, retryAfterMs } = failure ?? {
     reason: 'unavailable',
     detail: 'no node can be asked',

@@ -3,46 +3,140 @@ import { CallController, type Context } from '@packhouse/runtime';
 import type { ForwardMetrics } from '../upstream/metrics.js';
 import {
   FINALIZED_QUESTION,
+  headerQuestion,
   headQuestion,
   identityQuestion,
   type NodeQuestion,
 } from '../upstream/questions.js';
 import { type ForwardNode, TIMED_OUT } from './forward-node.js';
 
-/** Asks every upstream for its chain and its head, repeatedly, until the signal is aborted. */
-export async function watchHeads(parts: {
+interface WatchParts {
   network: Network;
   nodes: readonly ForwardNode[];
   context: Context;
   metrics: ForwardMetrics;
   signal: AbortSignal;
-}): Promise<void> {
+  /** The newest block told, here or by another gateway. */
+  told(): number | null;
+  /** An upstream has this head, or this final block by the tag. */
+  heard(tag: 'latest' | 'finalized', number: number): void;
+}
+
+/** The watch over the heads of one network's upstreams. */
+interface HeadWatch {
+  /** Asks these for their heads now, unless that is under way or just happened. */
+  look(nodes: readonly ForwardNode[]): void;
+  /** Asks one; resolves with the answer to a question that was sent after this call. Null: there was none. */
+  lookAt(node: ForwardNode): Promise<number | null>;
+  /** Resolves when the watch has ended. */
+  readonly ended: Promise<void>;
+}
+
+/** Two looks that nobody waits for are this far apart. */
+const LOOK_GAP_MS = 100;
+/** A head this far above all others counts once its upstream has delivered that block. */
+export const FAR_BLOCKS = 1_000;
+
+/** Asks every upstream for its chain and its head, repeatedly, until the signal is aborted. */
+export function watchHeads(parts: WatchParts): HeadWatch {
   const { context, metrics, network, nodes, signal } = parts;
   const question = headQuestion(network);
-  if (question === null) return;
+  if (question === null) return { look: () => undefined, lookAt: async () => null, ended: Promise.resolve() };
   const everyMs = Math.min(network.pollIntervalMs, 5_000);
-  const watchFinality = network.family === 'evm' ? createFinalityWatch(network, nodes) : undefined;
+  const watchFinality = network.family === 'evm' ? createFinalityWatch(parts) : undefined;
+  const delivers = createFarCheck(parts);
 
-  const look = async (node: ForwardNode): Promise<void> => {
-    const counts = await checkIdentity(node, parts);
+  const askHead = async (node: ForwardNode): Promise<number | null> => {
     const askedAt = performance.now();
-    const said = counts ? await askAside(node, question, signal) : null;
+    const said = await askAside(node, question, signal);
     const head = said?.kind === 'result' ? question.read(said.value) : null;
-    if (head !== null) {
-      node.sawHead(head, askedAt);
-      metrics.head(node.name, head);
-    }
-    await watchFinality?.(node, head, signal);
+    if (head === null || node.excluded || !(await delivers(node, head))) return null;
+    node.sawHead(head, askedAt);
+    metrics.head(node.name, head);
+    parts.heard('latest', head);
+    return head;
   };
 
-  await Promise.all(
+  const looks = new Map(nodes.map((node) => [node, createLooks(() => askHead(node))]));
+  const ended = Promise.all(
     nodes.map(async (node) => {
       while (!signal.aborted) {
-        await look(node);
+        const counts = await checkIdentity(node, parts);
+        const head = counts ? await askHead(node) : null;
+        await watchFinality?.(node, head, signal);
         await context.clock.sleep(everyMs, signal).catch(() => undefined);
       }
     }),
   );
+  return {
+    look(some) {
+      for (const node of some) if (!node.excluded) looks.get(node)?.soon();
+    },
+    async lookAt(node) {
+      return node.excluded ? null : ((await looks.get(node)?.now()) ?? null);
+    },
+    ended: ended.then(() => undefined),
+  };
+}
+
+/** Questions beside the regular ones: those that come while one is under way share the next one. */
+function createLooks(ask: () => Promise<number | null>): { soon(): void; now(): Promise<number | null> } {
+  let running: Promise<number | null> | undefined;
+  let next: Promise<number | null> | undefined;
+  let at = Number.NEGATIVE_INFINITY;
+  const start = (): Promise<number | null> => {
+    next = undefined;
+    at = performance.now();
+    const asking = ask().finally(() => {
+      if (running === asking) running = undefined;
+    });
+    running = asking;
+    return asking;
+  };
+  return {
+    soon() {
+      if (running === undefined && next === undefined && performance.now() - at >= LOOK_GAP_MS) void start();
+    },
+    now() {
+      if (running === undefined && next === undefined) return start();
+      next ??= (running as Promise<number | null>).then(start);
+      return next;
+    },
+  };
+}
+
+/**
+ * Creates the check of heads from the future: one that is FAR_BLOCKS above the heads of all others, above what was told
+ * and above what the upstream had before counts only if the upstream delivers that block.
+ */
+function createFarCheck({
+  context,
+  network,
+  nodes,
+  signal,
+  told,
+}: WatchParts): (node: ForwardNode, head: number) => Promise<boolean> {
+  const delivered = new Map<ForwardNode, number>();
+  const doubted = new Set<ForwardNode>();
+  return async (node, head) => {
+    const heads = nodes.flatMap((other) => (other === node || other.excluded ? [] : (other.head ?? [])));
+    const usual = Math.max(...heads, told() ?? -1, delivered.get(node) ?? -1);
+    const question = headerQuestion(network, head);
+    if ((nodes.length > 1 || told() !== null) && head > usual + FAR_BLOCKS && question !== null) {
+      const said = await askAside(node, question, signal);
+      const number = said?.kind === 'result' ? question.read(said.value) : null;
+      if (number !== head) {
+        const facts = { network: network.id, upstream: node.name, head, others: usual < 0 ? null : usual };
+        if (!doubted.has(node))
+          context.logger.warn(facts, 'node tells a head that it cannot deliver: it is not believed');
+        doubted.add(node);
+        return false;
+      }
+    }
+    delivered.set(node, head);
+    doubted.delete(node);
+    return true;
+  };
 }
 
 /** How often the chain is checked: another node may answer at an address at any time. */
@@ -55,7 +149,7 @@ const EVERY_MS = 60_000;
  */
 async function checkIdentity(
   node: ForwardNode,
-  parts: { network: Network; context: Context; signal: AbortSignal },
+  parts: Pick<WatchParts, 'network' | 'context' | 'signal'>,
 ): Promise<boolean> {
   const { context, network, signal } = parts;
   const question = identityQuestion(network);
@@ -86,10 +180,11 @@ const SAYS_UNKNOWN = /unknown|invalid|not (found|supported|available)|unsupporte
  * but only after all others were asked, and never above what one of them reports. A failed request changes nothing,
  * since answers about final blocks are kept for good.
  */
-function createFinalityWatch(
-  network: Network,
-  nodes: readonly ForwardNode[],
-): (node: ForwardNode, head: number | null, signal: AbortSignal) => Promise<void> {
+function createFinalityWatch({
+  heard,
+  network,
+  nodes,
+}: WatchParts): (node: ForwardNode, head: number | null, signal: AbortSignal) => Promise<void> {
   const { depth, tag } = network.finality;
   /** Last answers of the upstreams that know the tag. */
   const told = new Map<ForwardNode, number>();
@@ -112,6 +207,8 @@ function createFinalityWatch(
     if (number !== null) {
       told.set(node, number);
       node.finalized = number;
+      node.tagged = number;
+      heard('finalized', number);
       return;
     }
     const unknown =

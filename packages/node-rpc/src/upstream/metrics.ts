@@ -77,6 +77,8 @@ export interface ForwardMetrics {
   head(upstream: string, head: number): void;
   hedged(upstream: string): void;
   lied(upstream: string, method: string): void;
+  /** The newest block could not be shared with other gateways. */
+  alone(): void;
 }
 
 /** Registers the metrics of one network. */
@@ -112,6 +114,11 @@ export function createForwardMetrics(metrics: Metrics, network: string): Forward
     'Answers to clients that a block contradicted (integrity: full), by who sent them.',
     [...labels, 'method'],
   );
+  const alone = metrics.counter(
+    'packhouse_tip_alone_total',
+    'Times that the newest block could not be shared with other gateways: this one goes on alone for a second.',
+    ['network'],
+  );
   /** By upstream; of each, by method and outcome. */
   const nodes = new Map<string, { seconds: TallyTimes; methods: Map<string, Map<string, TallyCount>> }>();
   return {
@@ -138,5 +145,6 @@ export function createForwardMetrics(metrics: Metrics, network: string): Forward
     head: (upstream, value) => head.set({ network, upstream }, value),
     hedged: (upstream) => hedges.inc({ network, upstream }),
     lied: (upstream, method) => falseAnswers.inc({ network, upstream, method }),
+    alone: () => alone.inc({ network }),
   };
 }

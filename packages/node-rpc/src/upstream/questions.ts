@@ -26,6 +26,26 @@ export function headQuestion(network: Pick<Network, 'family' | 'rpc'>): NodeQues
   }
 }
 
+/** The call that asks an upstream for the header of a block; null for a family without heads. */
+export function headerQuestion(
+  network: Pick<Network, 'family' | 'rpc'>,
+  number: number,
+): NodeQuestion | null {
+  const at = `0x${number.toString(16)}`;
+  switch (network.family) {
+    case 'evm':
+      return { method: 'eth_getBlockByNumber', params: [at, false], read: numberOfBlock };
+    case 'core': {
+      const method = nodeMethod('core_getBlockByEpochNumber', network.rpc.aliases);
+      return { method, params: [at, false], read: (block) => fieldOf(block, 'epochNumber') };
+    }
+    case 'cell':
+      return { method: 'get_header_by_number', params: [at], read: numberOfBlock };
+    case 'registry':
+      return null;
+  }
+}
+
 /** The call that asks a network's upstreams for the `chainId` of the networks file; null if that has none. */
 export function identityQuestion(network: Pick<Network, 'family' | 'rpc'>): NodeQuestion | null {
   if (network.family === 'evm') return { method: 'eth_chainId', params: [], read: quantity };
@@ -47,8 +67,21 @@ export const FINALIZED_QUESTION: NodeQuestion = {
   read: numberOfBlock,
 };
 
+/** The call that asks an EVM upstream for the newest block that it holds to be safe. */
+export const SAFE_QUESTION: NodeQuestion = {
+  method: 'eth_getBlockByNumber',
+  params: ['safe', false],
+  read: numberOfBlock,
+};
+
 function numberOfBlock(value: unknown): number | null {
-  return typeof value === 'object' && value !== null && 'number' in value ? quantity(value.number) : null;
+  return fieldOf(value, 'number');
+}
+
+function fieldOf(value: unknown, name: string): number | null {
+  return typeof value === 'object' && value !== null
+    ? quantity((value as Record<string, unknown>)[name])
+    : null;
 }
 
 /** The number of a QUANTITY; null if it is none, or beyond what a number holds exactly. */

@@ -1,0 +1,22 @@
+import type { Forwarder } from '@packhouse/node-rpc';
+
+/**
+ * The parameters with the numbers that `safe` and `finalized` stand for, as parameters and as `blockNumber` of one
+ * (EIP-1898). A tag that no node knows stays, and the nodes answer for it.
+ */
+export async function pinTags(
+  params: readonly unknown[],
+  forwarder: Pick<Forwarder, 'pinned'>,
+): Promise<unknown[]> {
+  const pin = async (value: unknown): Promise<unknown> => {
+    if (value !== 'safe' && value !== 'finalized') return value;
+    const number = await forwarder.pinned(value);
+    return number === null ? value : `0x${number.toString(16)}`;
+  };
+  return Promise.all(
+    params.map(async (param) => {
+      if (typeof param !== 'object' || param === null || !('blockNumber' in param)) return pin(param);
+      return { ...param, blockNumber: await pin(param.blockNumber) };
+    }),
+  );
+}

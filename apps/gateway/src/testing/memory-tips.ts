@@ -1,0 +1,14 @@
+import type { SharedTips } from '@packhouse/node-rpc';
+
+/** The newest block numbers of gateways in one process, until they are cleared: for chains that go back. */
+export function createMemoryTips(): SharedTips & { clear(): void } {
+  const numbers = new Map<Parameters<SharedTips['raise']>[1], number>();
+  return {
+    async raise(_, tag, number) {
+      numbers.set(tag, Math.max(number, numbers.get(tag) ?? -1));
+      return numbers.get(tag) as number;
+    },
+    read: async () => Object.fromEntries(numbers),
+    clear: () => numbers.clear(),
+  };
+}
