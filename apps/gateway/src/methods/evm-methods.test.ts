@@ -14,7 +14,8 @@ const HEADERS = { 'content-type': 'application/json' };
 const bodyOf = (method: string, params?: unknown): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 const node = (body: string) => ask(anvil.url, '/', { method: 'POST', body, headers: HEADERS });
-const gateway = (body: string) => ask(at.url, `/main/v1/${key}`, { method: 'POST', body, headers: HEADERS });
+const gateway = (body: string, network = 'main') =>
+  ask(at.url, `/${network}/v1/${key}`, { method: 'POST', body, headers: HEADERS });
 async function onNode<T>(method: string, params: unknown[] = []): Promise<T> {
   return (await node(bodyOf(method, params))).json().result as T;
 }
@@ -43,7 +44,9 @@ beforeAll(async () => {
   // A pending transaction.
   await onNode('eth_sendTransaction', [{ from: facts.from, to: facts.contract, gas: '0x186a0' }]);
   const networks = parseNetworks(
-    `networks:\n  - {id: main, family: evm, chainId: 31337, pollIntervalMs: 100, upstreams: [{url: '${anvil.url}'}]}`,
+    `networks:
+  - {id: main, family: evm, chainId: 31337, pollIntervalMs: 100, upstreams: [{url: '${anvil.url}'}]}
+  - {id: proved, family: evm, chainId: 31337, pollIntervalMs: 100, rpc: {integrity: full}, upstreams: [{url: '${anvil.url}'}]}`,
     { source: 'test', env: {} },
   );
   at = await startTestGateway({ networks });
@@ -146,6 +149,8 @@ describe('the answer of the node, byte for byte, to', () => {
     expect(through.status).toBe(200);
     // Once more, from memory if it is kept.
     expect((await gateway(body)).text).toBe(direct.text);
+    // A true answer passes its proof.
+    expect((await gateway(body, 'proved')).text).toBe(direct.text);
   });
 });
 
