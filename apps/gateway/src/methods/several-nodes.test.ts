@@ -21,13 +21,22 @@ const FAMILIES = {
 };
 
 /** A gateway before nodes with these heads, preferred in their order; returns how to call it. */
-async function gatewayTo(heads: readonly number[], family: keyof typeof FAMILIES = 'evm') {
+async function gatewayTo(
+  heads: readonly number[],
+  family: keyof typeof FAMILIES = 'evm',
+  liar?: ChainNode['instead'],
+) {
+  // It is preferred.
+  if (liar !== undefined) Object.assign(nodes[0] as ChainNode, { instead: liar });
   for (const head of heads) {
     const chain = Object.assign(await startChainNode(), { head });
     chain.instead = FAMILIES[family](chain);
     nodes.push(chain);
   }
-  const upstreams = nodes.map(({ node }, n) => `{name: n${n}, url: '${node.url}', priority: ${n + 1}}`);
+  const upstreams = nodes.map(
+    ({ node }, n) =>
+      `{name: ${n < nodes.length - heads.length ? 'liar' : `n${n - nodes.length + heads.length}`}, url: '${node.url}', priority: ${n + 1}}`,
+  );
   const networks = parseNetworks(
     `networks:\n  - {id: main, family: ${family}, chainId: 1, ${family === 'evm' ? 'pollIntervalMs: 100, ' : ''}upstreams: [${upstreams.join(', ')}]}`,
     { source: 'test', env: {} },
@@ -150,6 +159,39 @@ it('loses no log of the newest block where the preferred node is one block behin
   const answers = await Promise.all(Array.from({ length: 300 }, (_, n) => call('eth_getLogs', [filter(n)])));
   expect(answers.filter(({ result }) => JSON.stringify(result) !== JSON.stringify([logOf(11)]))).toEqual([]);
   expect(asked).toBe(300);
+});
+
+it.each([
+  ['are of another block', [logOf(6)]],
+  ['are of another address', [{ ...logOf(5), address: `0x${'cd'.repeat(20)}` }]],
+  ['have another topic', [{ ...logOf(5), topics: [OTHER] }]],
+])('asks the second node for logs where those of the first %s', async (_, logs) => {
+  const call = await gatewayTo([10, 10]);
+  (nodes[0] as ChainNode).instead = (method) => (method === 'eth_getLogs' ? { result: logs } : undefined);
+  const filter = { fromBlock: '0x5', toBlock: '0x5', address: `0x${'ab'.repeat(20)}`, topics: [HASH] };
+  expect((await call('eth_getLogs', [filter])).result).toEqual([logOf(5)]);
+});
+
+it('takes no empty list of logs from a node that lost the block', async () => {
+  const call = await gatewayTo([10, 10]);
+  const first = nodes[0] as ChainNode;
+  first.instead = (method) => {
+    if (method !== 'eth_getLogs') return undefined;
+    first.head = 9;
+    return { result: [] };
+  };
+  expect((await call('eth_getLogs', [{ fromBlock: '0xa', toBlock: '0xa' }])).result).toEqual([logOf(10)]);
+});
+
+it('does not wait for a head that a node tells and cannot deliver', async () => {
+  nodes.push(await startChainNode());
+  const liar = nodes[0] as ChainNode;
+  const call = await gatewayTo([10], 'evm', (method, first) => {
+    if (method !== 'eth_getBlockByNumber') return undefined;
+    return first === 'latest' ? { result: { number: '0x3b9aca00' } } : { result: null };
+  });
+  expect((await call('eth_getBlockByNumber', ['latest', false])).result).toMatchObject({ number: '0xa' });
+  expect(liar.node.calls.some(({ params }) => params[0] === '0x3b9aca00')).toBe(true);
 });
 
 it('names the block that no other node has where the newest cannot be asked', async () => {

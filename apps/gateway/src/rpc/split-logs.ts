@@ -1,6 +1,7 @@
 import { type RefusedRange, type ResultBody, refusedRange } from '@packhouse/node-rpc';
 import { Problem } from '../http/problem.js';
 import { askWhole, failure, NodeSaid, sizeOf } from './ask-node.js';
+import { fitsFilter } from './fits-logs.js';
 import type { LogFilter } from './log-filter.js';
 import type { CallContext } from './method.js';
 import { countOf, elementsOf } from './raw-json.js';
@@ -170,7 +171,9 @@ async function logsOfPiece(
   let answer: Awaited<ReturnType<typeof askWhole>>;
   try {
     const params = JSON.stringify([asked]);
-    answer = await askWhole(caller, { method: 'eth_getLogs', params, block: to, from, asks: 'logs' });
+    const last = toText === undefined ? to : toText.startsWith('0x') ? Number(toText) : null;
+    const fits = fitsFilter(filter, { from, to: last });
+    answer = await askWhole(caller, { method: 'eth_getLogs', params, block: to, from, asks: 'logs', fits });
   } catch (error) {
     const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
     if (!tooLarge || (from === to && toText === undefined)) throw error;

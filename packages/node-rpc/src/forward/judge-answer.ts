@@ -49,7 +49,7 @@ export function createJudge(upstream: Upstream, family: Family, history: History
   };
   return (request, read, status, wait, startedAt, disproof) => {
     if (read.kind === 'result' && status === 200) {
-      if (request.fits?.(read.body.bytes) === false) {
+      if (request.fits?.(read.body.pieces?.[0] ?? read.body.bytes) === false) {
         upstream.failed('an answer about something else');
         // A streamed answer that is not read keeps its connection.
         void read.body.rest?.[Symbol.asyncIterator]().return?.();
