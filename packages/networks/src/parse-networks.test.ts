@@ -61,6 +61,7 @@ describe('a good file', () => {
         },
         rpc: {
           profile: 'wallets',
+          integrity: 'off',
           costs: {},
           allow: [],
           deny: [],
