@@ -65,7 +65,8 @@ export async function askWhole(
         ...(request.block === undefined ? {} : { block: request.block }),
         ...(request.from === undefined ? {} : { from: request.from }),
         ...(request.asks === undefined ? {} : { asks: request.asks }),
-        ...(request.fits === undefined ? {} : { fits: request.fits }),
+        // What is proved names the node that sent it, so the proof comes first.
+        ...(request.fits === undefined || prove !== undefined ? {} : { fits: request.fits }),
         ...(span === undefined ? {} : { span }),
       });
     }

@@ -26,7 +26,8 @@ it.each<[string, Parameters<typeof fitsFilter>[0], object[], boolean]>([
   ['of another address', { address: [B] }, [log({ address: B }), log()], false],
   ['with the topics', { topics: [null, [T, U]] }, [log()], true],
   ['with another topic', { topics: [[U]] }, [log()], false],
-  ['with too few topics', { topics: [null, null, null] }, [log()], false],
+  ['with too few topics', { topics: [null, null, [T]] }, [log()], false],
+  ['without a topic that may be any', { topics: [[T], null, null] }, [log()], true],
   ['without the fields', { address: [A], topics: [[T]] }, [{ blockNumber: '0x5' }], true],
 ])('logs %s: %j', (_, filter, logs, fits) => {
   for (const space of [0, 2]) {
