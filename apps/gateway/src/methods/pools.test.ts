@@ -7,6 +7,9 @@ import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 const WHO = `0x${'ab'.repeat(20)}`;
 const HEAD = 10;
 const hex = (n: number): string => `0x${n.toString(16)}`;
+/** Whether logs are those of one block, on either branch. */
+const isLogOf = (block: number, result: unknown): boolean =>
+  ['a', 'b'].some((branch) => JSON.stringify(result) === JSON.stringify([logOf(block, branch)]));
 const number = (result: unknown) => Number((result as { number: string } | null)?.number);
 
 /** Each method with its parameters; what a node with this head answers; whether a result is right at head 10 or later. */
@@ -40,47 +43,62 @@ const METHODS: [string, unknown[], ((head: number) => unknown) | null, (result: 
     (head) => (head < HEAD ? null : '0x1'),
     (result) => result === '0x1',
   ],
-  [
-    'eth_getLogs',
-    [{ fromBlock: hex(HEAD), toBlock: hex(HEAD) }],
-    null,
-    (result) => JSON.stringify(result) === JSON.stringify([logOf(HEAD)]),
-  ],
-  [
-    'eth_getLogs',
-    [{ fromBlock: '0x1', toBlock: '0x1' }],
-    null,
-    (result) => JSON.stringify(result) === JSON.stringify([logOf(1)]),
-  ],
+  ['eth_getLogs', [{ fromBlock: hex(HEAD), toBlock: hex(HEAD) }], null, (result) => isLogOf(HEAD, result)],
+  ['eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x1' }], null, (result) => isLogOf(1, result)],
 ];
 
-type Spoil = (method: string, n: number) => ReturnType<NonNullable<ChainNode['instead']>>;
+/** What a node answers in place of the chain's answer: by how many calls it got, and whether one is about an old block. */
+type Spoil = (asked: number, isOld: boolean) => ReturnType<NonNullable<ChainNode['instead']>>;
+interface Pool {
+  heads: [number, number];
+  /** Of the preferred node, then of the other one. */
+  spoil?: [Spoil] | [Spoil, Spoil];
+  down?: true;
+  /** The preferred node is on another branch from block 5 on. */
+  forked?: true;
+  /** What a refusal may say; without it there is none. */
+  refuses?: RegExp;
+}
 
-/** Pools by what is wrong with their preferred node: its head, and what it answers in place of the chain's answer. */
-const POOLS: [string, { heads: [number, number]; spoil?: Spoil; down?: true }][] = [
+const BEHIND = /block \d+|the nodes|a node (answered HTTP|broke off)/;
+const FAILS = { status: 500, body: '' };
+const NO_STATE = { error: { code: -32000, message: 'missing trie node abc' } };
+const NO_HISTORY = { error: { code: 4444, message: 'pruned history unavailable' } };
+
+/** Pools by what is wrong with their preferred node. */
+const POOLS: [string, Pool][] = [
   ['behind', { heads: [HEAD - 1, HEAD] }],
   ['far behind', { heads: [3, HEAD] }],
   ['down', { heads: [HEAD, HEAD], down: true }],
+  ['slow to the end', { heads: [HEAD, HEAD], spoil: [() => 'hang'] }],
+  ['on another branch', { heads: [HEAD, HEAD], forked: true }],
+  ['on another branch and behind', { heads: [HEAD - 1, HEAD], forked: true }],
+  ['pruned', { heads: [HEAD, HEAD], spoil: [() => NO_STATE] }],
   [
-    'pruned',
-    { heads: [HEAD, HEAD], spoil: () => ({ error: { code: -32000, message: 'missing trie node abc' } }) },
+    'pruned where the other one is not',
+    {
+      heads: [HEAD, HEAD],
+      spoil: [(_, isOld) => (isOld ? NO_HISTORY : undefined), (_, isOld) => (isOld ? undefined : NO_STATE)],
+    },
+  ],
+  [
+    'pruned as the other one is',
+    {
+      heads: [HEAD, HEAD],
+      spoil: [(_, isOld) => (isOld ? NO_HISTORY : undefined), (_, isOld) => (isOld ? NO_HISTORY : undefined)],
+      refuses: /pruned history unavailable/,
+    },
   ],
   [
     'wrong once',
-    { heads: [HEAD, HEAD], spoil: (_, n) => (n === 0 ? { status: 200, body: '<html></html>' } : undefined) },
+    { heads: [HEAD, HEAD], spoil: [(n) => (n === 0 ? { status: 200, body: '<html></html>' } : undefined)] },
   ],
-  [
-    'flapping',
-    { heads: [HEAD, HEAD], spoil: (_, n) => (n % 2 === 0 ? { status: 500, body: '' } : undefined) },
-  ],
-  [
-    'failing while the other is behind',
-    { heads: [HEAD, HEAD - 1], spoil: () => ({ status: 500, body: '' }) },
-  ],
-  ['down while the other is behind', { heads: [HEAD, HEAD - 1], down: true }],
+  ['flapping', { heads: [HEAD, HEAD], spoil: [(n) => (n % 2 === 0 ? FAILS : undefined)] }],
+  ['failing while the other is behind', { heads: [HEAD, HEAD - 1], spoil: [() => FAILS], refuses: BEHIND }],
+  ['down while the other is behind', { heads: [HEAD, HEAD - 1], down: true, refuses: BEHIND }],
 ];
 
-describe.each(POOLS)('of a pool whose preferred node is %s', (_, { heads, spoil, down }) => {
+describe.each(POOLS)('of a pool whose preferred node is %s', (_, { heads, spoil, down, forked, refuses }) => {
   let nodes: ChainNode[] = [];
   let at: TestGateway | undefined;
   afterEach(async () => {
@@ -94,11 +112,13 @@ describe.each(POOLS)('of a pool whose preferred node is %s', (_, { heads, spoil,
       const chain = Object.assign(await startChainNode(), { head });
       let asked = 0;
       let known = false;
+      if (n === 0 && forked === true) chain.forks.push({ from: 5, branch: 'b' });
       chain.instead = (method, first) => {
         if (method === 'eth_chainId') return { result: '0x1' };
         const watched = method === 'eth_getBlockByNumber' && (first === 'latest' || first === 'finalized');
-        if (n === 0 && known && !watched) {
-          const spoilt = spoil?.(method, asked++);
+        if (known && !watched) {
+          const from = (first as { fromBlock?: string } | null)?.fromBlock;
+          const spoilt = spoil?.[n]?.(asked++, first === '0x5' || from === '0x1');
           if (spoilt !== undefined) return spoilt;
         }
         known ||= watched;
@@ -130,9 +150,8 @@ describe.each(POOLS)('of a pool whose preferred node is %s', (_, { heads, spoil,
       const told = `${method} ${JSON.stringify(params)}: ${JSON.stringify(result ?? error)}`;
       if (error === undefined) expect(right(result), told).toBe(true);
       else {
-        // Only where the other node does not have the block.
-        expect(heads[1], told).toBeLessThan(HEAD);
-        expect(error.message, told).toMatch(/block \d+|the nodes|a node (answered HTTP|broke off)/);
+        expect(refuses, told).toBeDefined();
+        expect(error.message, told).toMatch(refuses as RegExp);
       }
     }
   }, 60_000);
