@@ -19,7 +19,7 @@ interface ForwarderOptions {
   tips?: SharedTips;
 }
 
-/** For a call that names no block, an upstream this many blocks behind the tip is asked after the others. */
+/** For a call that names no block, an upstream this many blocks behind the tip, or without a head, is asked after the others. */
 const LAG_BLOCKS = 3;
 /** A second upstream is asked if the first takes this multiple of the method's usual time, within the bounds. */
 const HEDGE_FACTOR = 4;
@@ -77,7 +77,7 @@ export function createForwarder({
     const rank = (node: ForwardNode): number =>
       // An upstream that rests is asked last rather than never.
       (rests(node) ? 1_000 : 0) +
-      (node.head !== null && tip !== null && node.head < tip - LAG_BLOCKS ? 500 : 0) +
+      (tip !== null && (node.head ?? -1) < tip - LAG_BLOCKS ? 500 : 0) +
       node.priority;
     const cost = (node: ForwardNode): number => (node.latencyMs ?? 1) * (node.inFlight + 1);
     const eligible = nodes.filter((node) => isEligible(node, needed) && !node.history.lacks(request));

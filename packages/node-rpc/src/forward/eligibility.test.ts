@@ -138,3 +138,17 @@ it('keeps the tip while its node does not answer, and goes back with it', async 
   await until(() => forwarder.head() === 55);
   expect(await textOf(await call(forwarder, { block: 'tip' }))).toBe('"two"');
 });
+
+it('asks a node whose head is not believed after the others where a call names no block', async () => {
+  const told = (block: unknown): number => (block === 'latest' ? 0xffffffff : 1);
+  const liar = await node(({ method, params }) => {
+    if (method === 'eth_chainId') return '0x1';
+    if (method === 'm') return 'liar';
+    return Number(params[0]) > 40 ? null : { number: `0x${told(params[0]).toString(16)}` };
+  });
+  const right = await node(onHead('right', () => 60));
+  const { forwarder, context } = forwarderTo([liar, right], { network: { family: 'evm', chainId: 1 } });
+  await until(() => forwarder.head() === 60 && context.lines.some((line) => line.includes('not believed')));
+  expect(await textOf(await call(forwarder))).toBe('"right"');
+  expect(timesAsked(liar, 'm')).toBe(0);
+});
