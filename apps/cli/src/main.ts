@@ -25,9 +25,9 @@ const TOLD_TWICE = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 let firstAt: number | undefined;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => {
-    firstAt ??= Date.now();
+    firstAt ??= performance.now();
     stop.abort(new Error(name));
-    if (Date.now() - firstAt <= SAME_MOMENT_MS) return;
+    if (performance.now() - firstAt <= SAME_MOMENT_MS) return;
     hurry.abort(new Error(name));
     process.exit(TOLD_TWICE[name]);
   });

@@ -33,7 +33,12 @@ export function createServices(
   const pending = createPendingWatch({ network: network.id, context, database, filters, forwarder });
   const deliveries = createDeliveries({ filters, context });
   const nft = createNftWorker({ network, forwarder, context, database, ...nftPolicy(nftOptions) });
-  const methods = methodsOf(network, { filters, pending, deliveries, now: () => context.clock.now() });
+  const methods = methodsOf(network, {
+    filters,
+    pending,
+    deliveries,
+    elapsed: () => context.clock.elapsed(),
+  });
   const without = Object.keys(network.rpc.costs).filter((name) => !methods.has(name));
   if (without.length > 0) {
     context.logger.warn(

@@ -34,7 +34,7 @@ export function createHeadFollower(options: {
   /** What was said of blocks that still fail: a kind that is late fails at every look. */
   let told: ReadonlySet<string> = new Set();
   const stop = source.onHead(() => {
-    announcedAt = context.clock.now();
+    announcedAt = context.clock.elapsed();
     heads.ring();
   });
 
@@ -42,7 +42,7 @@ export function createHeadFollower(options: {
     const { announced, delivering } = source.subscription();
     if (!delivering) return network.pollIntervalMs;
     const missing = announced !== null && head !== null && announced > head;
-    if (missing && context.clock.now() - announcedAt < ANNOUNCED_PATIENCE_MS) {
+    if (missing && context.clock.elapsed() - announcedAt < ANNOUNCED_PATIENCE_MS) {
       return Math.min(ANNOUNCED_POLL_MS, network.pollIntervalMs);
     }
     return Math.max(DELIVERED_POLL_MS, network.pollIntervalMs);

@@ -20,6 +20,7 @@ function observing(url: string, look: () => Promise<void> = async () => undefine
     metrics: createMetrics(),
     clock: {
       now: () => Date.now(),
+      elapsed: () => performance.now(),
       sleep: async (ms, signal) => {
         slept.push(ms);
         await systemClock.sleep(1, signal);

@@ -42,9 +42,9 @@ async function observeUntil(
   const ended = AbortSignal.any([signal, lock.lost]);
   try {
     while (!ended.aborted) {
-      const began = clock.now();
+      const began = clock.elapsed();
       await observer.look();
-      const took = clock.now() - began;
+      const took = clock.elapsed() - began;
       await clock.sleep(Math.max(LOOK_EVERY_MS, took / MOST_OF_TIME), ended);
     }
   } finally {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -24,8 +25,9 @@ const LOOK_EVERY_MS = 30_000;
 /** Audits samples of the published bundles until the context is aborted; one packer at a time does. */
 export async function auditLoop(parts: AuditLoopParts): Promise<void> {
   const { context, database, networks, everyMs, share } = parts;
+  const { clock } = context;
   if (share === 0) return;
-  const firstAt = context.clock.now() + Math.min(SETTLE_MS, everyMs);
+  const firstAt = clock.elapsed() + Math.min(SETTLE_MS, everyMs);
   const lastRun = context.metrics.gauge(
     'packhouse_audit_last_run_seconds',
     'When the newest scheduled audit ended, in Unix seconds',
@@ -38,9 +40,10 @@ export async function auditLoop(parts: AuditLoopParts): Promise<void> {
         try {
           for (const network of networks) {
             const last = await database.network(network.id).audit.last();
-            const dueAt = last === null ? firstAt : last.finishedAt.getTime() + everyMs;
+            const due =
+              last === null ? clock.elapsed() >= firstAt : clock.now() >= last.finishedAt.getTime() + everyMs;
             if (last !== null) lastRun.set({ network: network.id }, last.finishedAt.getTime() / 1_000);
-            if (context.clock.now() < dueAt) continue;
+            if (!due) continue;
             await runOne(parts, network, lock.lost);
           }
         } finally {
@@ -61,7 +64,7 @@ export async function auditLoop(parts: AuditLoopParts): Promise<void> {
     const scope = openScope(context.signal, lost);
     const run = await scheduledAudit(
       { context, database, objectStore, policyOf: () => proofs },
-      { network: id, share, bytesPerSecond, seed: String(context.clock.now()) },
+      { network: id, share, bytesPerSecond, seed: randomUUID() },
       scope.signal,
     ).finally(() => scope.close());
     if (run === null) return;

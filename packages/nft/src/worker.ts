@@ -46,7 +46,7 @@ export function createNftWorker(
   const closing = new AbortController();
   const { signal } = closing;
   const naps = new Set<AbortController>();
-  let sweptAt = context.clock.now();
+  let sweptAt = context.clock.elapsed();
 
   const rest = async (): Promise<void> => {
     if (signal.aborted) return;
@@ -96,8 +96,8 @@ export function createNftWorker(
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        if (context.clock.now() - sweptAt > SWEEP_EVERY_MS) {
-          sweptAt = context.clock.now();
+        if (context.clock.elapsed() - sweptAt > SWEEP_EVERY_MS) {
+          sweptAt = context.clock.elapsed();
           await nft.sweep();
         }
         const job = await nft.claim({ networks: [network], lease: randomBytes(16), leaseMs });

@@ -7,17 +7,24 @@ import { type BlockSourceOptions, createBlockSource } from '../src/blocks/create
 interface JumpingClock extends Clock {
   slept: number[];
   jump(ms: number): void;
+  /** Sets the date back; what has elapsed goes on. */
+  setBack(ms: number): void;
 }
 
 export function jumpingClock(): JumpingClock {
   let skew = 0;
+  let back = 0;
   const slept: number[] = [];
   return {
     slept,
     jump: (ms) => {
       skew += ms;
     },
-    now: () => Date.now() + skew,
+    setBack: (ms) => {
+      back += ms;
+    },
+    now: () => Date.now() + skew - back,
+    elapsed: () => performance.now() + skew,
     sleep: async (ms, signal) => {
       refuseAborted(signal);
       slept.push(ms);

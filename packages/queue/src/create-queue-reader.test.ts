@@ -8,7 +8,7 @@ import { context, ingest } from './testing/fixtures.js';
 it('makes no tables where there are none, says that the queue is away, and finds it when it comes', async () => {
   const { url, drop } = await freshDatabase(inject('postgresUrl'));
   let now = 0;
-  const clock = { ...context.clock, now: () => now };
+  const clock = { ...context.clock, elapsed: () => now };
   const warnings: Error[] = [];
   const note = (warning: Error) => void warnings.push(warning);
   process.on('warning', note);

@@ -44,7 +44,7 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
   return {
     look: async (queue, limit) => {
       if (closed) throw unavailable(queue, 'the reader is closed');
-      if (away !== undefined && context.clock.now() < away.until) throw away.error;
+      if (away !== undefined && context.clock.elapsed() < away.until) throw away.error;
       const looking = connected().then((queues) => queues.look(queue, limit));
       try {
         const look = await within(timeoutMs, looking, queue);
@@ -52,7 +52,7 @@ export function createQueueReader(options: QueueReaderOptions): QueueReader {
         return look;
       } catch (error) {
         drop();
-        away = { until: context.clock.now() + AWAY_MS, error };
+        away = { until: context.clock.elapsed() + AWAY_MS, error };
         throw error;
       }
     },

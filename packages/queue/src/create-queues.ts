@@ -129,7 +129,7 @@ function reporter(context: Context): (error: Error) => void {
   let last = Number.NEGATIVE_INFINITY;
   let hidden = 0;
   return (error) => {
-    const now = context.clock.now();
+    const now = context.clock.elapsed();
     if (now - last < REPORT_EVERY_MS) {
       hidden += 1;
       return;

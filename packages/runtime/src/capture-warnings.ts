@@ -15,7 +15,7 @@ interface ForeignWarning {
  * each to `report` once per process; messages that differ only in numbers are the same.
  */
 export function captureWarnings(host: NodeJS.Process, report: (warning: ForeignWarning) => void): void {
-  const onceAWhile = createOnceAWhile(Number.POSITIVE_INFINITY, Date.now);
+  const onceAWhile = createOnceAWhile(Number.POSITIVE_INFINITY, () => 0);
   const tell = (warning: ForeignWarning): void => {
     if (onceAWhile(`${warning.source} ${warning.code} ${warning.message}`).say) report(warning);
   };

@@ -1,4 +1,5 @@
 import { type DestinationStream, type LoggerOptions, type Logger as PinoLogger, pino } from 'pino';
+import { systemClock } from './clock.js';
 import { createOnceAWhile } from './once-a-while.js';
 import { redact } from './redact.js';
 
@@ -46,7 +47,7 @@ const FATAL = 60;
 const TELLING = ['network', 'upstream', 'part', 'queue', 'cause', 'reason', 'error'] as const;
 
 function repeatSeldom(everyMs: number): NonNullable<LoggerOptions['hooks']>['logMethod'] {
-  const onceAWhile = createOnceAWhile(everyMs, Date.now);
+  const onceAWhile = createOnceAWhile(everyMs, () => systemClock.elapsed());
   return function logMethod(args, method, level) {
     if (level < WARN || level >= FATAL) return method.apply(this, args);
     const [first, ...rest] = args as unknown[];

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { systemClock } from './context.js';
+import { systemClock } from './clock.js';
 import { createLogger } from './logger.js';
 import { collectProcessMetrics, createMetrics } from './metrics.js';
 import { startMetrics } from './metrics-server.js';

@@ -8,14 +8,13 @@ const MAX_WORDS = 1_000;
  * Allows the same words once in `everyMs` milliseconds. Words are the same if only numbers and hashes in them differ:
  * an upstream that fails every block is one problem, not a million.
  */
-export function createOnceAWhile(everyMs: number, now: () => number): OnceAWhile {
+export function createOnceAWhile(everyMs: number, elapsed: () => number): OnceAWhile {
   const said = new Map<string, { at: number; hidden: number }>();
   return (words) => {
     const key = words.slice(0, 1_000).replace(/\b0x[0-9a-f]+\b|\b[0-9a-f]{32,}\b|\d+/gi, '#');
     const before = said.get(key);
-    const time = now();
-    // The absolute value, so that a clock that was set back suppresses nothing.
-    if (before !== undefined && Math.abs(time - before.at) < everyMs) {
+    const time = elapsed();
+    if (before !== undefined && time - before.at < everyMs) {
       before.hidden += 1;
       return { say: false, hidden: before.hidden };
     }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { captureWarnings } from './capture-warnings.js';
-import { type Context, systemClock } from './context.js';
+import { systemClock } from './clock.js';
+import type { Context } from './context.js';
 import { describeError, PackhouseError } from './errors.js';
 import { createLogger, type LogLevel } from './logger.js';
 import { collectProcessMetrics, createMetrics } from './metrics.js';

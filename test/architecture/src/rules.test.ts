@@ -247,6 +247,8 @@ describe('the rules catch', () => {
     ['the environment in a library', { 'a.ts': 'const x = process.env.HOME;' }, /process\.env/],
     ['an exit in a library', { 'a.ts': 'process.exit(1);' }, /process\.exit/],
     ['a signal handler in a library', { 'a.ts': "process.on('SIGINT', stop);" }, /process\.on/],
+    ['a date where time is measured', { 'a.ts': 'const from = clock.now();' }, /clock\.now.*elapsed/],
+    ['a date beside the clock', { 'a.ts': 'const from = Date.now();' }, /Date\.now/],
     ['a long file', { 'a.ts': 'x;\n'.repeat(401) }, /401 lines/],
     ['a long test', { 'a.test.ts': 'x;\n'.repeat(501) }, /501 lines/],
   ])('%s', (_, files, breach) => {

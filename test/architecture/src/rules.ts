@@ -59,6 +59,35 @@ export const PROCESS_FILES: readonly RegExp[] = [
   /^infra\/local\/src\/anvil\/anvil\.ts$/,
 ];
 
+/** Who may ask for the date, each with its reason. Durations are measured by `clock.elapsed()`. */
+export const DATE_FILES: Readonly<Record<string, string>> = {
+  'packages/runtime/src/clock.ts': 'is the clock',
+  'packages/nft/src/run-job.ts': 'stores when a token was refreshed',
+  'packages/pipeline/src/report/observe.ts': 'gauges of points in time',
+  'packages/pipeline/src/audit/scheduled-audit.ts': 'stores when a run ended',
+  'packages/pipeline/src/audit/orphans.ts': "compares with the object store's dates",
+  'packages/pipeline/src/ingest/ingest.ts': 'compares with the stored dates of next tries',
+  'packages/pipeline/src/ingest/plan.ts': 'compares with the stored dates of next tries',
+  'packages/pipeline/src/ingest/follow.ts': 'compares with the stored dates of next tries',
+  'packages/queue/src/bull.ts': 'BullMQ takes the date of a delayed job',
+  'packages/object-store/src/create-disk-store.ts': 'compares with the dates of files',
+  'packages/node-rpc/src/calls/client.ts': 'Retry-After may be a date',
+  'packages/node-rpc/src/calls/node.ts': 'Retry-After may be a date',
+  'packages/node-rpc/src/forward/forward-node.ts': 'Retry-After may be a date',
+  'apps/gateway/src/access/quotas.ts': 'days and months are of the calendar',
+  'apps/gateway/src/access/admission.ts': 'keys end at a date',
+  'apps/gateway/src/access/usage-counts.ts': 'usage is counted by the day',
+  'apps/gateway/src/filters/deliveries.ts': 'gateways compare the ends of deliveries with each other',
+  'apps/gateway/src/routes/nft.ts': 'compares with the stored dates of refreshes',
+  'apps/gateway/src/routes/usage.ts': 'usage is counted by the day',
+  'apps/packer/src/audit-loop.ts': 'compares with the stored end of the last run',
+  'apps/cli/src/local/once.ts': 'compares with the stored dates of next tries',
+  'apps/cli/src/commands/key-usage.ts': 'usage is counted by the day',
+  'apps/cli/src/commands/keys.ts': 'keys end at a date',
+  'apps/cli/src/commands/audit.ts': 'the day is the default seed of a sample',
+  'apps/cli/src/commands/quarantine.ts': 'shows the time until a stored date',
+};
+
 /** Lines that a source file, and a test, may have. */
 export const MAX_LINES = 400;
 export const MAX_TEST_LINES = 500;

@@ -16,17 +16,17 @@ export interface AuditPrinter {
   stopped(): void;
 }
 
-/** Creates a printer; `now` returns milliseconds. */
-export function createAuditPrinter(io: CliIo, json: boolean, now: () => number): AuditPrinter {
-  const startedAt = now();
+/** Creates a printer; `elapsed` returns milliseconds. */
+export function createAuditPrinter(io: CliIo, json: boolean, elapsed: () => number): AuditPrinter {
+  const startedAt = elapsed();
   let toldAt = startedAt;
   let last: AuditCounts = { bundles: 0, blocks: 0, bytesRead: 0, findings: 0, harmless: 0 };
   return {
     finding: (finding) => print(io, json ? { event: 'finding', ...finding } : finding.message),
     checked(counts) {
       last = { ...counts };
-      if (now() - toldAt < PROGRESS_MS) return;
-      toldAt = now();
+      if (elapsed() - toldAt < PROGRESS_MS) return;
+      toldAt = elapsed();
       const seconds = (toldAt - startedAt) / 1_000;
       const speed = counts.bytesRead / seconds;
       if (json) print(io, { event: 'progress', ...counts, seconds, bytesPerSecond: Math.round(speed) });

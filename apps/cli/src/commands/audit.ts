@@ -60,7 +60,7 @@ Example:
 async function runCommand(io: CliIo, flags: AuditFlags): Promise<void> {
   const context = commandContext(io);
   const request = auditRequest(flags, new Date(context.clock.now()));
-  const printer = createAuditPrinter(io, flags.json === true, () => context.clock.now());
+  const printer = createAuditPrinter(io, flags.json === true, () => context.clock.elapsed());
   try {
     await auditWith(io, context, flags, request, printer);
   } catch (error) {

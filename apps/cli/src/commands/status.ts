@@ -68,7 +68,7 @@ export function addStatusCommand(program: Command, io: CliIo): void {
         const rates = createRates();
         const look = async (): Promise<NetworkStatus[]> => {
           const statuses = await Promise.all(networks.map((id) => networkStatus(database, id)));
-          for (const status of statuses) rates.add(status, Date.now());
+          for (const status of statuses) rates.add(status, systemClock.elapsed());
           return statuses;
         };
         let statuses = await look();

@@ -34,8 +34,8 @@ export async function endLeftovers(
     const names = running().map(({ name }) => name);
     say(`Waiting for ${names.join(' and ')} of an earlier run to end …`);
   }
-  const until = context.clock.now() + PATIENCE_MS;
-  while (running().length > 0 && context.clock.now() < until)
+  const until = context.clock.elapsed() + PATIENCE_MS;
+  while (running().length > 0 && context.clock.elapsed() < until)
     await context.clock.sleep(POLL_MS, context.signal);
   for (const { pid } of running()) {
     try {

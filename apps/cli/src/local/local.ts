@@ -56,7 +56,7 @@ async function run(
   onClose: (close: () => Promise<unknown> | unknown) => void,
 ): Promise<void> {
   const context = commandContext(io);
-  const startedAt = context.clock.now();
+  const startedAt = context.clock.elapsed();
   const directory = openDataDirectory(path.resolve(io.cwd, options.dataDir ?? DATA_DIRECTORY), io.pid);
   onClose(() => directory.close());
   onClose(capLogs([directory.in('logs'), directory.in('postgres')]));
@@ -118,7 +118,7 @@ async function run(
   for (const line of rpcLines(addresses.gateway, apiKey, networks)) reporter.say(line);
 
   const rates = createRates();
-  const waiting = createWaiting(reporter, Date.now);
+  const waiting = createWaiting(reporter, () => context.clock.elapsed());
   let introduced = false;
   await Promise.race([failed, follow()]);
 
@@ -137,7 +137,7 @@ async function run(
   /** One look; true if the range of --once is done. */
   async function tick(): Promise<boolean> {
     const look = await watch.look();
-    rates.add(look.status, context.clock.now());
+    rates.add(look.status, context.clock.elapsed());
     reporter.look(look, rates);
     if (!introduced) introduced = await introduce(database, look.status, reporter, { addresses, apiKey });
     if (!options.once || node === null) return false;

@@ -7,7 +7,7 @@ import {
   subtractRanges,
   unionRanges,
 } from '@packhouse/pipeline';
-import { describeError, PackhouseError } from '@packhouse/runtime';
+import { describeError, PackhouseError, systemClock } from '@packhouse/runtime';
 import { formatCount, formatRange } from '../terminal/format.js';
 import type { CliIo } from '../terminal/io.js';
 import type { ReadyNetwork } from './preflight.js';
@@ -38,7 +38,7 @@ export async function finishOnce(parts: {
   const { settled, quarantined } = await isSettled(rows, node.kinds, range, Date.now());
   if (!settled) return false;
   await parts.lastLook();
-  const seconds = (Date.now() - parts.startedAt) / 1000;
+  const seconds = (systemClock.elapsed() - parts.startedAt) / 1000;
   const totals = await Promise.all(node.kinds.map((kind) => rows.bundles.totals(kind)));
   const bytes = totals.reduce((sum, total) => sum + total.bytes, 0);
   const blocks = countBlocks([range]) - countBlocks(quarantined);
@@ -70,12 +70,12 @@ export async function finishOnce(parts: {
  */
 export function createWaiting(
   reporter: Reporter,
-  now: () => number,
+  elapsed: () => number,
 ): (status: Pick<NetworkStatus, 'head' | 'finalized'>, to: number) => void {
   let saidAt = Number.NEGATIVE_INFINITY;
   return ({ head, finalized }, to) => {
-    if (head === null || (finalized !== null && finalized >= to) || now() - saidAt < REPEAT_MS) return;
-    saidAt = now();
+    if (head === null || (finalized !== null && finalized >= to) || elapsed() - saidAt < REPEAT_MS) return;
+    saidAt = elapsed();
     const final =
       finalized === null || finalized < 0
         ? 'no block is final yet'

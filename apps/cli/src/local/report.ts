@@ -1,3 +1,4 @@
+import { systemClock } from '@packhouse/runtime';
 import { formatBytes } from '../terminal/format.js';
 import { type CliIo, print } from '../terminal/io.js';
 import type { Rates } from '../terminal/rates.js';
@@ -22,7 +23,7 @@ export interface Reporter {
 const REPEAT_MS = 60_000;
 
 export function createReporter(io: CliIo, json: boolean): Reporter {
-  const view = json ? null : createView(io, Date.now);
+  const view = json ? null : createView(io, () => systemClock.elapsed());
   const said = new Map<string, number>();
   const say = (line: string): void => view?.say(line);
   const event = (data: ReportedEvent, line: string): void => {
@@ -34,8 +35,8 @@ export function createReporter(io: CliIo, json: boolean): Reporter {
     event,
     problem(part, message, code) {
       const key = `${part} ${message.replace(/\d+/g, '#')}`;
-      const now = Date.now();
-      if (now - (said.get(key) ?? 0) < REPEAT_MS) return;
+      const now = systemClock.elapsed();
+      if (now - (said.get(key) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
       if (said.size > 1_000) said.clear();
       said.set(key, now);
       event({ event: 'problem', part, ...(code && { code }), message }, `! ${part}: ${message}`);

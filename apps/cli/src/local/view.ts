@@ -57,10 +57,10 @@ interface View {
 const PLAIN_EVERY_MS = 5_000;
 
 /** Creates a view on stdout. */
-export function createView(io: CliIo, now: () => number): View {
+export function createView(io: CliIo, elapsed: () => number): View {
   const live = io.stdout.isTTY === true;
   let drawn = false;
-  let lastPlain = 0;
+  let lastPlain = Number.NEGATIVE_INFINITY;
   let lastLine = '';
   const clear = (): void => {
     if (drawn) io.stdout.write('\r\u001b[2K');
@@ -77,8 +77,8 @@ export function createView(io: CliIo, now: () => number): View {
         clear();
         io.stdout.write(line.slice(0, (io.stdout.columns ?? 120) - 1));
         drawn = true;
-      } else if (line !== lastLine && now() - lastPlain >= PLAIN_EVERY_MS) {
-        lastPlain = now();
+      } else if (line !== lastLine && elapsed() - lastPlain >= PLAIN_EVERY_MS) {
+        lastPlain = elapsed();
         lastLine = line;
         io.stdout.write(`${line}\n`);
       }

@@ -42,7 +42,7 @@ export function createKeyCache(options: {
   const ask = (key: string): Promise<KeyRow | null> => {
     let answer = asking.get(key);
     if (answer === undefined) {
-      const askedAt = options.clock.now();
+      const askedAt = options.clock.elapsed();
       answer = options
         .find(hash('sha256', key, 'buffer'))
         .then((row) => {
@@ -61,8 +61,8 @@ export function createKeyCache(options: {
     find(key) {
       const entry = known.get(key) ?? unknown.get(key);
       if (entry === undefined) return KEY_FORM.test(key) ? ask(key) : null;
-      const age = options.clock.now() - entry.askedAt;
-      if (age < 0 || age >= TTL_MS) return ask(key);
+      const age = options.clock.elapsed() - entry.askedAt;
+      if (age >= TTL_MS) return ask(key);
       // The failure is thrown once the old answer is too old; this request still has a good one.
       if (age >= TTL_MS / 2 && !asking.has(key)) ask(key).catch(() => undefined);
       return entry.row;

@@ -17,7 +17,7 @@ interface Window {
  * It does not use rate-limiter-flexible, which is asynchronous: its windows with their promises took more of a
  * pointer's time than everything else in the route.
  */
-export function createLocalSeconds(clock: Pick<Clock, 'now'>): SecondLimiter {
+export function createLocalSeconds(clock: Pick<Clock, 'elapsed'>): SecondLimiter {
   /** By key, for the keys used today, and by key and method. */
   const ofKeys = new Map<number, Window>();
   const ofMethods = new Map<string, Window>();
@@ -42,10 +42,10 @@ export function createLocalSeconds(clock: Pick<Clock, 'now'>): SecondLimiter {
 
   return {
     take(keyId, method, limit, cost) {
-      const now = clock.now();
+      const now = clock.elapsed();
       const window = windowOf(keyId, method, now);
       const sinceMs = now - window.start;
-      if (sinceMs < 0 || sinceMs >= SECOND_MS) {
+      if (sinceMs >= SECOND_MS) {
         window.start = now;
         window.used = 0;
       }
@@ -53,10 +53,10 @@ export function createLocalSeconds(clock: Pick<Clock, 'now'>): SecondLimiter {
       return verdict(limit, window.used, window.start + SECOND_MS - now);
     },
     left(keyId, limit) {
-      const now = clock.now();
+      const now = clock.elapsed();
       const window = ofKeys.get(keyId);
       const sinceMs = now - (window?.start ?? now);
-      const over = sinceMs < 0 || sinceMs >= SECOND_MS;
+      const over = sinceMs >= SECOND_MS;
       return verdict(limit, over ? 0 : (window?.used ?? 0), SECOND_MS - (over ? 0 : sinceMs));
     },
     close: async () => undefined,

@@ -14,7 +14,7 @@ const NOON = 1_700_000_000_000 - (1_700_000_000_000 % 86_400_000) + 43_200_000;
 
 function setup() {
   const time = { now: NOON };
-  const clock = { now: () => time.now };
+  const clock = { now: () => time.now, elapsed: () => time.now };
   const limiter = createRateLimiter(createLocalSeconds(clock), createQuotas(clock));
   const calls = (names: string[]) => names.map((name) => ({ name, cost: 1 }));
   return {

@@ -48,7 +48,7 @@ export function createUsageCounts(options: {
     'packhouse_usage_write_failures_total',
     'Times that counts of usage could not be written; they are kept and written later.',
   );
-  const seldom = createOnceAWhile(COMPLAIN_MS, () => clock.now());
+  const seldom = createOnceAWhile(COMPLAIN_MS, () => clock.elapsed());
   let days = new Map<number, OfDay>();
   let today = -1;
   let cells: OfDay = new Map();

@@ -4,7 +4,7 @@ import { createRecent } from './recent.js';
 function memory(maxEntries = 10) {
   let now = 0;
   let made = 0;
-  const remember = createRecent({ now: () => now, ttlMs: 1_000, maxEntries });
+  const remember = createRecent({ elapsed: () => now, ttlMs: 1_000, maxEntries });
   return {
     ask: (name: string) =>
       remember(name, async () => {

@@ -10,16 +10,16 @@ interface Entry {
  * in progress. Failures are dropped at once, and the oldest entries beyond `maxEntries`.
  */
 export function createRecent(options: {
-  /** Milliseconds. */
-  now(): number;
+  /** Milliseconds, from any beginning; never goes back. */
+  elapsed(): number;
   ttlMs: number;
   maxEntries: number;
 }): <T>(name: string, ask: () => Promise<T>) => Promise<T> {
   const entries = new LRUCache<string, Entry>({ max: options.maxEntries });
   return <T>(name: string, ask: () => Promise<T>): Promise<T> => {
-    const askedAt = options.now();
+    const askedAt = options.elapsed();
     const known = entries.peek(name);
-    if (known !== undefined && askedAt >= known.askedAt && askedAt - known.askedAt < options.ttlMs) {
+    if (known !== undefined && askedAt - known.askedAt < options.ttlMs) {
       return known.answer as Promise<T>;
     }
     const answer = ask();

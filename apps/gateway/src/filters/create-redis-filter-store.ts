@@ -55,6 +55,10 @@ redis.call('ZREM', KEYS[2], ARGV[3])
 redis.call('ZREM', KEYS[3], ARGV[1] .. ' ' .. ARGV[3])
 return 1`;
 
+/** KEYS all. */
+const LIVING = `${NOW} return redis.call('ZRANGEBYSCORE', KEYS[1], now, '+inf')`;
+const SWEEP = `${NOW} return redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)`;
+
 /** KEYS ring, sequence; ARGV life of the ring, life of the sequence, size of the ring, hashes. */
 const ADD_PENDING = `
 for at = 4, #ARGV do
@@ -93,7 +97,7 @@ export function createRedisFilterStore(redis: Redis): FilterStore {
       return (await run(REMOVE, keys, [network, keyId, id.toString('hex')])) === 1;
     },
     count: async () => {
-      const living = await reach(redis.zrangebyscore(ALL, Date.now(), '+inf'));
+      const living = (await run(LIVING, [ALL], [])) as string[];
       const counts = new Map<string, number>();
       for (const member of living) {
         const network = member.slice(0, member.indexOf(' '));
@@ -102,7 +106,7 @@ export function createRedisFilterStore(redis: Redis): FilterStore {
       return counts;
     },
     // Filters expire by themselves; this removes them from the list.
-    sweep: async () => void (await reach(redis.zremrangebyscore(ALL, '-inf', Date.now()))),
+    sweep: async () => void (await run(SWEEP, [ALL], [])),
     addPending: async (network, hashes) => {
       if (hashes.length === 0) return;
       const keys = [pendingKey(network), sequenceKey(network)];

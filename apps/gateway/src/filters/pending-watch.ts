@@ -50,7 +50,7 @@ export function createPendingWatch(parts: {
       signal,
     });
     if (answer.kind !== 'result') return;
-    lookedAt = context.clock.now();
+    lookedAt = context.clock.elapsed();
     const block = JSON.parse(answer.body.bytes.toString('utf8')) as { transactions?: unknown } | null;
     const hashes = Array.isArray(block?.transactions) ? (block.transactions as unknown[]) : [];
     await filters.addPending(
@@ -59,7 +59,7 @@ export function createPendingWatch(parts: {
     );
   };
 
-  const isWanted = (): boolean => !signal.aborted && context.clock.now() < wantedUntil;
+  const isWanted = (): boolean => !signal.aborted && context.clock.elapsed() < wantedUntil;
   const pause = (ms: number): Promise<void> => context.clock.sleep(ms, signal).catch(() => undefined);
 
   const run = async (): Promise<void> => {
@@ -91,7 +91,7 @@ export function createPendingWatch(parts: {
 
   return {
     async caughtUp() {
-      if (context.clock.now() - lookedAt < ASK_LOCK_EVERY_MS) return;
+      if (context.clock.elapsed() - lookedAt < ASK_LOCK_EVERY_MS) return;
       // If another gateway has the lock, it is watching.
       const lock = await database.tryLock(`pending:${network}`);
       // A node that cannot answer now may be able to later.
@@ -99,7 +99,7 @@ export function createPendingWatch(parts: {
       await lock?.release();
     },
     wanted() {
-      wantedUntil = context.clock.now() + WANTED_FOR_MS;
+      wantedUntil = context.clock.elapsed() + WANTED_FOR_MS;
       running ??= run().finally(() => {
         running = undefined;
       });

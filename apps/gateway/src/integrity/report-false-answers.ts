@@ -15,7 +15,7 @@ export function createFalseAnswerReport(options: {
   const { context, database, network } = options;
   const nodes = new Map<string, ReturnType<typeof createOnceAWhile>>();
   return ({ upstream, method, why }) => {
-    const onceAWhile = nodes.get(upstream) ?? createOnceAWhile(EVERY_MS, () => context.clock.now());
+    const onceAWhile = nodes.get(upstream) ?? createOnceAWhile(EVERY_MS, () => context.clock.elapsed());
     nodes.set(upstream, onceAWhile);
     const { say, hidden } = onceAWhile(method);
     if (!say) return;

@@ -27,7 +27,9 @@ it('get_consensus is asked for by nobody in particular, and holds no memory for 
         },
       },
     }) as unknown as CallContext;
-  const method = cellMethods({ now: () => time } as MethodParts).find(({ name }) => name === 'get_consensus');
+  const method = cellMethods({ elapsed: () => time } as MethodParts).find(
+    ({ name }) => name === 'get_consensus',
+  );
   const call = { id: '1', method: 'get_consensus', params: [], paramsText: '[]' };
   for (let minute = 0; minute < 20; minute++) {
     time = minute * 60_000;

@@ -21,7 +21,7 @@ const ALREADY_IN_POOL = -1107;
 const CONSENSUS_TTL_MS = 60_000;
 
 /** Methods of the cell family: sending a transaction, and the consensus parameters. */
-export function cellMethods(parts: Pick<MethodParts, 'now'>): RpcMethod[] {
+export function cellMethods(parts: Pick<MethodParts, 'elapsed'>): RpcMethod[] {
   return [sendTransaction, getConsensus(parts)];
 }
 
@@ -61,8 +61,8 @@ function hashIn(error: Buffer): string | null {
 }
 
 /** `get_consensus`, asked once a minute, since it is the same for months. */
-function getConsensus({ now }: Pick<MethodParts, 'now'>): RpcMethod {
-  const recent = createRecent({ now, ttlMs: CONSENSUS_TTL_MS, maxEntries: 1 });
+function getConsensus({ elapsed }: Pick<MethodParts, 'elapsed'>): RpcMethod {
+  const recent = createRecent({ elapsed, ttlMs: CONSENSUS_TTL_MS, maxEntries: 1 });
   const ask = async ({ at }: CallContext): Promise<RpcAnswer> => {
     // Without a client's signal: the first client may go away while others wait for the same answer.
     const done = new CallController();

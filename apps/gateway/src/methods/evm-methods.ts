@@ -46,7 +46,7 @@ const READS: readonly RpcMethod[] = [
 
 /** The methods of EVM networks. */
 export function evmMethods(parts: MethodParts): RpcMethod[] {
-  const learnt = createLearntRanges(parts.now);
+  const learnt = createLearntRanges(parts.elapsed);
   const getLogs = ethGetLogs(learnt);
   const filters = filterMethods(parts, getLogs, learnt);
   return [...READS, ...walletMethods(), ...ethCalls(), sendRawTransaction(), getLogs, ...filters];

@@ -26,8 +26,8 @@ export interface MethodParts {
   filters: FilterStore;
   pending: PendingWatch;
   deliveries: Deliveries;
-  /** Milliseconds since the epoch. */
-  now(): number;
+  /** See Clock. */
+  elapsed(): number;
 }
 
 type PendingState = Extract<FilterState, { type: 'pending' }>;

@@ -18,7 +18,7 @@ export function createSparingCoverage(parts: {
   clock: Clock;
 }): CoverageParts {
   const remember = createRecent({
-    now: () => parts.clock.now(),
+    elapsed: () => parts.clock.elapsed(),
     ttlMs: REUSE_MS,
     maxEntries: MAX_REMEMBERED,
   });

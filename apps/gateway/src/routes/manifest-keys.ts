@@ -49,8 +49,8 @@ export function manifestKeysRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
   let last: { at: number; answer: Promise<SigningKeyRow[]> } | undefined;
   const keys = (): Promise<SigningKeyRow[]> => {
-    const now = clock.now();
-    if (last === undefined || Math.abs(now - last.at) >= REUSE_MS) {
+    const now = clock.elapsed();
+    if (last === undefined || now - last.at >= REUSE_MS) {
       const asked = { at: now, answer: parts.database.manifest.keys() };
       last = asked;
       asked.answer.catch(() => {

@@ -116,8 +116,8 @@ export function readyzRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
   let last: { at: number; answer: Promise<[boolean, boolean]> } | undefined;
   const check = (): Promise<[boolean, boolean]> => {
-    const now = clock.now();
-    if (last === undefined || Math.abs(now - last.at) >= REUSE_MS) {
+    const now = clock.elapsed();
+    if (last === undefined || now - last.at >= REUSE_MS) {
       const database = answers(parts.database.ping());
       const objectStore = answers(parts.objectStore.head(PROBE_KEY).then(() => true));
       last = { at: now, answer: Promise.all([database, objectStore]) };

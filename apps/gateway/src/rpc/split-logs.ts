@@ -245,16 +245,16 @@ export interface LearntRanges {
 
 const FORGET_MS = 600_000;
 
-/** Creates an unknown width. `now` returns milliseconds. */
-export function createLearntRanges(now: () => number): LearntRanges {
+/** Creates an unknown width. `elapsed` returns milliseconds. */
+export function createLearntRanges(elapsed: () => number): LearntRanges {
   let known = { blocks: Number.POSITIVE_INFINITY, at: 0 };
-  const widest = (): number => (now() - known.at < FORGET_MS ? known.blocks : Number.POSITIVE_INFINITY);
+  const widest = (): number => (elapsed() - known.at < FORGET_MS ? known.blocks : Number.POSITIVE_INFINITY);
   return {
     widest,
     refused(blocks, named) {
       const next = named !== null && named < blocks ? named : Math.max(1, Math.floor(blocks / 2));
       // A refusal that arrives after a narrower limit was learnt tells nothing new.
-      known = { blocks: Math.min(next, widest()), at: now() };
+      known = { blocks: Math.min(next, widest()), at: elapsed() };
     },
   };
 }

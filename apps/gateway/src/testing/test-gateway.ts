@@ -73,6 +73,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
   const directory = await mkdtemp(path.join(os.tmpdir(), 'packhouse-gateway-'));
   const log: string[] = [];
   const time: TestGateway['time'] = { offset: 0, frozenAt: null };
+  const now = (): number => (time.frozenAt ?? Date.now()) + time.offset;
   const context: Context = {
     logger: createLogger({
       name: 'test',
@@ -80,7 +81,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
       destination: { write: (line) => void log.push(line) },
     }),
     metrics: createMetrics(),
-    clock: { ...systemClock, now: () => (time.frozenAt ?? Date.now()) + time.offset },
+    clock: { ...systemClock, now, elapsed: now },
     signal: new AbortController().signal,
   };
   const database = createDatabase({ connectionString: fresh.url, context, applicationName: 'gateway test' });

@@ -17,6 +17,7 @@ function world(...answers: (Error | null)[]) {
   const stop = new AbortController();
   const clock: Clock = {
     now: () => now,
+    elapsed: () => now,
     sleep: async (ms, signal) => {
       if (signal?.aborted === true) throw signal.reason;
       now += ms;

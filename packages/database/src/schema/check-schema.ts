@@ -50,13 +50,13 @@ export async function waitForSchema(
   waitMs: number = WAIT_MS,
 ): Promise<void> {
   const { clock, logger, signal } = context;
-  const until = clock.now() + waitMs;
+  const until = clock.elapsed() + waitMs;
   for (let first = true; ; first = false) {
     try {
       return await database.checkSchema();
     } catch (error) {
       signal.throwIfAborted();
-      if (!isPackhouseError(error, 'DATABASE_NOT_MIGRATED') || clock.now() >= until) throw error;
+      if (!isPackhouseError(error, 'DATABASE_NOT_MIGRATED') || clock.elapsed() >= until) throw error;
       if (first) logger.warn({ missing: error.data.missing, waitMs }, 'waiting for `packhouse migrate`');
       await clock.sleep(LOOK_MS, signal);
     }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Logger, PackhouseError } from '@packhouse/runtime';
+import { type Logger, PackhouseError, systemClock } from '@packhouse/runtime';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { databaseAddress, databaseError } from '../connection/database-error.js';
@@ -51,7 +51,7 @@ export async function migrate(options: {
     const schema = await client.query("SELECT to_regnamespace('packhouse') IS NOT NULL AS there");
     if (schema.rows[0]?.there !== true) await client.query('CREATE SCHEMA packhouse');
     await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    const until = Date.now() + (options.tryForMs ?? TRY_FOR_MS);
+    const until = systemClock.elapsed() + (options.tryForMs ?? TRY_FOR_MS);
     for (let done = false; !done; ) {
       try {
         await applyMissing(client, folder);
@@ -60,7 +60,7 @@ export async function migrate(options: {
         if (!isLockTimeout(error)) throw error;
         // The runner leaves its transaction open.
         await client.query('ROLLBACK');
-        if (Date.now() >= until) throw busy(databaseAddress(options.connectionString), error);
+        if (systemClock.elapsed() >= until) throw busy(databaseAddress(options.connectionString), error);
         options.logger?.warn(
           { err: error },
           'another transaction is in the way of a migration; it is tried again',

@@ -140,14 +140,15 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
       const node = nodes.find((candidate) => candidate.name === upstream);
       if (node === undefined) return;
       node.lies += 1;
-      node.distrustedUntil = clock.now() + DISTRUST_MS;
+      node.distrustedUntil = clock.elapsed() + DISTRUST_MS;
       metrics.lie(upstream);
       context.logger.warn(
         { network: network.id, upstream },
         'data of this node failed a proof that another one passed: asking it last',
       );
     },
-    status: () => nodes.map((node) => describeNode(node, clock.now(), subscriptions.isDelivering(node.name))),
+    status: () =>
+      nodes.map((node) => describeNode(node, clock.elapsed(), subscriptions.isDelivering(node.name))),
     close: async () => {
       closing.abort(
         new PackhouseError({ code: 'NODE_UNREACHABLE', message: `The nodes of ${network.id} were let go.` }),

@@ -215,6 +215,20 @@ describe('fetchBlocks', () => {
     expect(context.clock.now() - before).toBeGreaterThan(11_000);
   });
 
+  it('keeps fetching at that rate while the clock is set back an hour, and when it is set right again', async () => {
+    const node = await use.node(serveChain(smallChain()));
+    const context = testContext();
+    const { source } = use.source([testUpstream(node.url, { requestsPerSecond: 25 })], { context });
+    const seen: number[] = [];
+    for await (const block of source.fetchBlocks({ start: 0, end: 299 }, BLOCKS_ONLY)) {
+      if (isFetched(block)) seen.push(block.number);
+      if (block.number === 60) context.clock.setBack(3_600_000);
+      if (block.number === 200) context.clock.setBack(-3_600_000);
+    }
+    expect(seen).toHaveLength(300);
+    expect(context.clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(60_000);
+  });
+
   it('reaches 240 tiny blocks a second and more from a node that takes half a second a request', async () => {
     // Counted in rounds of the node rather than in time: a machine under load must not fail this.
     const node = await use.node(serveChain(smallChain({ head: 2_000 })));

@@ -81,7 +81,7 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
           ? each
           : memory.bytesPerWeight + (each - memory.bytesPerWeight) * 0.3;
       memory.bestMs = Math.min(memory.bestMs, batch.elapsedMs);
-      if (options.clock.now() - memory.ceilingSince > CEILING_MS) memory.ceiling = largest;
+      if (options.clock.elapsed() - memory.ceilingSince > CEILING_MS) memory.ceiling = largest;
       const quick = batch.elapsedMs <= Math.max(QUICK_MS, 2 * memory.bestMs);
       if (batch.calls >= memory.cap && batch.bytes < TARGET_BYTES && quick) {
         // Half the way to a size that was too large, else twice as many.
@@ -94,7 +94,7 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
     tooMuch: (method, calls) => {
       const memory = learned(method);
       memory.ceiling = Math.max(1, Math.min(memory.ceiling, calls - 1));
-      memory.ceilingSince = options.clock.now();
+      memory.ceilingSince = options.clock.elapsed();
       memory.cap = Math.max(1, Math.min(memory.cap, Math.floor(calls / 2)));
     },
   };

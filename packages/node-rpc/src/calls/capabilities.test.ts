@@ -3,7 +3,7 @@ import { createCapabilities } from './capabilities.js';
 
 it('an upstream that refused every way is asked again after a minute: a method may be enabled at any time', () => {
   let now = 0;
-  const { traces } = createCapabilities({ now: () => now, sleep: async () => undefined });
+  const { traces } = createCapabilities({ now: () => 0, elapsed: () => now, sleep: async () => undefined });
   const first = traces.mode;
   for (let { mode } = traces; mode !== null; { mode } = traces) traces.demote(mode, true);
   expect(traces.mode).toBeNull();

@@ -142,7 +142,7 @@ function createCapability<M extends Mode>(modes: readonly M[], clock: Clock): Ca
   let confirmed = false;
   return {
     get mode() {
-      if (index >= modes.length && clock.now() >= refusedUntil) index = 0;
+      if (index >= modes.length && clock.elapsed() >= refusedUntil) index = 0;
       return modes[index] ?? null;
     },
     get confirmed() {
@@ -156,7 +156,7 @@ function createCapability<M extends Mode>(modes: readonly M[], clock: Clock): Ca
       do index += 1;
       while (methodMissing && modes[index]?.method === mode.method);
       confirmed = false;
-      if (index >= modes.length) refusedUntil = clock.now() + REFUSED_MS;
+      if (index >= modes.length) refusedUntil = clock.elapsed() + REFUSED_MS;
     },
     reset: () => {
       index = 0;

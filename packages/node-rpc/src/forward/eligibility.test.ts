@@ -8,7 +8,7 @@ const { forwarderTo, node } = forwarders();
 type KnownHead = Parameters<typeof tipOf>[0][number];
 
 const NOW = 1_000_000;
-const clock = { now: () => NOW };
+const clock = { elapsed: () => NOW };
 const known = (head: number | null, changes: Partial<KnownHead> = {}): KnownHead => ({
   ...{ head, headAt: NOW, excluded: false },
   ...changes,

@@ -20,7 +20,7 @@ const AWAY_MS = 30_000;
  * head for AWAY_MS, so the tip goes back only after that, or if no upstream reports it any more: a reorganisation or a
  * reset.
  */
-export function tipOf(nodes: readonly KnownHead[], clock: Pick<Clock, 'now'>): number | null {
+export function tipOf(nodes: readonly KnownHead[], clock: Pick<Clock, 'elapsed'>): number | null {
   let tip = -1;
   let alike = true;
   for (const { excluded, head } of nodes) {
@@ -29,7 +29,7 @@ export function tipOf(nodes: readonly KnownHead[], clock: Pick<Clock, 'now'>): n
     if (head > tip) tip = head;
   }
   if (tip === -1) return null;
-  return alike ? tip : (freshTip(nodes, clock.now() - AWAY_MS) ?? tip);
+  return alike ? tip : (freshTip(nodes, clock.elapsed() - AWAY_MS) ?? tip);
 }
 
 function freshTip(nodes: readonly KnownHead[], since: number): number | null {

@@ -164,7 +164,7 @@ export function createForwardNode(options: {
       // Answers may overtake each other: an older question does not take the head back.
       if (node.head !== null && head < node.head && askedAt < heardAt) return;
       heardAt = performance.now();
-      Object.assign(node, { head, headAt: clock.now() });
+      Object.assign(node, { head, headAt: clock.elapsed() });
     },
     inFlight: 0,
     excluded: false,

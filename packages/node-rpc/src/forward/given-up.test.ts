@@ -49,7 +49,7 @@ it('prefers the other node once one was overtaken', async () => {
 
 it('lets a node that rests go on resting where its one try is overtaken', async () => {
   let skew = 0;
-  const clock = { ...systemClock, now: () => Date.now() + skew };
+  const clock = { ...systemClock, elapsed: () => performance.now() + skew };
   const [one, two] = [await node(), await node(() => 'two')];
   const { forwarder } = forwarderTo([one, two], { clock });
   one.intercept = (_, response) => Boolean(response.writeHead(500).end());

@@ -15,7 +15,7 @@ async function pool(declared: object = {}) {
     return 'pruned';
   });
   const archive = await node(() => 'archive');
-  const clock = { ...systemClock, now: () => Date.now() + skew };
+  const clock = { ...systemClock, elapsed: () => performance.now() + skew };
   const { forwarder } = forwarderTo([pruned, archive], { upstreams: [declared], clock });
   const ask = async (block: number, method = 'eth_call') =>
     textOf(await call(forwarder, { ...state(block), method, params: `[${block}]` }));

@@ -32,7 +32,7 @@ const FORGET_MS = 600_000;
 /** Creates the history of an upstream: what is declared, and nothing learnt yet. An archive learns nothing. */
 export function createHistory(
   { archive, oldest }: Pick<Upstream, 'archive' | 'oldest'>,
-  { now }: Pick<Clock, 'now'>,
+  { elapsed }: Pick<Clock, 'elapsed'>,
 ): History {
   const learnt = new Map<Group, { oldest: number; at: number }>();
   return {
@@ -43,7 +43,7 @@ export function createHistory(
       if (block < (oldest?.[group] ?? 0)) return 'declared';
       const known = learnt.get(group);
       if (known === undefined) return false;
-      if (now() - known.at < FORGET_MS) return block < known.oldest && 'learnt';
+      if (elapsed() - known.at < FORGET_MS) return block < known.oldest && 'learnt';
       learnt.delete(group);
       return false;
     },
@@ -51,7 +51,7 @@ export function createHistory(
       const [group, block] = [GROUPS.get(request.method), oldestOf(request)];
       if (archive === true || group === undefined || block === undefined) return;
       const before = learnt.get(group);
-      learnt.set(group, { oldest: Math.max(before?.oldest ?? 0, block + 1), at: before?.at ?? now() });
+      learnt.set(group, { oldest: Math.max(before?.oldest ?? 0, block + 1), at: before?.at ?? elapsed() });
     },
   };
 }

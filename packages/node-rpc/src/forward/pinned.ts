@@ -17,7 +17,7 @@ export function createPinned(parts: {
   network: Network;
   nodes: readonly ForwardNode[];
   told: Told;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'elapsed'>;
   newestKnown(): number | null;
   ask(request: ForwardRequest): Promise<ForwardAnswer>;
 }): (tag: 'safe' | 'finalized') => Promise<number | null> {
@@ -37,8 +37,8 @@ export function createPinned(parts: {
   };
   const seen = async (tag: 'safe' | 'finalized'): Promise<number | null> => {
     if (tag === 'safe') {
-      if (safe === undefined || clock.now() - safe.at >= everyMs) {
-        safe = { number: askSafe().catch(() => null), at: clock.now() };
+      if (safe === undefined || clock.elapsed() - safe.at >= everyMs) {
+        safe = { number: askSafe().catch(() => null), at: clock.elapsed() };
       }
       return safe.number;
     }

@@ -129,7 +129,10 @@ describe('the newest number', () => {
   it('goes back where no node had it for 30 s', async () => {
     const skew = { ms: 0 };
     const [one, two] = [at(61, '0x3d'), at(60, '0x3c')];
-    const { forwarder } = await poolOf([one, two], { ...systemClock, now: () => Date.now() + skew.ms });
+    const { forwarder } = await poolOf([one, two], {
+      ...systemClock,
+      elapsed: () => performance.now() + skew.ms,
+    });
     expect(await outcomeOf(await call(forwarder, head))).toBe('"0x3d"');
     Object.assign(one, { head: 60, result: '0x3c' });
     await until(() => forwarder.status()[0]?.head === 60);

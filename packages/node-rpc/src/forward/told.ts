@@ -48,7 +48,7 @@ const MARGIN_MS = 1_000;
  * the next one, so there is one read at a time, however many ask.
  */
 export function createTold(options: {
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'elapsed'>;
   network: string;
   shared?: SharedTips | undefined;
   onAlone?: (error: unknown) => void;
@@ -64,12 +64,12 @@ export function createTold(options: {
 
   const mine = (tag: TipTag, heldMs: number = HOLD_MS[tag]): number | null => {
     const told = own.get(tag);
-    return told !== undefined && clock.now() - told.at <= heldMs ? told.number : null;
+    return told !== undefined && clock.elapsed() - told.at <= heldMs ? told.number : null;
   };
   const known = (tag: TipTag): number | null => {
     const read = stored.get(tag);
-    const theirs = read === undefined || clock.now() - read.at > HOLD_MS[tag] ? null : read.number;
-    if (shared !== undefined && clock.now() >= aloneUntil) return theirs;
+    const theirs = read === undefined || clock.elapsed() - read.at > HOLD_MS[tag] ? null : read.number;
+    if (shared !== undefined && clock.elapsed() >= aloneUntil) return theirs;
     const number = mine(tag);
     return theirs === null || (number !== null && number > theirs) ? number : theirs;
   };
@@ -77,15 +77,15 @@ export function createTold(options: {
   const learn = (tag: TipTag, number: number | null, asked: number): void => {
     const before = stored.get(tag);
     if (before !== undefined && asked < before.order && (number ?? -1) <= (before.number ?? -1)) return;
-    stored.set(tag, { number, order: Math.max(asked, before?.order ?? 0), at: clock.now() });
+    stored.set(tag, { number, order: Math.max(asked, before?.order ?? 0), at: clock.elapsed() });
   };
   const alone = (error: unknown): void => {
-    aloneUntil = clock.now() + ALONE_MS;
+    aloneUntil = clock.elapsed() + ALONE_MS;
     onAlone?.(error);
   };
 
   const write = async (store: SharedTips, tag: TipTag, number: number): Promise<void> => {
-    const at = clock.now();
+    const at = clock.elapsed();
     own.set(tag, { number, at });
     if (at < aloneUntil) return;
     order += 1;
@@ -100,7 +100,7 @@ export function createTold(options: {
     const before = known(tag);
     if (before !== null && number < before) return undefined;
     if (shared === undefined) {
-      own.set(tag, { number, at: clock.now() });
+      own.set(tag, { number, at: clock.elapsed() });
       return undefined;
     }
     const under = raising.get(tag);
@@ -114,7 +114,7 @@ export function createTold(options: {
   };
 
   const read = async (store: SharedTips): Promise<void> => {
-    if (clock.now() < aloneUntil) return;
+    if (clock.elapsed() < aloneUntil) return;
     order += 1;
     const asked = order;
     try {

@@ -154,7 +154,7 @@ async function checkIdentity(
   const { context, network, signal } = parts;
   const question = identityQuestion(network);
   if (question === null) return true;
-  const now = context.clock.now();
+  const now = context.clock.elapsed();
   const known = node.identifiedAt !== null;
   if (known && now - (node.identifiedAt as number) < EVERY_MS) return !node.excluded;
   const said = await askAside(node, question, signal);

@@ -30,7 +30,7 @@ export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Cl
     if (node.excluded !== null || need.exhausted.has(node.name) || !offers(node, need.wish)) continue;
     const rank = [
       need.avoid.has(node.name) ? 1 : 0,
-      node.offChain || node.distrustedUntil > clock.now() ? 1 : 0,
+      node.offChain || node.distrustedUntil > clock.elapsed() ? 1 : 0,
       need.block !== null && node.head !== null && node.head < need.block ? 1 : 0,
       waitRank(node.waitMs()),
       node.priority,
@@ -54,7 +54,7 @@ export function roomFor(nodes: readonly UpstreamNode[], need: Need, clock: Clock
           node.priority === best.priority &&
           node.waitMs() === 0 &&
           !node.offChain &&
-          node.distrustedUntil <= clock.now() &&
+          node.distrustedUntil <= clock.elapsed() &&
           offers(node, need.wish)),
     )
     .reduce((sum, node) => sum + node.limit.limit, 0);

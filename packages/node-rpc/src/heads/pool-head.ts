@@ -54,7 +54,7 @@ export function createPoolHead(parts: {
   const told = new Map<UpstreamNode, Told>();
   const pending = new Map<UpstreamNode, Promise<void>>();
   const errors = new Map<UpstreamNode, Error>();
-  let excludedAskedAt = clock.now();
+  let excludedAskedAt = clock.elapsed();
   let last: string | null = null;
 
   const ask = async (node: UpstreamNode, scope: Scope, anchor: BlockAnchor | null): Promise<void> => {
@@ -66,7 +66,7 @@ export function createPoolHead(parts: {
     }
     const branch = await judgeBranch(node, head, anchor, clock, context);
     noteBranch(node, branch, anchor);
-    told.set(node, { head, branch, at: clock.now() });
+    told.set(node, { head, branch, at: clock.elapsed() });
   };
 
   /** One request at a time per upstream: one that hangs is not asked again and again. */
@@ -92,8 +92,8 @@ export function createPoolHead(parts: {
   };
 
   return async (scope, anchor) => {
-    if (clock.now() - excludedAskedAt > EXCLUDED_MS) {
-      excludedAskedAt = clock.now();
+    if (clock.elapsed() - excludedAskedAt > EXCLUDED_MS) {
+      excludedAskedAt = clock.elapsed();
       for (const node of nodes) if (node.excluded !== null) node.askChain(scope).catch(() => undefined);
     }
     const able = nodes.filter((node) => node.excluded === null);
@@ -101,7 +101,7 @@ export function createPoolHead(parts: {
     const awake = able.filter((node) => node.waitMs() === 0);
     const asked = awake.length > 0 ? awake : able;
     errors.clear();
-    const since = clock.now();
+    const since = clock.elapsed();
     const answered = (node: UpstreamNode): Told | undefined => {
       const one = told.get(node);
       return one !== undefined && one.at >= since ? one : undefined;
@@ -117,7 +117,7 @@ export function createPoolHead(parts: {
     );
     await untilFirstAndGrace(work, enough, clock, scope.signal);
     for (const node of nodes) {
-      metrics.healthy(node.name, isHealthy(node, clock.now()));
+      metrics.healthy(node.name, isHealthy(node, clock.elapsed()));
       if (node.head !== null) metrics.head(node.name, node.head);
     }
 
@@ -244,7 +244,7 @@ async function judgeBranch(
   if (head.number < anchor.number) return { is: 'behind' };
   const { confirmed } = node;
   const grew = confirmed !== null && (head.hash === confirmed.hash || head.parentHash === confirmed.hash);
-  if (grew && clock.now() - confirmed.at < TRUST_MS) {
+  if (grew && clock.elapsed() - confirmed.at < TRUST_MS) {
     node.confirmed = { hash: head.hash, at: confirmed.at };
     return { is: 'on' };
   }
@@ -255,6 +255,6 @@ async function judgeBranch(
     got = headers[0]?.hash ?? null;
   }
   if (got === null) return { is: 'unknown', fault: null };
-  node.confirmed = got === anchor.hash ? { hash: head.hash, at: clock.now() } : null;
+  node.confirmed = got === anchor.hash ? { hash: head.hash, at: clock.elapsed() } : null;
   return got === anchor.hash ? { is: 'on' } : { is: 'off', got };
 }

@@ -48,6 +48,14 @@ describe('createCircuit', () => {
     expect(rests).toEqual([2, 4, 8, 16, 30, 30, 30, 30]);
   });
 
+  it('rests no longer because the clock is set back an hour', () => {
+    const { circuit, clock } = failing(5);
+    clock.setBack(3_600_000);
+    expect(circuit.waitMs()).toBeLessThanOrEqual(1_000);
+    clock.jump(1_000);
+    expect(circuit.state).toBe('half-open');
+  });
+
   it('gives the place of a probe that told nothing to the next', () => {
     const { circuit, clock } = failing(5);
     clock.jump(1_000);

@@ -39,12 +39,12 @@ export function createCircuit(options: { clock: Clock; onChange?: (open: boolean
   return {
     get state() {
       if (openUntil === null) return 'closed';
-      return probe !== null || clock.now() >= openUntil ? 'half-open' : 'open';
+      return probe !== null || clock.elapsed() >= openUntil ? 'half-open' : 'open';
     },
     waitMs: () => {
       if (openUntil === null) return 0;
       if (probe !== null) return Number.POSITIVE_INFINITY;
-      return Math.max(0, openUntil - clock.now());
+      return Math.max(0, openUntil - clock.elapsed());
     },
     enter: () => {
       if (openUntil === null || probe !== null) return { leave: () => undefined };
@@ -73,11 +73,11 @@ export function createCircuit(options: { clock: Clock; onChange?: (open: boolean
       failures += 1;
       if (openUntil === null) {
         if (failures < FAILURES) return;
-        openUntil = clock.now() + coolDownMs;
+        openUntil = clock.elapsed() + coolDownMs;
         options.onChange?.(true);
       } else if (probe !== null) {
         coolDownMs = Math.min(LONGEST_COOL_DOWN_MS, coolDownMs * 2);
-        openUntil = clock.now() + coolDownMs;
+        openUntil = clock.elapsed() + coolDownMs;
         endProbe();
       }
     },

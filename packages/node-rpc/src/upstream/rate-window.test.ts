@@ -8,7 +8,8 @@ function stillClock() {
   const clock = jumpingClock();
   let now = 0;
   return {
-    now: () => now,
+    ...clock,
+    elapsed: () => now,
     sleep: async (ms: number, signal?: AbortSignal) => {
       await clock.sleep(ms, signal);
       now += ms;
@@ -29,7 +30,7 @@ describe('createRateWindow', () => {
           for (const size of sizes) {
             const calls = Math.min(size, window.largest);
             await window.take(calls, new AbortController().signal);
-            begun.push({ at: clock.now(), calls });
+            begun.push({ at: clock.elapsed(), calls });
           }
           for (const { at } of begun) {
             const within = begun.filter((other) => other.at >= at && other.at < at + 1_000);
@@ -37,7 +38,7 @@ describe('createRateWindow', () => {
           }
           const total = begun.reduce((sum, { calls }) => sum + calls, 0);
           // Calls that share a request cannot be split, so a window may go half used.
-          expect(clock.now()).toBeLessThanOrEqual((2 * total * 1_050) / perSecond);
+          expect(clock.elapsed()).toBeLessThanOrEqual((2 * total * 1_050) / perSecond);
         },
       ),
       { numRuns: 50 },
@@ -49,7 +50,21 @@ describe('createRateWindow', () => {
     const window = createRateWindow({ perSecond: 0.5, clock });
     expect(window.largest).toBe(1);
     for (let index = 0; index < 4; index += 1) await window.take(1, new AbortController().signal);
-    expect(clock.now()).toBeGreaterThanOrEqual(6_000);
+    expect(clock.elapsed()).toBeGreaterThanOrEqual(6_000);
+  });
+
+  it('goes on at its rate when the clock is set back an hour, and after it is set right again', async () => {
+    const clock = jumpingClock();
+    const window = createRateWindow({ perSecond: 2, clock });
+    const take = () => window.take(2, new AbortController().signal);
+    await take();
+    clock.setBack(3_600_000);
+    await take();
+    await take();
+    clock.setBack(-3_600_000);
+    await take();
+    expect(clock.slept).toHaveLength(3);
+    expect(Math.max(...clock.slept)).toBeLessThanOrEqual(1_050);
   });
 
   it('stops waiting when aborted, and lets the next one through', async () => {

@@ -28,7 +28,7 @@ export function createRateWindow(options: { perSecond: number; clock: Clock }): 
   const waitForRoom = async (calls: number, signal: CallSignal): Promise<void> => {
     for (;;) {
       if (signal.aborted) throw signal.reason;
-      const now = clock.now();
+      const now = clock.elapsed();
       for (let first = begun[0]; first !== undefined && first.at <= now - windowMs; first = begun[0]) {
         sum -= first.calls;
         begun.shift();

@@ -94,7 +94,7 @@ function createPause(clock: Clock): Pause {
   let inARow = 0;
   let lastAt = Number.NEGATIVE_INFINITY;
   return {
-    waitMs: () => (until === 0 ? 0 : Math.max(0, until - clock.now())),
+    waitMs: () => (until === 0 ? 0 : Math.max(0, until - clock.elapsed())),
     ask: ({ pauseMs, retryAfterMs }, startedAt) => {
       if (pauseMs === 0 && retryAfterMs === undefined) return;
       // Requests that were in flight together are refused together: one doubling for all of them.
@@ -103,7 +103,7 @@ function createPause(clock: Clock): Pause {
         lastAt = performance.now();
       }
       const usual = Math.min(LONGEST_MS, pauseMs * 2 ** Math.min(inARow - 1, 10));
-      until = Math.max(until, clock.now() + (retryAfterMs ?? usual));
+      until = Math.max(until, clock.elapsed() + (retryAfterMs ?? usual));
     },
     over: () => {
       inARow = 0;

@@ -57,7 +57,7 @@ export async function audit(
   signal: AbortSignal,
 ): Promise<AuditSummary> {
   const { context, database, objectStore } = parts;
-  const startedAt = context.clock.now();
+  const startedAt = context.clock.elapsed();
   await refuseEmpty(database, request);
   const report = createReport({
     onFinding: (finding) => events.onFinding?.(finding),
@@ -86,7 +86,7 @@ export async function audit(
       );
     }
   }
-  const seconds = Math.max(0.001, (context.clock.now() - startedAt) / 1_000);
+  const seconds = Math.max(0.001, (context.clock.elapsed() - startedAt) / 1_000);
   return {
     ...report.counts,
     seconds,

@@ -174,12 +174,12 @@ async function takeBoth(
   signal: AbortSignal,
 ): Promise<Lock[]> {
   const locks: Lock[] = [];
-  const until = context.clock.now() + WAIT_MS;
+  const until = context.clock.elapsed() + WAIT_MS;
   try {
     for (const name of [`pack:${kind}`, `repair:${kind}`]) {
       let lock = await database.tryLock(name);
       while (lock === null) {
-        if (context.clock.now() > until) throw busy(kind);
+        if (context.clock.elapsed() > until) throw busy(kind);
         await context.clock.sleep(ASK_EVERY_MS, signal);
         lock = await database.tryLock(name);
       }

@@ -95,9 +95,9 @@ function createPace(
   bytesPerSecond: number,
   signal: AbortSignal,
 ): (bytes: number) => Promise<void> {
-  let freeAt = clock.now();
+  let freeAt = clock.elapsed();
   return async (bytes) => {
-    const now = clock.now();
+    const now = clock.elapsed();
     const wait = freeAt - now;
     freeAt = Math.max(freeAt, now) + (bytes / bytesPerSecond) * 1_000;
     if (wait > 0) await clock.sleep(wait, signal);

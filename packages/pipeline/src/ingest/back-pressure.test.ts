@@ -23,7 +23,7 @@ function watch(limitBytes: number): { pressure: BackPressure; lines: string[]; c
     metrics: createMetrics(),
     clock: {
       ...world.context.clock,
-      now: () => {
+      elapsed: () => {
         now += 1_000;
         return now;
       },

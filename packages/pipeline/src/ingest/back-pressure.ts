@@ -60,7 +60,7 @@ export function createBackPressure(parts: {
 
   return {
     async check() {
-      const now = clock.now();
+      const now = clock.elapsed();
       if (now - lookedAt < LOOK_EVERY_MS) return { ...state, began: false };
       const bytes = await database.staging.diskBytes();
       const pressed = bytes > limitBytes * (state.pressed ? RESUME_AT : 1);

@@ -100,7 +100,7 @@ test('a long way to the head is gone in looks, newest blocks first, so that the 
       ...world.context,
       clock: {
         ...world.context.clock,
-        now: () => {
+        elapsed: () => {
           now += 1_000;
           return now;
         },

@@ -79,12 +79,12 @@ async function stageMissing(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock } = parts.context;
-  const lookUntil = clock.now() + LONGEST_LOOK_MS;
+  const lookUntil = clock.elapsed() + LONGEST_LOOK_MS;
   const { pieces, probed } = await missingAtHead(parts, chainHead);
   for (const window of pieces.reverse()) {
     for (const chunk of chunksOf(window).reverse()) {
       signal.throwIfAborted();
-      if (clock.now() > lookUntil) {
+      if (clock.elapsed() > lookUntil) {
         report.behind = report.staged > 0;
         return;
       }

@@ -33,6 +33,7 @@ function hastyClock(): Clock {
   let ahead = 0;
   return {
     now: () => systemClock.now() + ahead,
+    elapsed: () => systemClock.elapsed() + ahead,
     sleep: async (ms, signal) => {
       if (signal?.aborted === true) throw signal.reason;
       ahead += ms;

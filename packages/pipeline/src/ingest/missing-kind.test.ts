@@ -66,7 +66,7 @@ test('a probe that fails keeps the range as it is, and one that succeeds release
   expect(world.nodes[0]?.stats()).toEqual(before);
 
   world.nodes[0]?.faults.clear();
-  const later = { now: () => systemClock.now() + 60_000, sleep: systemClock.sleep };
+  const later = { ...systemClock, elapsed: () => systemClock.elapsed() + 60_000 };
   const source = createBlockSource({ network: world.network, context: { ...world.context, clock: later } });
   world.parts.source = source;
   await quarantine.retry({ start: 0, end: 9_999 });

@@ -45,13 +45,13 @@ export async function stagePatiently(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, logger } = parts.context;
-  const until = clock.now() + PATIENCE_MS;
+  const until = clock.elapsed() + PATIENCE_MS;
   for (;;) {
     try {
       await stage(parts, request, signal);
       return;
     } catch (error) {
-      if (!isPackhouseError(error, 'DATABASE_UNAVAILABLE') || clock.now() >= until) throw error;
+      if (!isPackhouseError(error, 'DATABASE_UNAVAILABLE') || clock.elapsed() >= until) throw error;
       logger.warn({ network: parts.network, err: error }, 'Postgres is away; what was fetched waits for it');
       await clock.sleep(RETRY_MS, signal);
     }
