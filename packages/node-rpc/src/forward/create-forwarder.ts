@@ -96,17 +96,20 @@ export function createForwarder({
     return { nodes: eligible, needed, tip, undeclared };
   };
 
-  /** The nodes to ask; if a block that was told is on none of them yet, they are looked at until it is. */
-  const lineFor = async (request: ForwardRequest): Promise<Line> => {
+  /** The nodes to ask beside those `tried`; if a block that was told is on none of them yet, they are looked at until it is. */
+  const lineFor = async (request: ForwardRequest, tried: readonly ForwardNode[]): Promise<Line> => {
     const waitMs = Math.min(ARRIVAL_MS, request.timeoutMs / 2);
     const startedAt = performance.now();
     for (;;) {
-      const line = order(request);
+      const all = order(request);
+      const line =
+        tried.length === 0 ? all : { ...all, nodes: all.nodes.filter((node) => !tried.includes(node)) };
       const waited = performance.now() - startedAt;
       if (line.nodes.length > 0 || line.needed === null || line.undeclared === true) return line;
       if (waited >= waitMs || request.signal.aborted) return line;
       // The preferred ones first: others may cost money.
-      const able = nodes.filter((node) => !node.excluded && !rests(node));
+      const able = nodes.filter((node) => !node.excluded && !rests(node) && !tried.includes(node));
+      if (able.length === 0 && tried.length > 0) return line;
       const first = Math.min(...able.map(({ priority }) => priority));
       watching.look(2 * waited < waitMs ? able.filter(({ priority }) => priority === first) : nodes);
       await arrival(Math.min(LOOK_EVERY_MS, waitMs - waited));
@@ -147,6 +150,10 @@ export function createForwarder({
           return 'unfit';
         }
       }
+      // Of a block named by its hash a node that is behind may say that it has no logs, rather than that it is unknown.
+      if (request.asks === 'logs' && request.block === undefined && isEmptyList(result)) {
+        return reaches(node, request, tip) ? 'sure' : 'unfit';
+      }
       if (request.asks !== 'whether' || !isNull(result)) return 'sure';
       return reaches(node, request, tip) ? 'open' : 'unfit';
     },
@@ -178,11 +185,20 @@ export function createForwarder({
 
   const answer = async (request: ForwardRequest, tries: Set<CallController>): Promise<ForwardAnswer> => {
     const askedAt = performance.now();
+    let failed: Failure | undefined;
+    let tried: readonly ForwardNode[] = [];
     for (let again = 0; ; again++) {
-      const line = await lineFor(request);
+      const line = await lineFor(request, tried);
+      if (failed !== undefined && line.nodes.length === 0) return failed;
       const answered = await race(line, request, tries, pool);
       // A node has it again in a moment, or another one does.
       if (answered.kind === 'failed' && fallen.delete(request) && again < nodes.length) continue;
+      if (answered.kind === 'failed' && failed === undefined && line.needed !== null && request.idempotent) {
+        // One that did not have the block when it was looked at may have it by now.
+        failed = answered;
+        tried = line.nodes;
+        continue;
+      }
       if (answered.kind !== 'result') return answered;
       if (lone || request.asks === undefined) return answered;
       if (await hasStill(answered, request)) return telling(answered, request, askedAt);
@@ -277,6 +293,7 @@ async function* until<T>(source: AsyncIterable<T>, done: () => void): AsyncGener
 }
 
 type Result = Extract<ForwardAnswer, { kind: 'result' }>;
+type Failure = Extract<ForwardAnswer, { kind: 'failed' }>;
 
 /** The number of the newest block that a result tells; null if it tells none. */
 function numberIn({ asks, tells }: ForwardRequest, { bytes, rest }: ResultBody): number | null {

@@ -71,7 +71,7 @@ describe('of several nodes', () => {
       'refuses where the last one to answer is behind',
       whether,
       [at(60, 'fails'), at(50, null)],
-      'unavailable: a node that does not have block 60 does not have it',
+      'unavailable: the only answer is of a node that does not have block 60, so that it cannot know',
       [1, 1],
     ],
     [

@@ -52,7 +52,7 @@ function unfit({ block }: ForwardRequest, tip: number | null): Elsewhere {
   return {
     ...FAR,
     reason: 'unavailable',
-    detail: `a node that does not have block ${needed} does not have it`,
+    detail: `the only answer is of a node that does not have block ${needed}, so that it cannot know`,
   };
 }
 
