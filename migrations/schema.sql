@@ -397,6 +397,7 @@ CREATE TABLE packhouse.wanted_range (
   priority smallint NOT NULL,
   state text NOT NULL DEFAULT 'active'::text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  done boolean NOT NULL DEFAULT false,
   CONSTRAINT wanted_range_pkey PRIMARY KEY (id),
   CONSTRAINT wanted_range_check CHECK ((end_block >= start_block)),
   CONSTRAINT wanted_range_kinds_check CHECK ((kinds > 0)),
@@ -405,6 +406,21 @@ CREATE TABLE packhouse.wanted_range (
   CONSTRAINT wanted_range_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text]))),
   CONSTRAINT wanted_range_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
+
+CREATE TABLE packhouse.wanted_run (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  state text NOT NULL,
+  start_block bigint NOT NULL,
+  end_block bigint NOT NULL,
+  CONSTRAINT wanted_run_pkey PRIMARY KEY (network_id, kind, state, start_block)
+);
+
+CREATE TABLE packhouse.wanted_version (
+  network_id smallint NOT NULL,
+  version bigint NOT NULL,
+  CONSTRAINT wanted_version_pkey PRIMARY KEY (network_id)
+) WITH (fillfactor=50);
 
 -- indexes
 
@@ -442,7 +458,13 @@ CREATE INDEX rpc_filter_key ON packhouse.rpc_filter USING btree (key_id);
 
 CREATE UNIQUE INDEX signing_key_current ON packhouse.signing_key USING btree (((retired_at IS NULL))) WHERE (retired_at IS NULL);
 
+CREATE INDEX wanted_range_blocks ON packhouse.wanted_range USING gist (int8range(start_block, COALESCE(end_block, '9007199254740991'::bigint), '[]'::text));
+
+CREATE INDEX wanted_range_last ON packhouse.wanted_range USING btree (network_id, end_block) WHERE (state <> 'cancelled'::text);
+
 CREATE INDEX wanted_range_network ON packhouse.wanted_range USING btree (network_id);
+
+CREATE INDEX wanted_range_open ON packhouse.wanted_range USING btree (network_id, id) WHERE ((state = 'active'::text) AND (NOT done));
 
 -- functions
 
@@ -607,6 +629,183 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION packhouse.wanted_changed(networks smallint[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  INSERT INTO packhouse.wanted_version (network_id, version)
+  SELECT DISTINCT network_id, 1 FROM unnest(networks) AS network_id ORDER BY network_id
+  ON CONFLICT (network_id) DO UPDATE SET version = wanted_version.version + 1
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.wanted_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM packhouse.wanted_changed(array(SELECT network_id FROM deleted));
+  PERFORM packhouse.wanted_run_rebuild(network_id) FROM (SELECT DISTINCT network_id FROM deleted) AS d;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.wanted_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM packhouse.wanted_changed(array(SELECT network_id FROM inserted));
+  PERFORM packhouse.wanted_run_add(g.network_id, g.kind, g.state, lower(run), upper(run) - 1)
+  FROM (
+    SELECT w.network_id, k.kind::smallint, w.state,
+      range_agg(int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')) AS ranges
+    FROM inserted AS w JOIN generate_series(0, 15) AS k (kind) ON (w.kinds >> k.kind) & 1 = 1
+    GROUP BY w.network_id, k.kind, w.state
+  ) AS g, unnest(g.ranges) AS run;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.wanted_reopened()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  networks smallint[];
+BEGIN
+  WITH reopened AS (
+    UPDATE packhouse.wanted_range AS w SET done = false
+    FROM deleted AS d
+    WHERE w.done AND w.network_id = d.network_id AND (w.kinds >> d.kind) & 1 = 1
+      AND int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')
+        && int8range(d.start_block, d.end_block, '[]')
+    RETURNING w.network_id
+  )
+  SELECT array_agg(network_id) INTO networks FROM reopened;
+  IF networks IS NOT NULL THEN PERFORM packhouse.wanted_changed(networks); END IF;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.wanted_run_add(network smallint, of_kind smallint, of_state text, first bigint, last bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  low int8;
+  high int8;
+BEGIN
+  WITH gone AS (
+    DELETE FROM packhouse.wanted_run AS r
+    WHERE r.network_id = network AND r.kind = of_kind AND r.state = of_state
+      AND r.start_block <= last + 1 AND r.end_block >= first - 1
+      AND r.start_block >= coalesce((
+        SELECT max(b.start_block) FROM packhouse.wanted_run AS b
+        WHERE b.network_id = network AND b.kind = of_kind AND b.state = of_state AND b.start_block < first
+      ), first)
+    RETURNING r.start_block, r.end_block
+  )
+  SELECT least(first, min(start_block)), greatest(last, max(end_block)) INTO low, high FROM gone;
+  INSERT INTO packhouse.wanted_run (network_id, kind, state, start_block, end_block)
+  VALUES (network, of_kind, of_state, low, high);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.wanted_run_cut(network smallint, of_kind smallint, of_state text, first bigint, last bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  beside int8multirange;
+BEGIN
+  -- Several runs, if an earlier cut of the same statement was within this one.
+  WITH gone AS (
+    DELETE FROM packhouse.wanted_run AS r
+    WHERE r.network_id = network AND r.kind = of_kind AND r.state = of_state
+      AND r.start_block <= last AND r.end_block >= first
+      AND r.start_block >= coalesce((
+        SELECT max(b.start_block) FROM packhouse.wanted_run AS b
+        WHERE b.network_id = network AND b.kind = of_kind AND b.state = of_state AND b.start_block <= first
+      ), first)
+    RETURNING r.start_block, r.end_block
+  )
+  SELECT coalesce(range_agg(int8range(start_block, end_block, '[]')), '{}')
+    - int8multirange(int8range(first, last, '[]')) INTO beside FROM gone;
+  INSERT INTO packhouse.wanted_run (network_id, kind, state, start_block, end_block)
+  SELECT network, of_kind, of_state, lower(rest), upper(rest) - 1
+  FROM unnest(
+    beside + coalesce((
+      SELECT range_agg(int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')
+        * int8range(first, last, '[]'))
+      FROM packhouse.wanted_range AS w
+      WHERE w.network_id = network AND w.state = of_state AND (w.kinds >> of_kind) & 1 = 1
+        AND int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]') && int8range(first, last, '[]')
+    ), '{}')
+  ) AS rest;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.wanted_run_rebuild(network smallint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  DELETE FROM packhouse.wanted_run WHERE network_id = network;
+  INSERT INTO packhouse.wanted_run (network_id, kind, state, start_block, end_block)
+  SELECT network, g.kind, g.state, lower(run), upper(run) - 1
+  FROM (
+    SELECT k.kind, w.state,
+      range_agg(int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')) AS ranges
+    FROM packhouse.wanted_range AS w JOIN generate_series(0, 15) AS k (kind) ON (w.kinds >> k.kind) & 1 = 1
+    WHERE w.network_id = network
+    GROUP BY k.kind, w.state
+  ) AS g, unnest(g.ranges) AS run;
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.wanted_truncated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM packhouse.wanted_changed(array(SELECT network_id FROM packhouse.wanted_version));
+  DELETE FROM packhouse.wanted_run;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.wanted_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  changed record;
+BEGIN
+  PERFORM packhouse.wanted_changed(array(
+    SELECT o.network_id FROM before AS o JOIN after AS n USING (id)
+    WHERE (o.state, o.kinds, o.start_block, o.end_block, o.priority)
+      IS DISTINCT FROM (n.state, n.kinds, n.start_block, n.end_block, n.priority)
+  ));
+  FOR changed IN
+    SELECT o.network_id, k.kind::smallint AS kind, o.state AS old_state, n.state AS new_state,
+      (o.kinds >> k.kind) & 1 = 1 AS was, (n.kinds >> k.kind) & 1 = 1 AS is_now,
+      o.start_block AS old_start, coalesce(o.end_block, 9007199254740991) AS old_end,
+      n.start_block AS new_start, coalesce(n.end_block, 9007199254740991) AS new_end
+    FROM before AS o JOIN after AS n USING (id)
+      JOIN generate_series(0, 15) AS k (kind) ON ((o.kinds | n.kinds) >> k.kind) & 1 = 1
+    WHERE (o.state, o.kinds, o.start_block, o.end_block) IS DISTINCT FROM (n.state, n.kinds, n.start_block, n.end_block)
+  LOOP
+    IF changed.was THEN
+      PERFORM packhouse.wanted_run_cut(
+        changed.network_id, changed.kind, changed.old_state, changed.old_start, changed.old_end);
+    END IF;
+    IF changed.is_now THEN
+      PERFORM packhouse.wanted_run_add(
+        changed.network_id, changed.kind, changed.new_state, changed.new_start, changed.new_end);
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END
+$function$;
+
 -- triggers
 
 CREATE TRIGGER bundle_deleted AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_deleted();
@@ -625,4 +824,14 @@ CREATE TRIGGER bundle_truncated AFTER TRUNCATE ON packhouse.bundle FOR EACH STAT
 
 CREATE TRIGGER bundle_unsealed AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_unsealed();
 
+CREATE TRIGGER wanted_reopened AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_reopened();
+
 CREATE TRIGGER manifest_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON packhouse.manifest FOR EACH STATEMENT EXECUTE FUNCTION packhouse.manifest_is_append_only();
+
+CREATE TRIGGER wanted_deleted AFTER DELETE ON packhouse.wanted_range REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_deleted();
+
+CREATE TRIGGER wanted_inserted AFTER INSERT ON packhouse.wanted_range REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_inserted();
+
+CREATE TRIGGER wanted_truncated AFTER TRUNCATE ON packhouse.wanted_range FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_truncated();
+
+CREATE TRIGGER wanted_updated AFTER UPDATE ON packhouse.wanted_range REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_updated();

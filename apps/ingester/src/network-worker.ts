@@ -33,6 +33,9 @@ export interface NetworkWorker {
 const PLAN_EVERY_MS = 1_000;
 /** Pause between two looks whether older blocks are wanted than those whose rules were tried, in milliseconds. */
 const TRY_EVERY_MS = 5_000;
+/** Pause between two looks for wanted ranges that are published whole, in milliseconds, and how many a look is at. */
+const FOLD_EVERY_MS = 5_000;
+const FOLD_AT_ONCE = 1_000;
 /** Pause after an error of node, database or queue, in milliseconds. */
 const RETRY_MS = 1_000;
 const RETRY_LEAD_MS = 2_000;
@@ -89,10 +92,8 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
   const tryFirstAndLast = async (signal: AbortSignal): Promise<void> => {
     const kept = ingestParts.database;
     const finalized = (await kept.head.get())?.finalized ?? -1;
-    const starts = (await kept.wanted.list())
-      .filter(({ state }) => state === 'active')
-      .map(({ start }) => start);
-    const first = Math.min(...starts);
+    const { active } = await kept.wanted.runs();
+    const first = Math.min(...[...active.values()].map(([run]) => run?.start ?? Number.POSITIVE_INFINITY));
     if (first > finalized || first >= tried) return;
     tried = first;
     const trial = await tryProofs(ingestParts, [first, finalized], network.bundles.kinds, signal);
@@ -143,6 +144,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           // A new leader probes again: the upstreams may have changed.
           probed = undefined;
           let registered = false;
+          let foldedTo: number | null = null;
           let severe = false;
           const follower = createHeadFollower({
             context,
@@ -162,6 +164,10 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
             repeat('trying the rules', signal, async () => {
               if (registered) await tryFirstAndLast(signal);
               await context.clock.sleep(TRY_EVERY_MS, signal);
+            }),
+            repeat('folding finished ranges', signal, async () => {
+              foldedTo = await ingestParts.database.wanted.fold(foldedTo, FOLD_AT_ONCE);
+              await context.clock.sleep(FOLD_EVERY_MS, signal);
             }),
             // Planning continues without the upstreams, so that staged blocks are packed.
             repeat('planning', signal, async () => {

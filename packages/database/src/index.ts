@@ -25,6 +25,7 @@ export {
   type HeadRow,
   type KeyRow,
   type NewBundle,
+  type OpenRange,
   type Plan,
   type QuarantineRow,
   type QuarantineTry,
@@ -34,6 +35,7 @@ export {
   type StagedKind,
   type StageRequest,
   type WantedRange,
+  type WantedRuns,
 } from './contract/rows.js';
 export {
   type UnitsUsed,

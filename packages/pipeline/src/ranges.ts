@@ -45,9 +45,38 @@ export function intersectRanges(a: readonly BlockRange[], b: readonly BlockRange
   return both;
 }
 
-/** Whether `number` is in one of the ranges. */
+/** Whether `number` is in one of the ranges, ascending and disjoint. */
 export function rangesInclude(ranges: readonly BlockRange[], number: number): boolean {
-  return ranges.some((range) => range.start <= number && number <= range.end);
+  const range = ranges[firstEndingAt(ranges, number)];
+  return range !== undefined && range.start <= number;
+}
+
+/** Takes what is within a range out of the ranges, ascending and disjoint, and returns it. */
+export function takeRange(ranges: BlockRange[], { start, end }: BlockRange): BlockRange[] {
+  const from = firstEndingAt(ranges, start);
+  const taken: BlockRange[] = [];
+  const left: BlockRange[] = [];
+  for (let at = from; at < ranges.length; at++) {
+    const range = ranges[at] as BlockRange;
+    if (range.start > end) break;
+    taken.push({ start: Math.max(range.start, start), end: Math.min(range.end, end) });
+    if (range.start < start) left.push({ start: range.start, end: start - 1 });
+    if (range.end > end) left.push({ start: end + 1, end: range.end });
+  }
+  if (taken.length > 0) ranges.splice(from, taken.length, ...left);
+  return taken;
+}
+
+/** The index of the first range that ends at `number` or after it. */
+function firstEndingAt(ranges: readonly BlockRange[], number: number): number {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ranges[middle] as BlockRange).end < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** How many blocks the ranges hold. */

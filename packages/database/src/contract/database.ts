@@ -12,6 +12,7 @@ import type {
   HeadRow,
   KeyRow,
   NewBundle,
+  OpenRange,
   Plan,
   QuarantineRow,
   QuarantineTry,
@@ -20,6 +21,7 @@ import type {
   StagedBlock,
   StageRequest,
   WantedRange,
+  WantedRuns,
 } from './rows.js';
 import type { UnitsUsed, UsageCount, UsageGroup, UsageSum } from './usage.js';
 
@@ -198,6 +200,15 @@ export interface NetworkDatabase {
   wanted: {
     add(range: Omit<WantedRange, 'id' | 'network' | 'createdAt' | 'state'>): Promise<WantedRange>;
     list(): Promise<WantedRange[]>;
+    /** Read once for each change of what the network wants; else one row is read. The same object until then. */
+    runs(): Promise<WantedRuns>;
+    /** The active ranges that are not folded, in the order they are worked on; read like `runs`. */
+    open(): Promise<readonly OpenRange[]>;
+    /**
+     * Folds ranges of which everything is published: looks at the next `limit` open ones after the range `after`, and
+     * returns where to go on; null: at the beginning.
+     */
+    fold(after: number | null, limit: number): Promise<number | null>;
   };
 
   head: {

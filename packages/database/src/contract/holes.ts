@@ -116,12 +116,14 @@ export interface Holes {
     limit: number;
     hints?: QueueHints | undefined;
   }): Promise<HolesPage>;
-  /** Counts the blocks of the range by state, one row for each requested kind. */
+  /** Counts the blocks of the range by state, one row for each requested kind. The cost grows with all holes. */
   count(request: {
     kinds: readonly Kind[];
     range: BlockRange;
     hints?: QueueHints | undefined;
   }): Promise<HoleCounts[]>;
+  /** Whether more than `limit` separate ranges of these kinds are wanted, or were, within the range. */
+  isScattered(request: { kinds: readonly Kind[]; range: BlockRange; limit: number }): Promise<boolean>;
   /** The nearest ranges of published or staged blocks below and above a block that is neither. */
   around(kind: Kind, block: number): Promise<{ below: BlockRange | null; above: BlockRange | null }>;
   standing(): Promise<Standing>;

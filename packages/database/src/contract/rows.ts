@@ -156,10 +156,19 @@ export interface AlarmRow {
   clearedBy: 'operator' | 'itself' | null;
 }
 
+/** What is wanted of a network by kind: merged ranges, ascending; one that follows the head ends at Infinity. */
+export interface WantedRuns {
+  active: ReadonlyMap<Kind, readonly BlockRange[]>;
+  paused: ReadonlyMap<Kind, readonly BlockRange[]>;
+  /** Kinds that were ever wanted, also by ranges that were cancelled. */
+  kinds: readonly Kind[];
+}
+
+/** A wanted range as it is planned. */
+export type OpenRange = Pick<WantedRange, 'id' | 'kinds' | 'start' | 'end' | 'priority'>;
+
 /** Coverage of one kind of one network; all ranges inclusive, ascending, disjoint. */
 export interface Coverage {
-  /** Union of active wanted ranges; a follow range ends at the head known. */
-  wanted: BlockRange[];
   staged: BlockRange[];
   published: BlockRange[];
   quarantined: BlockRange[];

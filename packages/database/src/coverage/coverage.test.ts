@@ -1,7 +1,7 @@
 import type { BlockRange } from '@packhouse/chain';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { hashAt, makeBundle, makeRun } from '../testing/make-run.js';
+import { makeBundle, makeRun } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
 
 let open: OpenDatabase;
@@ -11,8 +11,9 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 const clear = async () => {
-  await open.sql(`TRUNCATE packhouse.staged_block, packhouse.fragment, packhouse.bundle, packhouse.wanted_range,
-    packhouse.quarantine, packhouse.head`);
+  await open.sql(
+    `TRUNCATE packhouse.staged_block, packhouse.fragment, packhouse.bundle, packhouse.quarantine, packhouse.head`,
+  );
 };
 beforeEach(clear);
 
@@ -27,33 +28,8 @@ function rangesOf(blocks: ReadonlySet<number>): BlockRange[] {
   return ranges;
 }
 
-it('ends a range that follows at the head that is known', async () => {
-  await open.main.wanted.add({ kinds: ['logs'], start: 5, end: null, priority: 1 });
-  expect((await open.main.coverage('logs')).wanted).toEqual([]);
-  await open.main.head.set({ number: 4, hash: hashAt(4), finalized: 2 });
-  expect((await open.main.coverage('logs')).wanted).toEqual([]);
-  await open.main.head.set({ number: 20, hash: hashAt(20), finalized: 10 });
-  expect((await open.main.coverage('logs')).wanted).toEqual([{ start: 5, end: 20 }]);
-  expect((await open.main.coverage('traces')).wanted).toEqual([]);
-  expect((await open.main.coverage('logs', { start: 7, end: 9 })).wanted).toEqual([{ start: 7, end: 9 }]);
-});
-
-it('counts active ranges only', async () => {
-  const { wanted } = open.database;
-  const range = await open.main.wanted.add({
-    kinds: ['logs', 'blocks'],
-    start: 5,
-    end: 9,
-    priority: 1,
-  });
-  await wanted.setState(range.id, 'paused');
-  expect((await open.main.coverage('logs')).wanted).toEqual([]);
-  await wanted.setState(range.id, 'active');
-  expect((await open.main.coverage('blocks')).wanted).toEqual([{ start: 5, end: 9 }]);
-});
-
 it('knows nothing of a network that is not there, nor of a reversed range', async () => {
-  const nothing = { wanted: [], staged: [], published: [], quarantined: [] };
+  const nothing = { staged: [], published: [], quarantined: [] };
   expect(await open.database.network('nowhere').coverage('logs')).toEqual(nothing);
   expect(await open.main.coverage('logs', { start: 2, end: 1 })).toEqual(nothing);
 });
@@ -63,7 +39,6 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
     .tuple(fc.integer({ min: 1_000, max: 1_050 }), fc.integer({ min: 0, max: 12 }))
     .map(([start, length]) => ({ start, end: start + length }));
   const step = fc.oneof(
-    fc.record({ act: fc.constant('want' as const), range }),
     fc.record({ act: fc.constant('stage' as const), range, size: fc.integer({ min: 1, max: 5 }) }),
     fc.record({ act: fc.constant('publish' as const), range }),
     fc.record({ act: fc.constant('quarantine' as const), range }),
@@ -72,7 +47,6 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), range, async (steps, within) => {
       await clear();
       const model = {
-        wanted: new Set<number>(),
         staged: new Set<number>(),
         published: new Set<number>(),
         quarantined: new Set<number>(),
@@ -81,10 +55,7 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
         Array.from({ length: end - start + 1 }, (_, i) => start + i);
       for (const { act, range: at, ...rest } of steps) {
         const blocks = numbers(at);
-        if (act === 'want') {
-          await open.main.wanted.add({ kinds: ['logs'], ...at, priority: 1 });
-          for (const number of blocks) model.wanted.add(number);
-        } else if (act === 'quarantine') {
+        if (act === 'quarantine') {
           const { start: number } = at;
           await open.main.quarantine.put({
             number,
@@ -123,7 +94,7 @@ it('is what a naive model of sets says, whatever happens in whatever order (inva
       }
       const inside = (set: Set<number>) =>
         rangesOf(new Set([...set].filter((n) => n >= within.start && n <= within.end)));
-      for (const part of ['wanted', 'staged', 'published', 'quarantined'] as const) {
+      for (const part of ['staged', 'published', 'quarantined'] as const) {
         expect((await open.main.coverage('logs'))[part]).toEqual(rangesOf(model[part]));
         expect((await open.main.coverage('logs', within))[part]).toEqual(inside(model[part]));
       }

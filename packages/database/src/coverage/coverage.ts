@@ -5,7 +5,7 @@ import type { Coverage } from '../contract/rows.js';
 import type { NetworkRef } from '../tables/networks.js';
 
 /**
- * $1 network id, $2 kind, $3 start, $4 end: the four parts of coverage within start..end as ranges.
+ * $1 network id, $2 kind, $3 start, $4 end: the three parts of coverage within start..end as ranges.
  *
  * The cost depends on the result and the staging area, not on the bundles: `published` has one row per kind.
  * Rejected: range_agg over the bundles, 234 ms at 200,000 of the kind.
@@ -14,13 +14,7 @@ const selectCoverage = statement(
   'coverage/select-coverage',
   `SELECT part, lower(range) AS start, upper(range) - 1 AS "end"
    FROM (
-     SELECT 'wanted' AS part,
-       range_agg(int8range(w.start_block, coalesce(w.end_block, h.block), '[]')) AS ranges
-     FROM packhouse.wanted_range AS w LEFT JOIN packhouse.head AS h ON h.network_id = w.network_id
-     WHERE w.network_id = $1 AND w.state = 'active' AND (w.kinds >> $2::int4) & 1 = 1
-       AND w.start_block <= coalesce(w.end_block, h.block)
-     UNION ALL
-     SELECT 'staged', range_agg(int8range(block, end_block, '[]'))
+     SELECT 'staged' AS part, range_agg(int8range(block, end_block, '[]')) AS ranges
      FROM packhouse.fragment
      WHERE network_id = $1 AND kind = $2::int2 AND block BETWEEN $3::int8 - 1023 AND $4::int8
      UNION ALL
@@ -40,10 +34,10 @@ const selectCoverage = statement(
 /** The default range: up to the highest block number supported. */
 const EVERYTHING = { start: 0, end: Number.MAX_SAFE_INTEGER - 1 };
 
-/** Reads the wanted, staged, published and quarantined ranges of one kind from one snapshot. */
+/** Reads the staged, published and quarantined ranges of one kind from one snapshot. */
 export function createCoverage(connections: Connections, network: NetworkRef): NetworkDatabase['coverage'] {
   return async (kind, within = EVERYTHING) => {
-    const coverage: Coverage = { wanted: [], staged: [], published: [], quarantined: [] };
+    const coverage: Coverage = { staged: [], published: [], quarantined: [] };
     const id = await network.find();
     if (id === undefined || within.end < within.start) return coverage;
     const rows = await connections.query<{ part: keyof Coverage; start: number; end: number }>(

@@ -4,7 +4,7 @@
  * $6 to $10 of the queue: kinds (masks), starts, ends and running flags of the ingest windows, and the mask of the
  * kinds that are being packed.
  *
- * Published ranges are left out: they may be hundreds of thousands, all others are few. The caller subtracts the
+ * Published ranges are left out: they may be hundreds of thousands. The caller subtracts the
  * published blocks from each range through the index.
  *
  * While a chain differs below finality (the one alarm that halts a network), nothing is planned for it.
@@ -46,10 +46,13 @@ export const WITH_REASONS = `
         coalesce(range_agg(r.range) FILTER (WHERE r.state = 'paused'), '{}') AS paused,
         coalesce(range_agg(r.range) FILTER (WHERE r.state = 'cancelled'), '{}') AS cancelled
       FROM (
-        SELECT state, int8range(start_block, end_block + 1) AS range
-        FROM packhouse.wanted_range
-        WHERE network_id = $1 AND (kinds >> a.kind) & 1 = 1 AND start_block <= a.last
-          AND (end_block IS NULL OR end_block >= a.first)
+        SELECT s.state, int8range(w.start_block, w.end_block, '[]') AS range
+        FROM (VALUES ('active'), ('paused'), ('cancelled')) AS s (state), packhouse.wanted_run AS w
+        WHERE w.network_id = $1 AND w.kind = a.kind AND w.state = s.state AND w.start_block <= a.last
+          AND w.end_block >= a.first AND w.start_block >= coalesce((
+            SELECT max(o.start_block) FROM packhouse.wanted_run AS o
+            WHERE o.network_id = $1 AND o.kind = a.kind AND o.state = s.state AND o.start_block <= a.first
+          ), a.first)
       ) AS r
     ) AS w
   ),

@@ -8,8 +8,8 @@ import { WITH_REASONS } from './hole-reasons-sql.js';
  * $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 limit, $6 to $10 hints (see WITH_REASONS):
  * published ranges and holes with reasons, from the first block up to `last`, which is in every row.
  *
- * The window is limited first: it ends before the start of published run or quarantined row number limit + 1 of any
- * kind. So it holds at least the holes of the page and at most a few times as many, and the rest of the statement
+ * The window is limited first: it ends before the start of published run, wanted run or quarantined row number limit + 1
+ * of any kind. So it holds at least the holes of the page and at most a few times as many, and the rest of the statement
  * reads that window only.
  */
 export const selectHoles = statement(
@@ -24,6 +24,12 @@ export const selectHoles = statement(
       (SELECT block FROM packhouse.quarantine
        WHERE network_id = $1 AND (kinds >> k.kind) & 1 = 1 AND block > $3 AND block <= $4
        ORDER BY block OFFSET $5 LIMIT 1)
+      UNION ALL
+      (SELECT w.start_block FROM (VALUES ('active'), ('paused'), ('cancelled')) AS s (state), LATERAL (
+         SELECT start_block FROM packhouse.wanted_run
+         WHERE network_id = $1 AND kind = k.kind AND state = s.state AND start_block > $3 AND start_block <= $4
+         ORDER BY start_block OFFSET $5 LIMIT 1
+       ) AS w)
     ) AS b
   ),
   asked AS MATERIALIZED (

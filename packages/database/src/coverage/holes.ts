@@ -38,6 +38,14 @@ const countHoles = statement(
   SELECT kind, NULL, sum(published)::int8 FROM counted GROUP BY kind`,
 );
 
+/** $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 limit: a row if more wanted runs begin there. */
+const selectScattered = statement(
+  'coverage/select-scattered',
+  `SELECT FROM packhouse.wanted_run
+   WHERE network_id = $1 AND kind = ANY ($2::int2[]) AND start_block BETWEEN $3 AND $4
+   OFFSET $5 LIMIT 1`,
+);
+
 /** $1 network id, $2 kind, $3 block: the last published run or staged fragment before it and the first after it. */
 const selectAround = statement(
   'coverage/select-around',
@@ -73,6 +81,10 @@ export function createHoles(connections: Connections, network: NetworkRef): Hole
         ...hintValues(hints),
       ]);
       return kinds.map((kind) => countsOf(kind, rows));
+    },
+    isScattered: async ({ kinds, range, limit }) => {
+      const values = [await network.find(), kinds.map(kindCode), range.start, range.end, limit];
+      return (await connections.query(selectScattered, values)).length > 0;
     },
     around: async (kind, block) => {
       const rows = await connections.query<BlockRange & { side: 'below' | 'above' }>(selectAround, [

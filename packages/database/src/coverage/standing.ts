@@ -7,8 +7,13 @@ import type { KindStanding, OldestQuarantine, Standing } from '../contract/holes
 const selectStanding = statement(
   'coverage/select-standing',
   `WITH first AS MATERIALIZED (
-     SELECT min(start_block) AS block, max(end_block) AS last, coalesce(bit_or(kinds), 0) AS kinds
-     FROM packhouse.wanted_range WHERE network_id = $1 AND state IN ('active', 'paused')
+     SELECT min(r.start_block) AS block, coalesce(bit_or(1 << k.kind), 0) AS kinds,
+       (SELECT max(end_block) FROM packhouse.wanted_range WHERE network_id = $1 AND state <> 'cancelled') AS last
+     FROM generate_series(0, 7) AS k (kind), (VALUES ('active'), ('paused')) AS s (state), LATERAL (
+       SELECT start_block FROM packhouse.wanted_run
+       WHERE network_id = $1 AND kind = k.kind AND state = s.state
+       ORDER BY start_block LIMIT 1
+     ) AS r
    )
    SELECT k.kind, h.block AS head, h.finalized, f.block AS "firstWanted", f.last AS "lastWanted",
      (f.kinds >> k.kind) & 1 = 1 AS wanted,

@@ -39,9 +39,12 @@ const selectDue = statement(
   `SELECT ${COLUMNS}
    FROM packhouse.quarantine AS q
    WHERE network_id = $1 AND next_try <= $2 AND block <= $3 AND EXISTS (
-     SELECT FROM packhouse.wanted_range AS w
-     WHERE w.network_id = q.network_id AND w.state = 'active' AND (w.kinds & q.kinds) <> 0
-       AND w.start_block < q.block + q.blocks AND (w.end_block IS NULL OR w.end_block >= q.block)
+     SELECT FROM generate_series(0, 15) AS k (kind), LATERAL (
+       SELECT end_block FROM packhouse.wanted_run
+       WHERE network_id = q.network_id AND kind = k.kind AND state = 'active' AND start_block < q.block + q.blocks
+       ORDER BY start_block DESC LIMIT 1
+     ) AS w
+     WHERE (q.kinds >> k.kind) & 1 = 1 AND w.end_block >= q.block
    )
    ORDER BY next_try
    LIMIT $4`,

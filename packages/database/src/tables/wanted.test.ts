@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WantedRange } from '../contract/rows.js';
+import { makeBundle } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
 
 let open: OpenDatabase;
@@ -6,6 +10,11 @@ beforeAll(async () => {
   open = await openDatabase();
 });
 afterAll(() => open.close());
+beforeEach(() => open.sql('TRUNCATE packhouse.wanted_range, packhouse.bundle'));
+
+const want = (start: number, end: number | null, kinds: Kind[] = ['logs'], priority = 1) =>
+  open.main.wanted.add({ kinds, start, end, priority });
+const openIds = async () => (await open.main.wanted.open()).map(({ id }) => id);
 
 it('keeps wanted ranges by priority, and their states', async () => {
   const { wanted } = open.database;
@@ -22,4 +31,140 @@ it('keeps wanted ranges by priority, and their states', async () => {
   expect(await wanted.setState(late.id, 'cancelled')).toEqual({ ...late, state: 'cancelled' });
   expect((await wanted.list()).map(({ id }) => id)).not.toContain(-1);
   expect(await wanted.setState(-1, 'paused')).toBeNull();
+});
+
+describe('what is wanted, by kind', () => {
+  it('is merged, keeps the holes, and has no end where a range follows the head', async () => {
+    await want(10, 19);
+    await want(20, 29, ['logs', 'traces'], 7);
+    await want(40, 49);
+    const paused = await want(100, null);
+    await open.database.wanted.setState(paused.id, 'paused');
+    const { active, paused: resting, kinds } = await open.main.wanted.runs();
+    expect(active.get('logs')).toEqual([
+      { start: 10, end: 29 },
+      { start: 40, end: 49 },
+    ]);
+    expect(active.get('traces')).toEqual([{ start: 20, end: 29 }]);
+    expect(resting.get('logs')).toEqual([{ start: 100, end: Number.POSITIVE_INFINITY }]);
+    expect([...kinds].sort()).toEqual(['logs', 'traces']);
+    const nobody = await open.database.network('nowhere').wanted.runs();
+    expect([nobody.active.size, nobody.paused.size, nobody.kinds]).toEqual([0, 0, []]);
+  });
+
+  it('is read again only when it changed, by whomever', async () => {
+    const { id } = await want(10, 19);
+    const [runs, ranges] = [await open.main.wanted.runs(), await open.main.wanted.open()];
+    expect(await open.main.wanted.runs()).toBe(runs);
+    expect(await open.main.wanted.open()).toBe(ranges);
+    await open.another().wanted.setState(id, 'paused');
+    expect((await open.main.wanted.runs()).active.size).toBe(0);
+    expect(await open.main.wanted.open()).toEqual([]);
+    await open
+      .another()
+      .network('main')
+      .wanted.add({ kinds: ['logs'], start: 1, end: 1, priority: 1 });
+    expect((await open.main.wanted.runs()).active.get('logs')).toEqual([{ start: 1, end: 1 }]);
+    await open.sql('DELETE FROM packhouse.wanted_range');
+    expect((await open.main.wanted.runs()).active.size).toBe(0);
+  });
+
+  it('is the same for two that order at once, a range at a time', async () => {
+    const others = [open.another(), open.another()].map((each) => each.network('main').wanted);
+    await Promise.all(
+      others.map(async (wanted, at) => {
+        for (let n = 0; n < 50; n++)
+          await wanted.add({ kinds: ['logs'], start: 2 * n + at, end: 2 * n + at, priority: 1 });
+      }),
+    );
+    expect((await open.main.wanted.runs()).active.get('logs')).toEqual([{ start: 0, end: 99 }]);
+  });
+
+  it('is what a model of sets says, however ranges come and change', async () => {
+    const states = ['active', 'paused', 'cancelled'] as const;
+    const step = fc.oneof(
+      fc.record({
+        start: fc.integer({ min: 0, max: 30 }),
+        blocks: fc.integer({ min: 0, max: 10 }),
+        follows: fc.boolean(),
+        kinds: fc.subarray<Kind>(['blocks', 'logs'], { minLength: 1 }),
+      }),
+      fc.record({ change: fc.nat({ max: 9 }), state: fc.constantFrom(...states) }),
+      fc.record({ all: fc.constantFrom(...states) }),
+      fc.record({ remove: fc.nat({ max: 9 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
+        await open.sql('TRUNCATE packhouse.wanted_range');
+        for (const one of steps) {
+          const rows = await open.main.wanted.list();
+          if ('start' in one) {
+            const { start, blocks, follows, kinds } = one;
+            await want(start, follows ? null : start + blocks, kinds);
+          } else if ('change' in one) {
+            const row = rows[one.change];
+            if (row !== undefined) await open.database.wanted.setState(row.id, one.state);
+          } else if ('all' in one) {
+            await open.sql('UPDATE packhouse.wanted_range SET state = $1', [one.all]);
+          } else {
+            await open.sql('DELETE FROM packhouse.wanted_range WHERE id = $1', [rows[one.remove]?.id ?? 0]);
+          }
+          await expectModel(await open.main.wanted.list());
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+async function expectModel(rows: readonly WantedRange[]): Promise<void> {
+  const runs = await open.main.wanted.runs();
+  for (const state of ['active', 'paused'] as const) {
+    for (const kind of KINDS) {
+      const blocks = new Set<number>();
+      for (const row of rows.filter((each) => each.state === state && each.kinds.includes(kind)))
+        for (let n = row.start; n <= (row.end ?? 60); n++) blocks.add(n);
+      const model: BlockRange[] = [];
+      for (const n of [...blocks].sort((a, b) => a - b)) {
+        const last = model.at(-1);
+        if (last !== undefined && last.end === n - 1) last.end = n;
+        else model.push({ start: n, end: n });
+      }
+      const found = (runs[state].get(kind) ?? []).map(({ start, end }) => ({
+        start,
+        end: Math.min(end, 60),
+      }));
+      expect(found).toEqual(model);
+    }
+  }
+  expect([...runs.kinds].sort()).toEqual([...new Set(rows.flatMap(({ kinds }) => kinds))].sort());
+}
+
+describe('a range of which everything is published', () => {
+  it('leaves the ranges that are planned, when somebody folds it', async () => {
+    const done = await want(0, 9, ['logs', 'traces'], 5);
+    const half = await want(5, 14);
+    const follows = await want(0, null);
+    const before = await open.main.wanted.runs();
+    for (const kind of ['logs', 'traces'] as const) await open.main.bundles.publish(makeBundle(kind, 0, 9));
+    expect(await openIds()).toEqual([half.id, follows.id, done.id]);
+    expect(await open.main.wanted.fold(null, 2)).toBe(half.id);
+    expect(await open.main.wanted.fold(half.id, 2)).toBeNull();
+    expect(await openIds()).toEqual([half.id, follows.id]);
+    expect((await open.another().network('main').wanted.open()).map(({ id }) => id)).toEqual([
+      half.id,
+      follows.id,
+    ]);
+    // Nothing that is wanted changed, so nobody reads anything again.
+    expect(await open.main.wanted.runs()).toBe(before);
+  });
+
+  it('is planned again when a bundle of it is gone', async () => {
+    const { id } = await want(0, 9);
+    await open.main.bundles.publish(makeBundle('logs', 0, 9));
+    await open.main.wanted.fold(null, 10);
+    expect(await openIds()).toEqual([]);
+    await open.sql('DELETE FROM packhouse.bundle');
+    expect(await openIds()).toEqual([id]);
+  });
 });

@@ -3,6 +3,7 @@ import { type Connections, statement } from '../connection/connections.js';
 import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { WantedRange } from '../contract/rows.js';
 import type { NetworkRef } from './networks.js';
+import { createWantedCache } from './wanted-cache.js';
 
 /** $1 network id, $2 kinds (mask), $3 start, $4 end or null, $5 priority. */
 const insertWanted = statement(
@@ -53,6 +54,7 @@ export function createWanted(connections: Connections, network: NetworkRef): Net
       return rangeOf((await connections.query<Row>(insertWanted, values))[0]!);
     },
     list: async () => (await connections.query<Row>(selectWanted, [network.name])).map(rangeOf),
+    ...createWantedCache(connections, network),
   };
 }
 

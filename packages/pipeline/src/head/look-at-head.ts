@@ -103,7 +103,7 @@ async function publishedAnchor(
   limit: number | null,
 ): Promise<BlockAnchor | null> {
   let highest: BlockAnchor | null = null;
-  const kinds = new Set((await database.wanted.list()).flatMap((range) => range.kinds));
+  const { kinds } = await database.wanted.runs();
   for (const kind of kinds) {
     const within = limit === null ? undefined : { start: 0, end: limit };
     const { published } = await database.coverage(kind, within);

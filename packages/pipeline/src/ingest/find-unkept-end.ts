@@ -1,5 +1,4 @@
 import type { IngestWindow } from '../job-names.js';
-import { intendedRanges } from '../publish/wanted-blocks.js';
 import { isNotKept } from './blame.js';
 import { tryFetch } from './extract.js';
 import type { IngestParts } from './ingest-piece.js';
@@ -40,12 +39,10 @@ export async function findUnkeptEnd(
 /** The last block after the window up to which everything is wanted and final, and missing in all of the kinds. */
 export async function openEnd({ database }: IngestParts, { end, kinds }: IngestWindow): Promise<number> {
   const head = await database.head.get();
-  const wanted = await database.wanted.list();
+  const wanted = await database.wanted.runs();
   let limit = head?.finalized ?? end;
   for (const kind of kinds) {
-    const around = intendedRanges(wanted, kind, ['active']).find(
-      (each) => each.start <= end && each.end >= end,
-    );
+    const around = wanted.active.get(kind)?.find((each) => each.start <= end && each.end >= end);
     limit = Math.min(limit, around?.end ?? end);
     if (limit <= end) return end;
     const { staged, published } = await database.coverage(kind, { start: end + 1, end: limit });

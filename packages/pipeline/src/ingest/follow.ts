@@ -5,7 +5,6 @@ import { isPackhouseError, type PackhouseError } from '@packhouse/runtime';
 import { lookAtHead } from '../head/look-at-head.js';
 import { compareStaged, dropAbandoned } from '../head/reorganise.js';
 import type { IngestWindow } from '../job-names.js';
-import { intendedRanges } from '../publish/wanted-blocks.js';
 import { intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
 import { causeOf, faultOf, isNodeFault, isProbed } from './blame.js';
 import { extractRuns } from './extract.js';
@@ -186,7 +185,7 @@ async function missingAtHead(
   { context, database }: IngestParts,
   head: ChainHead,
 ): Promise<{ pieces: IngestWindow[]; probed: QuarantineRow[] }> {
-  const wanted = await database.wanted.list();
+  const { active } = await database.wanted.runs();
   const tip = { start: head.finalized + 1, end: head.number };
   if (tip.end < tip.start) return { pieces: [], probed: [] };
   const within = (await database.quarantine.within(tip)).filter(({ cause }) => isProbed(cause));
@@ -201,7 +200,7 @@ async function missingAtHead(
         ];
   const missing = new Map<Kind, BlockRange[]>();
   for (const kind of KINDS) {
-    const intended = intersectRanges(intendedRanges(wanted, kind, ['active']), [tip]);
+    const intended = intersectRanges(active.get(kind) ?? [], [tip]);
     if (intended.length === 0) continue;
     const { staged, published } = await database.coverage(kind, tip);
     missing.set(kind, subtractRanges(intended, unionRanges([...staged, ...published])));

@@ -1,5 +1,12 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import { type Coverage, type Database, type NetworkDatabase, SEGMENT_BLOCKS } from '@packhouse/database';
+import {
+  type Coverage,
+  type Database,
+  type NetworkDatabase,
+  type OpenRange,
+  SEGMENT_BLOCKS,
+  type WantedRuns,
+} from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { JobRequest, Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
@@ -7,7 +14,14 @@ import { openFinalityAlarm } from '../head/finality-alarm.js';
 import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from '../job-names.js';
 import { cutRun } from '../publish/cut-run.js';
 import { packableRuns } from '../publish/wanted-blocks.js';
-import { intersectRanges, rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
+import {
+  countBlocks,
+  intersectRanges,
+  rangesInclude,
+  subtractRanges,
+  takeRange,
+  unionRanges,
+} from '../ranges.js';
 import type { BackPressure } from './back-pressure.js';
 import { isProbed } from './blame.js';
 import { probeOf, unknownFork } from './probed-rows.js';
@@ -56,14 +70,15 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const parts: Planning = { ...given, database };
   const head = await database.head.get();
   if (head === null) return { ingestJobs: 0, packJobs: 0, missingBlocks: 0, pressed: false, severe: false };
-  const wanted = await database.wanted.list();
-  const kinds = KINDS.filter((kind) => wanted.some((range) => range.kinds.includes(kind)));
+  const runs = await database.wanted.runs();
+  const open = await database.wanted.open();
   const coverage = new Map<Kind, Coverage>();
-  for (const kind of kinds) coverage.set(kind, await database.coverage(kind));
+  for (const kind of runs.kinds) coverage.set(kind, await database.coverage(kind));
 
   const view: IngestView = {
     coverage,
-    wanted,
+    runs,
+    open,
     due: new Map(),
     pending: [],
     finalized: head.finalized,
@@ -93,13 +108,13 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
 /** Enqueues a pack job for every run from which a bundle can be cut. `packable`: at least one can. */
 async function planPacking(
   { database, network, queues }: Planning,
-  { coverage, wanted, finalized }: IngestView,
+  { coverage, runs, finalized }: IngestView,
 ): Promise<{ packJobs: number; packable: boolean }> {
   const packing = await queues.pendingIds('pack');
   const packs: JobRequest<'pack'>[] = [];
   let packable = false;
   for (const [kind, covered] of coverage) {
-    for (const run of packableRuns(covered, wanted, kind, finalized)) {
+    for (const run of packableRuns(covered, runs, kind, finalized)) {
       const id = packJobId(network.id, kind, run.start);
       const enqueued = packing.has(id);
       if (!enqueued && (await cutRun({ database, network, kind, run })).length === 0) continue;
@@ -151,7 +166,8 @@ async function dueForRetry(
 
 interface IngestView {
   coverage: Map<Kind, Coverage>;
-  wanted: Awaited<ReturnType<NetworkDatabase['wanted']['list']>>;
+  runs: WantedRuns;
+  open: readonly OpenRange[];
   due: Map<Kind, BlockRange[]>;
   pending: IngestWindow[];
   finalized: number;
@@ -161,7 +177,7 @@ interface IngestView {
 
 /** A part of a wanted range with missing blocks. */
 interface Hole extends BlockRange {
-  range: IngestView['wanted'][number];
+  range: OpenRange;
   missing: Map<Kind, BlockRange[]>;
 }
 
@@ -177,11 +193,12 @@ async function ingestWindows(
   const planned = new Map<Kind, BlockRange[]>(
     KINDS.map((kind) => [kind, unionRanges(pending.filter((window) => window.kinds.includes(kind)))]),
   );
-  const all = holes(view, planned);
-  const missingBlocks = all.reduce((sum, hole) => sum + hole.end - hole.start + 1, 0);
+  const left = missingBlocksOf(view, planned);
+  const missingBlocks = countBlocks(unionRanges([...left.values()].flat()));
   if (pressed) room = packable || pending.length > 0 ? 0 : Math.min(1, room);
-  for (const hole of pressed ? holesFirst(all, view) : all) {
-    if (room <= 0) break;
+  if (room <= 0) return { windows, missingBlocks };
+  const all = holes(view.open, left);
+  for (const hole of pressed ? holesFirst([...all], view) : all) {
     const { range } = hole;
     const size = await windowBlocks(parts, range.kinds[0] ?? 'blocks', hole.start);
     if (size === null) room = Math.min(room, UNKNOWN_WINDOWS - pending.length - windows.length);
@@ -205,34 +222,39 @@ async function ingestWindows(
       });
       room--;
     }
+    if (room <= 0) break;
   }
   return { windows, missingBlocks };
 }
 
-/** Blocks that are missing and not planned, range by range, the first priority first; no block twice. */
-function holes(view: IngestView, planned: ReadonlyMap<Kind, readonly BlockRange[]>): Hole[] {
-  const active = view.wanted
-    .filter((range) => range.state === 'active')
-    .sort((a, b) => a.priority - b.priority || a.id - b.id);
-  const named = new Map([...planned].map(([kind, ranges]) => [kind, [...ranges]]));
-  const found: Hole[] = [];
-  for (const range of active) {
-    const last = Math.min(view.finalized, view.unknownFrom - 1);
-    const target = { start: range.start, end: Math.min(range.end ?? last, last) };
-    if (target.end < target.start) continue;
+/** By kind, the blocks that are wanted, may be fetched now, and are neither there nor planned. */
+function missingBlocksOf(
+  view: IngestView,
+  planned: ReadonlyMap<Kind, readonly BlockRange[]>,
+): Map<Kind, BlockRange[]> {
+  const known = [{ start: 0, end: Math.min(view.finalized, view.unknownFrom - 1) }];
+  const missing = new Map<Kind, BlockRange[]>();
+  for (const [kind, active] of view.runs.active) {
+    const { staged, published, quarantined } = view.coverage.get(kind) as Coverage;
+    const resting = subtractRanges(quarantined, view.due.get(kind) ?? []);
+    const settled = unionRanges([...staged, ...published, ...resting, ...(planned.get(kind) ?? [])]);
+    missing.set(kind, subtractRanges(intersectRanges(active, known), settled));
+  }
+  return missing;
+}
+
+/** The holes, range by range, the first priority first; no block twice. Takes them out of what is `left`. */
+function* holes(open: readonly OpenRange[], left: ReadonlyMap<Kind, BlockRange[]>): Generator<Hole> {
+  for (const range of open) {
+    if ([...left.values()].every((ranges) => ranges.length === 0)) return;
+    const within = { start: range.start, end: range.end ?? Number.POSITIVE_INFINITY };
     const missing = new Map<Kind, BlockRange[]>();
     for (const kind of range.kinds) {
-      const { staged, published, quarantined } = view.coverage.get(kind) as Coverage;
-      const resting = subtractRanges(quarantined, view.due.get(kind) ?? []);
-      const settled = unionRanges([...staged, ...published, ...resting, ...(named.get(kind) ?? [])]);
-      const left = subtractRanges([target], settled);
-      if (left.length === 0) continue;
-      missing.set(kind, left);
-      named.set(kind, unionRanges([...(named.get(kind) ?? []), ...left]));
+      const taken = takeRange(left.get(kind) ?? [], within);
+      if (taken.length > 0) missing.set(kind, taken);
     }
-    for (const hole of unionRanges([...missing.values()].flat())) found.push({ ...hole, range, missing });
+    for (const hole of unionRanges([...missing.values()].flat())) yield { ...hole, range, missing };
   }
-  return found;
 }
 
 /**

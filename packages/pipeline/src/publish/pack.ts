@@ -80,7 +80,7 @@ async function nextCuts(parts: PackParts, kind: Kind): Promise<FragmentInfo[][]>
   const database = parts.database.network(network.id);
   const head = await database.head.get();
   if (head === null) return [];
-  const wanted = await database.wanted.list();
+  const wanted = await database.wanted.runs();
   const runs = packableRuns(await database.coverage(kind), wanted, kind, head.finalized);
   const cuts: FragmentInfo[][] = [];
   for (const run of runs) {

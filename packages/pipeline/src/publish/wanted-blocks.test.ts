@@ -1,19 +1,7 @@
 import type { BlockRange } from '@packhouse/chain';
-import type { Coverage, WantedRange } from '@packhouse/database';
+import type { Coverage } from '@packhouse/database';
 import { expect, test } from 'vitest';
 import { type PackableRun, packableRuns } from './wanted-blocks.js';
-
-const wanted = (state: WantedRange['state'], ranges: readonly BlockRange[]): WantedRange[] =>
-  ranges.map(({ start, end }, id) => ({
-    id,
-    network: 'main',
-    kinds: ['logs'],
-    start,
-    end: Number.isFinite(end) ? end : null,
-    priority: 1,
-    state,
-    createdAt: new Date(0),
-  }));
 
 const runsOf = (
   coverage: Pick<Coverage, 'staged' | 'published' | 'quarantined'>,
@@ -21,7 +9,12 @@ const runsOf = (
   finalized: number,
   paused: readonly BlockRange[] = [],
 ): PackableRun[] =>
-  packableRuns(coverage, [...wanted('active', active), ...wanted('paused', paused)], 'logs', finalized);
+  packableRuns(
+    coverage,
+    { active: new Map([['logs', active]]), paused: new Map([['logs', paused]]), kinds: ['logs'] },
+    'logs',
+    finalized,
+  );
 
 const none = { staged: [], published: [], quarantined: [] };
 const follow = [{ start: 0, end: Number.POSITIVE_INFINITY }];

@@ -1,19 +1,6 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Coverage, WantedRange } from '@packhouse/database';
+import type { Coverage, WantedRuns } from '@packhouse/database';
 import { rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
-
-/** The ranges that operators want of one kind; a follow range has no end (Infinity). Cancelled ones do not count. */
-export function intendedRanges(
-  wanted: readonly WantedRange[],
-  kind: Kind,
-  states: readonly WantedRange['state'][],
-): BlockRange[] {
-  return unionRanges(
-    wanted
-      .filter((range) => states.includes(range.state) && range.kinds.includes(kind))
-      .map((range) => ({ start: range.start, end: range.end ?? Number.POSITIVE_INFINITY })),
-  );
-}
 
 /** A run of staged, final, unpublished blocks from which bundles may be cut. */
 export interface PackableRun extends BlockRange {
@@ -33,12 +20,12 @@ export interface PackableRun extends BlockRange {
  */
 export function packableRuns(
   { staged, published, quarantined }: Pick<Coverage, 'staged' | 'published' | 'quarantined'>,
-  wanted: readonly WantedRange[],
+  wanted: WantedRuns,
   kind: Kind,
   finalized: number,
 ): PackableRun[] {
-  const active = intendedRanges(wanted, kind, ['active']);
-  const paused = intendedRanges(wanted, kind, ['paused']);
+  const active = wanted.active.get(kind) ?? [];
+  const paused = wanted.paused.get(kind) ?? [];
   const settled = unionRanges([...published, ...quarantined]);
   const toCome = subtractRanges(active, settled);
   const onceResumed = subtractRanges(paused, unionRanges([...settled, ...active]));

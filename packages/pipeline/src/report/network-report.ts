@@ -11,7 +11,6 @@ import type {
 } from '@packhouse/database';
 import type { QueueReader } from '@packhouse/queue';
 import { PROBED_CAUSES } from '../ingest/blame.js';
-import { intendedRanges } from '../publish/wanted-blocks.js';
 import { countBlocks, intersectRanges, subtractRanges, unionRanges } from '../ranges.js';
 import { queueHints } from './queue-hints.js';
 
@@ -109,11 +108,11 @@ function rangeOf(start: number | null, end: number | null): BlockRange | null {
 
 /** Each state's blocks within what is wanted; a block of several states counts once, published before staged. */
 async function blocksByState(database: NetworkDatabase, head: number): Promise<KindBlocks[]> {
-  const wantedRanges = await database.wanted.list();
+  const { active, paused, kinds } = await database.wanted.runs();
   const found: KindBlocks[] = [];
-  for (const kind of KINDS.filter((each) => wantedRanges.some(({ kinds }) => kinds.includes(each)))) {
+  for (const kind of KINDS.filter((each) => kinds.includes(each))) {
     const coverage = await database.coverage(kind);
-    const wanted = intendedRanges(wantedRanges, kind, ['active', 'paused'])
+    const wanted = unionRanges([...(active.get(kind) ?? []), ...(paused.get(kind) ?? [])])
       .map(({ start, end }) => ({ start, end: Number.isFinite(end) ? end : head }))
       .filter(({ start, end }) => end >= start);
     const within = (ranges: readonly BlockRange[]): BlockRange[] =>
