@@ -1,7 +1,7 @@
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { ObjectStore } from '@packhouse/object-store';
-import { pack, publish, type SignerSource, sealPending } from '@packhouse/pipeline';
+import { pack, publish, type SignerSource } from '@packhouse/pipeline';
 import type { Job } from '@packhouse/queue';
 import {
   type Context,
@@ -43,7 +43,6 @@ export async function handlePack(
   const ending = openScope(signal, context.signal);
   const finishing = openScope(signal, cut);
   try {
-    await sealPending({ context, database, signers, network: network.id }, payload.kind, ending.signal);
     await pack(
       {
         context,

@@ -8,6 +8,7 @@ import { auditLoop } from './audit-loop.js';
 import { createDiskGauge } from './disk-gauge.js';
 import { handlePack } from './handle-pack.js';
 import { reclaimLoop } from './reclaimer.js';
+import { sealLoop } from './seal-loop.js';
 import { packerSettings } from './settings.js';
 
 await runProcess(process, {
@@ -44,6 +45,8 @@ await runProcess(process, {
       networks.map((network) => network.id),
     );
     shutdown.add('reclaiming', () => reclaiming);
+    const sealing = sealLoop({ context, database, signers });
+    shutdown.add('sealing', () => sealing);
     const auditing = auditLoop({
       context,
       database,

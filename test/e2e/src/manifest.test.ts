@@ -96,6 +96,45 @@ test('what is downloaded is verified offline, and one flipped bit in it is named
   expect(flipped.out).toContain(`${files - 1} files are what was published`);
 });
 
+test('what a repair published is signed without any new block, by the repair or by a packer, and verifies', async () => {
+  cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST, once: false });
+  const gateway = await gatewayReader(cli);
+  await cli.event('progress', (event) => event.published === LAST - FIRST + 1);
+  const versions = async (): Promise<number[]> => {
+    const asked = await fetch(`${gateway.baseUrl}${gateway.apiKey}/bundle-api/manifest?kind=logs`);
+    const lines = (await asked.text()).trimEnd().split('\n');
+    return lines.map((line) => (JSON.parse(line) as { version: number }).version);
+  };
+  const repair = async (env: Record<string, string>): Promise<string> => {
+    const folder = path.join(workspace.directory, 'objects');
+    const database = openDatabase(workspace.databaseUrl);
+    const [network] = await database.networks.list();
+    const [row] = await database.network(network?.id as string).bundles.list('logs', 0, 1);
+    await database.close();
+    await writeFile(path.join(folder, row?.objectKey as string), 'damaged');
+    const one = startCli(['audit', '--repair', '--data-dir', workspace.directory], {
+      env: { ...workspace.env, ...env },
+    });
+    expect(await one.exit, one.stderr()).toBe(0);
+    expect(one.stdout()).toContain('1 of 1 repaired');
+    return one.stdout();
+  };
+  const before = await versions();
+
+  expect(await repair({})).not.toContain('wait');
+  expect(await versions()).toEqual([...before, 2]);
+
+  const absent = path.join(workspace.directory, 'absent.pem');
+  expect(await repair({ SIGNING_KEY_FILE: absent })).toMatch(
+    /\n1 entry of the manifest waits for a packer to sign it\.\n$/,
+  );
+  await expect.poll(versions, { timeout: 120_000 }).toEqual([...before, 2, 3]);
+
+  await download(gateway, KINDS);
+  await end(cli);
+  expect(await run('verify', '.', '--complete')).toMatchObject({ code: 0, err: '' });
+});
+
 test('a signing key that is gone is said in one sentence, and rotating it is the way out', async () => {
   cli = startLocal(workspace, { rpc: [node.url], from: FIRST, to: FIRST + 9 });
   expect(await cli.exit).toBe(0);

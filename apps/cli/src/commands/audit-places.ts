@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createProver } from '@packhouse/chain';
+import type { Database } from '@packhouse/database';
 import { loadNetworks, type Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { type ObjectStore, openObjectStore } from '@packhouse/object-store';
-import { fetchWish, type OpenRepair } from '@packhouse/pipeline';
+import { fetchWish, type OpenRepair, openSigners, type SignerSource } from '@packhouse/pipeline';
 import {
   type Context,
+  describeError,
   loadSettings,
   objectStoreSetting,
   PackhouseError,
@@ -43,8 +45,32 @@ export async function findNetworks(io: CliIo, dataDir?: string): Promise<Network
   return file === undefined ? [] : [...(await loadNetworks(file, io.env))];
 }
 
+/**
+ * The key that signs the manifest if its file is here (SIGNING_KEY_FILE, else that of the `packhouse local` of this data
+ * folder); undefined if not, or if it cannot be used, which is said: a repair does not wait for its signature.
+ */
+export async function findSigners(
+  io: CliIo,
+  context: Context,
+  { database, dataDir }: { database: Database; dataDir: string | undefined },
+): Promise<SignerSource | undefined> {
+  const local = path.join(dataDir ?? DATA_DIRECTORY, 'signing-key.pem');
+  const file = path.resolve(io.cwd, io.env.SIGNING_KEY_FILE || local);
+  if (!existsSync(file)) return undefined;
+  try {
+    return await openSigners({ context, database, file });
+  } catch (error) {
+    io.stderr.write(`${describeError(error)}\n`);
+    return undefined;
+  }
+}
+
 /** Opens the upstreams of a network for repairs; they are probed before the first block. */
-export function repairFrom(context: Context, networks: readonly Network[]): OpenRepair {
+export function repairFrom(
+  context: Context,
+  networks: readonly Network[],
+  signers: SignerSource | undefined,
+): OpenRepair {
   return async (id) => {
     const network = networks.find((each) => each.id === id);
     if (network === undefined) {
@@ -57,7 +83,8 @@ export function repairFrom(context: Context, networks: readonly Network[]): Open
     const source = createBlockSource({ network, context });
     try {
       await source.probe(fetchWish(network.bundles.kinds), context.signal);
-      return { source, prover: await createProver(network.proofs), close: () => source.close() };
+      const prover = await createProver(network.proofs);
+      return { source, prover, signers, close: () => source.close() };
     } catch (error) {
       await source.close();
       throw error;

@@ -27,7 +27,7 @@ function said(json: boolean): string {
   now = 6_000;
   printer.checked(counts);
   printer.deleted(['main/logs/3-4.json.gz']);
-  printer.done(outcome);
+  printer.done(outcome, 6);
   printer.stopped();
   return written.out;
 }
@@ -38,6 +38,7 @@ test('says in sentences what was found, what is unchecked, and how fast it was',
     'Deleted the orphaned object main/logs/3-4.json.gz.',
     'Unchecked: 3 blocks of main logs: no receipts.',
     'Audited 1 bundle, 12 blocks, 2.0 MB in 4 s (500 kB/s): 1 finding (1 sha256, 1 orphan).',
+    '6 entries of the manifest wait for a packer to sign them.',
     'The audit was stopped after 1 bundle, with 1 finding.',
   ]);
 });
@@ -51,7 +52,7 @@ test('as JSON gives one object a line, and how far it is now and then', () => {
     { event: 'finding', cause: 'sha256' },
     { event: 'progress', ...counts, seconds: 6, bytesPerSecond: 333_333 },
     { event: 'deleted', key: 'main/logs/3-4.json.gz' },
-    { event: 'done', ...counts, bytesPerSecond: 500_000, standing: 1, repaired: 0 },
+    { event: 'done', ...counts, bytesPerSecond: 500_000, standing: 1, repaired: 0, unsigned: 6 },
     { event: 'stopped', ...counts },
   ]);
 });

@@ -11,7 +11,8 @@ export interface AuditPrinter {
   checked(counts: Readonly<AuditCounts>): void;
   repair(repair: Repair): void;
   deleted(keys: readonly string[]): void;
-  done(outcome: AuditOutcome): void;
+  /** `unsigned`: bundles that wait for their entry of the manifest. */
+  done(outcome: AuditOutcome, unsigned: number): void;
   /** It was ended before it was done. */
   stopped(): void;
 }
@@ -48,11 +49,11 @@ export function createAuditPrinter(io: CliIo, json: boolean, elapsed: () => numb
       const said = `The audit was stopped after ${counted(last.bundles, 'bundle')}, with ${counted(last.findings, 'finding')}.`;
       print(io, json ? { event: 'stopped', ...last } : said);
     },
-    done({ summary, standing, repairs }) {
+    done({ summary, standing, repairs }, unsigned) {
       const repaired = repairs.filter(({ state }) => state === 'repaired').length;
       if (json) {
         const bytesPerSecond = Math.round(summary.bytesPerSecond);
-        print(io, { event: 'done', ...summary, bytesPerSecond, repaired, standing });
+        print(io, { event: 'done', ...summary, bytesPerSecond, repaired, standing, unsigned });
         return;
       }
       for (const { network, kind, blocks, why } of summary.unchecked) {
@@ -66,6 +67,10 @@ export function createAuditPrinter(io: CliIo, json: boolean, elapsed: () => numb
         io,
         `Audited ${counted(summary.bundles, 'bundle')}, ${formatCount(summary.blocks)} blocks, ${formatBytes(summary.bytesRead)} in ${formatDuration(summary.seconds)} (${formatBytes(summary.bytesPerSecond)}/s): ${found}${named}${after}.`,
       );
+      if (unsigned > 0) {
+        const wait = unsigned === 1 ? 'entry of the manifest waits' : 'entries of the manifest wait';
+        print(io, `${formatCount(unsigned)} ${wait} for a packer to sign ${unsigned === 1 ? 'it' : 'them'}.`);
+      }
     },
   };
 }

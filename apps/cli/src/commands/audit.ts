@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { commandContext, unknownNetwork, withDatabase } from '../installation/connect.js';
 import type { CliIo } from '../terminal/io.js';
 import { checkRange, parseBlockNumber, parseKinds, parseNetworkName } from '../terminal/parse.js';
-import { findNetworks, openStore, repairFrom } from './audit-places.js';
+import { findNetworks, findSigners, openStore, repairFrom } from './audit-places.js';
 import { type AuditPrinter, createAuditPrinter } from './audit-printer.js';
 
 interface AuditFlags {
@@ -47,7 +47,8 @@ export function addAuditCommand(program: Command, io: CliIo): void {
     .addHelpText(
       'after',
       `
-Reads DATABASE_URL, OBJECT_STORE and, for --repair, NETWORKS_FILE; or those of a running \`packhouse local\`.
+Reads DATABASE_URL, OBJECT_STORE and, for --repair, NETWORKS_FILE and SIGNING_KEY_FILE; or those of a running
+\`packhouse local\`. Without the signing key a packer signs what was repaired.
 Objects that no index row names are reported but are not damage: a killed packer leaves them.
 
 Example:
@@ -85,6 +86,10 @@ async function auditWith(
     try {
       const orphans: Orphan[] = [];
       const parts = { context, database, objectStore };
+      const repairing = flags.repair === true;
+      const signers = repairing
+        ? await findSigners(io, context, { database, dataDir: flags.dataDir })
+        : undefined;
       const outcome = await runAudit(
         { ...parts, policyOf },
         { ...request, networks },
@@ -98,17 +103,23 @@ async function auditWith(
           },
           onChecked: (_, __, counts) => printer.checked(counts),
           onRepair: (repair) => printer.repair(repair),
-          ...(flags.repair === true ? { openRepair: repairFrom(context, known) } : {}),
+          ...(repairing ? { openRepair: repairFrom(context, known, signers) } : {}),
         },
         io.signal,
       );
       if (flags.deleteOrphans === true) printer.deleted(await deleteOrphans(parts, orphans, io.signal));
-      printer.done(outcome);
+      printer.done(outcome, await unsigned(database, networks));
       io.exitCode = outcome.standing > 0 ? DAMAGE_EXIT : 0;
     } finally {
       await objectStore.close();
     }
   });
+}
+
+/** Bundles of these networks that wait for their entry of the manifest. */
+async function unsigned(database: Database, networks: readonly string[]): Promise<number> {
+  const pending = await database.manifest.pending();
+  return pending.reduce((sum, { network, entries }) => sum + (networks.includes(network) ? entries : 0), 0);
 }
 
 /** The request without its networks. Throws RANGE_INVALID, KIND_UNKNOWN, USAGE. */

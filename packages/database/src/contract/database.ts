@@ -78,6 +78,8 @@ export interface Database {
     registerKey(publicKey: Buffer): Promise<SigningKeyRow>;
     /** Retires the current key and makes this one current, in one transaction. Repeating it changes nothing. */
     rotateKey(publicKey: Buffer): Promise<SigningKeyRow>;
+    /** How many published bundles wait for their entry, by network and kind; empty: none. */
+    pending(): Promise<{ network: string; kind: Kind; entries: number }[]>;
   };
 
   /** Filters of the JSON-RPC interface, shared by all gateways. Ids are 16 bytes; expired filters are not found. */

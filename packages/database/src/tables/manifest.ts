@@ -39,6 +39,17 @@ const selectKeys = statement(
    ORDER BY id`,
 );
 
+/** Bundles without an entry: the whole table by its primary key, which is empty but after repairs and migrations. */
+const countPending = statement(
+  'manifest/count-pending',
+  `SELECT network.name AS network, pending.kind, pending.entries
+   FROM (
+     SELECT network_id, kind, count(*)::int8 AS entries FROM packhouse.manifest_pending GROUP BY network_id, kind
+   ) AS pending
+   JOIN packhouse.network ON network.id = pending.network_id
+   ORDER BY network.name, pending.kind`,
+);
+
 /** Allows one change of keys at a time. */
 const lockKeys = statement(
   'manifest/lock-keys',
@@ -91,7 +102,17 @@ export function createSigningKeys(connections: Connections): Database['manifest'
     keys: () => connections.query<SigningKeyRow>(selectKeys, []),
     registerKey: (publicKey) => changeKey(connections, publicKey, { retire: false }),
     rotateKey: (publicKey) => changeKey(connections, publicKey, { retire: true }),
+    pending: async () => {
+      const rows = await connections.query<PendingCount>(countPending, []);
+      return rows.map(({ network, kind, entries }) => ({ network, kind: kindOf(kind), entries }));
+    },
   };
+}
+
+interface PendingCount {
+  network: string;
+  kind: number;
+  entries: number;
 }
 
 /** A row of the manifest with the values that it refers to. */

@@ -16,7 +16,7 @@ interface RepairParts {
   objectStore: ObjectStore;
   source: BlockSource;
   prover: Prover;
-  /** Signs the manifest's entry; without it the next packer with a key signs. */
+  /** Signs the manifest's entry; without it a packer signs it on its own clock. */
   signers?: SignerSource | undefined;
 }
 

@@ -10,7 +10,7 @@ interface PublishParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
-  /** Signs the manifest's entries; without it the next packer that has one appends them. */
+  /** Signs the manifest's entries; without it a packer appends them on its own clock. */
   signers?: SignerSource | undefined;
 }
 

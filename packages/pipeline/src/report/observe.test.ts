@@ -1,3 +1,4 @@
+import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { makeWorld, type World } from '../testing/world.js';
@@ -43,6 +44,30 @@ test('tells head, holes and what is published, out of Postgres alone', async () 
   expect(await value('packhouse_head_lag_blocks{network="main"}')).toBeLessThanOrEqual(9);
   expect(await value('packhouse_queue_jobs{queue="ingest",state="waiting"}')).toBe(0);
   expect(await value('packhouse_staging_bytes')).toBeGreaterThan(0);
+});
+
+test('tells how many published bundles wait for their entry of the manifest, until it is signed', async () => {
+  await world.want(100, 115);
+  await world.noteHead();
+  await world.settle();
+  const series = 'packhouse_manifest_pending{network="main",kind="logs"}';
+  await observer.look();
+  expect(await value(series)).toBeUndefined();
+  const main = world.database.network('main');
+  const [row] = await main.bundles.list('logs', 0, 1);
+  if (row === undefined) throw new Error('nothing is published');
+  const { version: _, publishedAt: __, ...bundle } = row;
+  await main.bundles.supersede(
+    { ...bundle, objectKey: 'main/logs/100-107.v2.json.gz', sha256: 'cd'.repeat(32) },
+    { replaces: row.sha256, reason: 'test' },
+  );
+  await observer.look();
+  expect(await value(series)).toBe(1);
+  const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'test');
+  await world.database.manifest.rotateKey(signer.publicKey);
+  await main.manifest.sealPending('logs', signer, 10);
+  await observer.look();
+  expect(await value(series)).toBeUndefined();
 });
 
 test('tells since when the head has not moved', async () => {

@@ -90,6 +90,11 @@ export function createObserver({
       for (const { id } of await database.networks.list()) await lookAtNetwork(id);
       gauges.stagingBytes.set({}, await database.staging.diskBytes());
       gauges.superseded.set({}, await database.bundles.supersededCount());
+      const pending = await database.manifest.pending();
+      gauges.pending.fill(
+        {},
+        pending.map(({ network, kind, entries }) => ({ labels: { network, kind }, value: entries })),
+      );
       const alarms = await database.alarms.list();
       gauges.alarms.fill(
         {},
@@ -199,6 +204,11 @@ function createStateGauges(metrics: Metrics) {
       'cause',
     ]),
     superseded: state.gauge('packhouse_superseded_bundles', 'Bundles that a newer version took the place of'),
+    pending: state.gauge(
+      'packhouse_manifest_pending',
+      'Published bundles that wait for their signed entry of the manifest',
+      perKind,
+    ),
     alarms: state.gauge('packhouse_open_alarms', 'Alarms that are not cleared', [...perNetwork, 'name']),
     jobs: state.gauge('packhouse_queue_jobs', 'Jobs in a queue by state', ['queue', 'state']),
     stagingBytes: state.gauge('packhouse_staging_bytes', 'Bytes on disk of all that is staged'),
