@@ -40,7 +40,10 @@ export function createParts(options: GatewayOptions): {
   const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
   const keys = createKeyCache({ find: database.keys.find, clock });
   const coverage = createSparingCoverage({ database, queue: options.queue, clock });
-  const files = createFileFinder({ database, objectStore, bodies });
+  const files = createFileFinder({
+    ...{ context, database, objectStore, bodies },
+    storeTimeoutMs: options.storeTimeoutMs,
+  });
   const answers = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
   const held = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
   return {

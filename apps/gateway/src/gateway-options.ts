@@ -27,6 +27,8 @@ export interface GatewayOptions {
   rangeCacheBytes?: number;
   /** Memory for files. Default 64 MiB. */
   fileCacheBytes?: number;
+  /** How long the object store may take for a file, or for the next piece of a large one. Default 15 s. */
+  storeTimeoutMs?: number;
   /** Memory for results about final blocks. Default 64 MiB. */
   answerCacheBytes?: number;
   /** Memory for answers that are held whole until they are sent; calls wait if it is full. Default 256 MiB. */

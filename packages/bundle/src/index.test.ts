@@ -8,6 +8,7 @@ it('exports what strangers may use, and nothing else', () => {
       "chooseCut",
       "createGrouper",
       "createPieceWriter",
+      "createRangeCheck",
       "decodeFragmentTable",
       "deflatePiece",
       "encodeFragmentTable",

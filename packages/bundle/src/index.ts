@@ -1,3 +1,4 @@
+export { createRangeCheck, type RangeCheck } from './check-range.js';
 export { chooseCut } from './choose-cut.js';
 export { createGrouper, FRAGMENT_BYTES, type Group } from './create-grouper.js';
 export { createPieceWriter, deflatePiece, joinPieces } from './deflate-piece.js';

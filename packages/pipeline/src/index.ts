@@ -1,5 +1,6 @@
 export type { AuditRequest } from './audit/audit.js';
 export type { AuditCounts } from './audit/audit-report.js';
+export { type DamagedBundle, listDamage, raiseDamage } from './audit/damage.js';
 export type { Finding } from './audit/finding.js';
 export { deleteOrphans, type Orphan } from './audit/orphans.js';
 export type { OpenRepair, Repair } from './audit/repair.js';

@@ -1,16 +1,21 @@
-import { sliceOfMember } from '@packhouse/bundle';
+import { createRangeCheck, type FragmentInfo, sliceOfMember } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
-import { isPackhouseError } from '@packhouse/runtime';
+import { type Context, isPackhouseError } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
 import type { BodyCache } from '../cache/body-cache.js';
-import { Problem } from '../http/problem.js';
+import { fileDamaged, Problem } from '../http/problem.js';
+import { createBoundedStore } from './bounded-store.js';
+import { createDamagedFiles, type PublishedFacts } from './damaged-files.js';
 import type { ServedFile } from './served-file.js';
-import { blockFile, type PublishedFacts, publishedFile } from './served-file.js';
+import { blockFile, publishedFile } from './served-file.js';
 
-/** Most rows of published bundles kept, without their fragment tables: about 400 bytes each. */
+/** Most rows of published bundles kept, without their fragment tables: about 500 bytes each. */
 const MAX_FACTS = 20_000;
+
+/** Most fragments in the tables that are kept for ranges of streamed files: about 100 bytes each. */
+const MAX_FRAGMENTS = 100_000;
 
 /** How often superseded bundles are looked for, in milliseconds; until then a download may return the old bundle. */
 const LOOK_MS = 500;
@@ -19,7 +24,7 @@ const LOOK_MS = 500;
 const LOOKS = 4;
 
 export interface FileFinder {
-  /** Throws the problems `file-unknown` and `reorganised`, and what the database and the store throw. */
+  /** Throws the problems `file-unknown`, `reorganised` and `file-damaged`, and what the database and the store throw. */
   find(network: string, kind: Kind, range: BlockRange): Promise<ServedFile>;
   /** Stops looking for superseded bundles. */
   close(): void;
@@ -30,37 +35,67 @@ export interface FileFinder {
  * a block inside a published bundle, so that every link keeps resolving after packing.
  */
 export function createFileFinder(parts: {
+  context: Pick<Context, 'clock' | 'logger' | 'metrics'>;
   database: Database;
   objectStore: ObjectStore;
   bodies: BodyCache;
+  /** How long the store may take, in milliseconds; default: 15 s. */
+  storeTimeoutMs?: number | undefined;
 }): FileFinder {
-  const { database, objectStore, bodies } = parts;
+  const { context, database, bodies } = parts;
+  const store = createBoundedStore(parts.objectStore, parts.storeTimeoutMs);
+  const damaged = createDamagedFiles({ context, database, store });
   let known = new LRUCache<string, PublishedFacts>({ max: MAX_FACTS });
+  const tables = new LRUCache<string, readonly FragmentInfo[]>({
+    maxSize: MAX_FRAGMENTS,
+    sizeCalculation: (fragments) => fragments.length,
+  });
 
-  const published = (name: string, row: BundleRow, memory: LRUCache<string, PublishedFacts>): ServedFile => {
-    const { objectKey, byteLength, sha256 } = row;
-    const facts = { objectKey, byteLength, sha256 };
-    // Into the memory of the time of the query: if that was dropped since, the row is dropped with it.
-    memory.set(name, facts);
-    return publishedFile(facts, parts);
+  const fragmentsOf = async (file: PublishedFacts): Promise<readonly FragmentInfo[]> => {
+    const kept = tables.get(file.objectKey);
+    if (kept !== undefined) return kept;
+    const row = await database.network(file.network).bundles.covering(file.kind, file.start);
+    if (row?.objectKey !== file.objectKey) throw replaced();
+    tables.set(file.objectKey, row.fragments);
+    return row.fragments;
+  };
+  const serve = async (facts: PublishedFacts): Promise<ServedFile> => {
+    await damaged.check(facts);
+    return publishedFile(facts, { store, bodies, damaged, fragmentsOf });
   };
 
-  const publishedBlock = (row: BundleRow, block: number): Promise<ServedFile> => {
+  const published = (
+    name: string,
+    row: BundleRow,
+    memory: LRUCache<string, PublishedFacts>,
+  ): Promise<ServedFile> => {
+    const facts = factsOf(row);
+    // Into the memory of the time of the query: if that was dropped since, the row is dropped with it.
+    memory.set(name, facts);
+    return serve(facts);
+  };
+
+  const publishedBlock = async (row: BundleRow, block: number): Promise<ServedFile> => {
     const slice = sliceOfMember(row.fragments, block, block);
     const [fragment] = slice.fragments;
     if (fragment === undefined) throw new Error(`no fragment of ${row.objectKey} holds block ${block}`);
-    return blockFile(
-      {
-        folder: `${row.network}/${row.kind}`,
-        block,
-        fragment,
-        read: async () =>
-          bodies.peek(row.objectKey)?.subarray(slice.range.start, slice.range.end + 1) ??
-          objectStore.read(row.objectKey, { range: slice.range }),
-        immutable: true,
-      },
-      bodies,
-    );
+    const read = async (): Promise<Buffer> => {
+      const held = bodies.peek(row.objectKey)?.subarray(slice.range.start, slice.range.end + 1);
+      if (held !== undefined) return held;
+      const bytes = await store.read(row.objectKey, slice.range);
+      // Where the block shares its fragment, its record is read out of the text, which is checked then.
+      if (fragment.startBlock !== fragment.endBlock) return bytes;
+      const check = createRangeCheck(row.fragments, slice.range, { maxExtraBytes: 0 });
+      await check.push(bytes);
+      check.finish();
+      return bytes;
+    };
+    try {
+      const folder = `${row.network}/${row.kind}`;
+      return await blockFile({ folder, block, fragment, read, immutable: true }, bodies);
+    } catch (error) {
+      throw damaged.found(factsOf(row), error) ? fileDamaged() : error;
+    }
   };
 
   const single = async (network: string, kind: Kind, block: number, name: string): Promise<ServedFile> => {
@@ -99,11 +134,14 @@ export function createFileFinder(parts: {
   );
 
   return {
-    close: superseded.close,
+    close() {
+      superseded.close();
+      damaged.close();
+    },
     async find(network, kind, { start, end }) {
       const name = `${network}/${kind}/${start}-${end}`;
       const facts = known.get(name);
-      if (facts !== undefined) return publishedFile(facts, parts);
+      if (facts !== undefined) return serve(facts);
       if (start !== end) {
         const memory = known;
         const row = await database.network(network).bundles.covering(kind, start);
@@ -120,6 +158,20 @@ export function createFileFinder(parts: {
       }
     },
   };
+}
+
+function factsOf(row: BundleRow): PublishedFacts {
+  const { network, kind, start, end, version, objectKey, byteLength, sha256 } = row;
+  return { network, kind, start, end, version, objectKey, byteLength, sha256 };
+}
+
+/** The refusal for a part of a file that was superseded since its row was read. */
+function replaced(): Problem {
+  return new Problem('unavailable', {
+    detail: 'The file was published again a moment ago; try again in 1 second.',
+    members: { retryAfter: 1, retryAfterMs: 1_000 },
+    headers: { 'retry-after': '1' },
+  });
 }
 
 async function absent(database: Database, network: string, kind: Kind, block: number): Promise<Problem> {

@@ -1,19 +1,20 @@
 import { hash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import {
+  createRangeCheck,
   type FragmentInfo,
   type Member,
   memberOfRecord,
   memberSize,
+  type RangeCheck,
   readRecord,
   spliceMember,
 } from '@packhouse/bundle';
-import type { BundleRow } from '@packhouse/database';
-import type { ObjectStore } from '@packhouse/object-store';
-import { PackhouseError } from '@packhouse/runtime';
 import type { Body, BodyCache, PinnedBody } from '../cache/body-cache.js';
 import type { FileRange } from '../http/file-headers.js';
-import { Problem } from '../http/problem.js';
+import { fileDamaged, Problem } from '../http/problem.js';
+import type { BoundedStore } from './bounded-store.js';
+import { checkedPieces, createWholeCheck, objectMismatch } from './checked-pieces.js';
+import type { DamagedFiles, PublishedFacts } from './damaged-files.js';
 
 /** A file that can be sent, whole or in part. */
 export interface ServedFile {
@@ -25,48 +26,90 @@ export interface ServedFile {
   immutable: boolean;
   /** The whole file in memory; null if it must be streamed. */
   body(): Promise<PinnedBody | null>;
-  /** Reads a part of the file from the store. Resolves when the first bytes can be read. */
-  stream(range: FileRange): Promise<Readable>;
+  /**
+   * Reads a part of the file from the store and checks it. Resolves when the first bytes were read; if that are all,
+   * they are checked. Fails before the last piece if the file is damaged.
+   */
+  stream(range: FileRange): Promise<AsyncIterable<Buffer>>;
   /** Must be called once the file is not needed any more, whether or not it was read. */
   release(): void;
 }
 
-/** The part of a bundle's row that serving it needs. */
-export type PublishedFacts = Pick<BundleRow, 'objectKey' | 'byteLength' | 'sha256'>;
+/** What the files of published bundles are read with. */
+interface PublishedParts {
+  store: BoundedStore;
+  bodies: BodyCache;
+  damaged: DamagedFiles;
+  /** The fragment table of a bundle. Throws what the database throws, and `unavailable` if it was superseded. */
+  fragmentsOf(file: PublishedFacts): Promise<readonly FragmentInfo[]>;
+}
 
-/** The file of a published bundle, checked against its row while it is read into memory. */
-export function publishedFile(
-  facts: PublishedFacts,
-  parts: { objectStore: ObjectStore; bodies: BodyCache },
-): ServedFile {
+/** Bytes beyond a range that are read at most to check a fragment of which it has a part. */
+const MAX_EXTRA_BYTES = 8_388_608;
+
+/**
+ * The file of a published bundle. In memory it is checked against its row before the first byte is sent; streamed, it
+ * is checked while it is sent, and its last piece only follows if it is right: whole by its SHA-256, a part by the
+ * CRC-32 of the fragments that it touches.
+ */
+export function publishedFile(facts: PublishedFacts, parts: PublishedParts): ServedFile {
   const { objectKey, byteLength, sha256 } = facts;
+  const { store, damaged } = parts;
+  const stop = new AbortController();
   let pinned: PinnedBody | null = null;
-  let released = false;
+  /** Turns what shows damage into the refusal. */
+  const refusal = (error: unknown): unknown =>
+    !stop.signal.aborted && damaged.found(facts, error) ? fileDamaged() : error;
+
+  async function* open(range: FileRange, check: RangeCheck): AsyncGenerator<Buffer, void, undefined> {
+    try {
+      yield* checkedPieces(await store.stream(objectKey, check.read, stop.signal), check, range);
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+
   return {
     sha256,
     byteLength,
     immutable: true,
     async body() {
-      pinned ??= await parts.bodies.pin(objectKey, byteLength, async () => {
-        const bytes = await parts.objectStore.read(objectKey);
-        if (bytes.length === byteLength && hash('sha256', bytes, 'hex') === sha256) return { bytes, sha256 };
-        throw new PackhouseError({
-          code: 'OBJECT_MISMATCH',
-          message: `The object ${objectKey} has other bytes than its row of the range index says: ${bytes.length} bytes, expected ${byteLength} with SHA-256 ${sha256}.`,
-          hint: 'Run `packhouse audit --repair` on this range: it is published again, as the next version.',
-          data: { objectKey },
+      pinned ??= await parts.bodies
+        .pin(objectKey, byteLength, async () => {
+          const bytes = await store.read(objectKey);
+          if (bytes.length === byteLength && hash('sha256', bytes, 'hex') === sha256)
+            return { bytes, sha256 };
+          throw objectMismatch(facts, `${bytes.length} bytes`);
+        })
+        .catch((error: unknown) => {
+          throw refusal(error);
         });
-      });
       // The client went away while the body was read, so nobody else will release it.
-      if (released) pinned?.release();
+      if (stop.signal.aborted) pinned?.release();
       return pinned;
     },
-    stream: (range) => parts.objectStore.stream(objectKey, { range }),
+    async stream(range) {
+      const whole = range.start === 0 && range.end === byteLength - 1;
+      const check = whole
+        ? createWholeCheck(facts)
+        : createRangeCheck(await parts.fragmentsOf(facts), range, { maxExtraBytes: MAX_EXTRA_BYTES });
+      const pieces = open(range, check);
+      return resume(await pieces.next(), pieces);
+    },
     release: () => {
-      released = true;
+      stop.abort();
       pinned?.release();
     },
   };
+}
+
+/** The pieces behind a first one that was asked for already. */
+async function* resume(
+  first: IteratorResult<Buffer, void>,
+  rest: AsyncGenerator<Buffer, void, undefined>,
+): AsyncGenerator<Buffer, void, undefined> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
 }
 
 interface BlockFileRequest {
@@ -116,9 +159,13 @@ function fileInMemory(pinned: PinnedBody, immutable: boolean): ServedFile {
     byteLength: bytes.length,
     immutable,
     body: async () => pinned,
-    stream: async ({ start, end }) => Readable.from([bytes.subarray(start, end + 1)], { objectMode: false }),
+    stream: async ({ start, end }) => one(bytes.subarray(start, end + 1)),
     release: () => pinned.release(),
   };
+}
+
+async function* one(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
+  yield bytes;
 }
 
 function busy(): Problem {

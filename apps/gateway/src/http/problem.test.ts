@@ -23,6 +23,19 @@ describe('the refusal for an error', () => {
     },
   );
 
+  it.each([
+    ['DISK_FULL', 'disk-full'],
+    ['OBJECT_MISSING', 'file-damaged'],
+    ['OBJECT_MISMATCH', 'file-damaged'],
+    ['BUNDLE_INVALID', 'file-damaged'],
+  ] as const)('is 503 with Retry-After and its own reason for %s', (code, reason) => {
+    const problem = problemOfError(new PackhouseError({ code, message: 'secret host 10.0.0.1 is full.' }));
+    expect(problem.status).toBe(503);
+    expect(problem.headers['retry-after']).toBe('60');
+    expect(problem.toBody('r')).toMatchObject({ reason, retryAfter: 60, retryAfterMs: 60_000, code: -32002 });
+    expect(JSON.stringify(problem.toBody('r'))).not.toContain('secret');
+  });
+
   it('is 500 without any detail of the error for what nobody foresaw', () => {
     const problem = problemOfError(new TypeError('secret of undefined'));
     expect(problem.status).toBe(500);

@@ -50,6 +50,8 @@ export const PROBLEM_REASONS = {
   'upstream-unavailable': { status: 503, code: -32002, title: 'No node can be asked' },
   'upstream-timeout': { status: 504, code: -32002, title: 'No node answered in time' },
   unavailable: { status: 503, code: -32002, title: 'Something the gateway needs is unavailable' },
+  'file-damaged': { status: 503, code: -32002, title: 'The file is damaged in the store' },
+  'disk-full': { status: 503, code: -32002, title: 'A disk of the service is full' },
   draining: { status: 503, code: -32002, title: 'The gateway is shutting down' },
 } as const satisfies Record<string, { status: number; code: number; title: string }>;
 
@@ -99,22 +101,54 @@ export class Problem extends Error {
 /** How long a client is asked to wait if something is unavailable, in seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** The refusal for an error of a route: 503 if a store is unavailable; 500 without details if it was unexpected. */
+/** How long to wait for an operator, in seconds. */
+const REPAIR_SECONDS = 60;
+
+/** An object that is not what its row says. */
+const DAMAGE = ['OBJECT_MISSING', 'OBJECT_MISMATCH', 'BUNDLE_INVALID'] as const;
+
+/**
+ * The refusal for an error of a route: 503 if a store is unavailable or full, or an object damaged; 500 without details
+ * if it was unexpected.
+ */
 export function problemOfError(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isPackhouseError(error, 'DATABASE_UNAVAILABLE')) return unavailable('The database', error);
   if (isPackhouseError(error, 'OBJECT_STORE_UNAVAILABLE')) return unavailable('The object store', error);
+  if (isPackhouseError(error, 'DISK_FULL')) return diskFull(error);
+  if (DAMAGE.some((code) => isPackhouseError(error, code))) return fileDamaged(error);
   return new Problem('internal', {
     detail: 'The gateway failed at this request; the operator finds the cause under the request id.',
     cause: error,
   });
 }
 
+/** The refusal of a file whose object is not what was published. */
+export function fileDamaged(cause?: unknown): Problem {
+  return laterBy(REPAIR_SECONDS, 'file-damaged', {
+    detail: `The file is damaged or missing in the store, and is not sent before it is repaired; the operator is told. Try again in ${REPAIR_SECONDS} seconds.`,
+    cause,
+  });
+}
+
+function diskFull(cause: unknown): Problem {
+  return laterBy(REPAIR_SECONDS, 'disk-full', {
+    detail: `The service has no space left on a disk that this needs; try again in ${REPAIR_SECONDS} seconds.`,
+    cause,
+  });
+}
+
+function laterBy(seconds: number, reason: ProblemReason, options: ProblemOptions): Problem {
+  return new Problem(reason, {
+    ...options,
+    members: { retryAfter: seconds, retryAfterMs: seconds * 1_000 },
+    headers: { 'retry-after': String(seconds) },
+  });
+}
+
 function unavailable(what: string, cause: unknown): Problem {
-  return new Problem('unavailable', {
+  return laterBy(RETRY_AFTER_SECONDS, 'unavailable', {
     detail: `${what} cannot be reached at the moment; try again in ${RETRY_AFTER_SECONDS} seconds.`,
-    members: { retryAfter: RETRY_AFTER_SECONDS, retryAfterMs: RETRY_AFTER_SECONDS * 1_000 },
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
     cause,
   });
 }

@@ -267,7 +267,9 @@ const FILE_HEADERS = ['etag', 'accept-ranges', 'content-length', 'content-range'
 
 /** Sends a refusal as `application/problem+json`; faults of the gateway are logged with their cause. */
 export function sendProblem(exchange: Exchange, problem: Problem, logger: Logger): void {
-  if (problem.status >= 500 && problem.reason !== 'draining') {
+  // A damaged file is logged once, when it is found.
+  const known = problem.reason === 'file-damaged' && problem.cause === undefined;
+  if (problem.status >= 500 && problem.reason !== 'draining' && !known) {
     logger.error({ requestId: exchange.id, err: problem.cause ?? problem }, problem.message);
   }
   exchange.refusal = problem.reason;

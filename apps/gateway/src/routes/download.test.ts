@@ -256,8 +256,11 @@ describe('GET {download_url}/<kind>/<start>-<end>.json.gz', () => {
     await at.objectStore.delete('ethereum/logs/300-301.json.gz');
     await at.objectStore.put('ethereum/logs/300-301.json.gz', file, body);
     const answer = await get('300-301', {}, 'logs');
-    expect(answer.status).toBe(500);
-    expect(answer.json()).toMatchObject({ reason: 'internal', requestId: answer.headers['x-request-id'] });
+    expect(answer.status).toBe(503);
+    expect(answer.json()).toMatchObject({
+      ...{ reason: 'file-damaged', retryAfter: 60, requestId: answer.headers['x-request-id'] },
+    });
+    expect(answer.headers['retry-after']).toBe('60');
     expect(answer.headers.etag).toBeUndefined();
     expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
   });

@@ -43,6 +43,7 @@ const schema = {
     ...refusals(
       ...COMMON_REFUSALS,
       'file-unknown',
+      'file-damaged',
       'reorganised',
       'precondition-failed',
       'range-unsatisfiable',

@@ -68,5 +68,6 @@ export const COMMON_REFUSALS: readonly ProblemReason[] = [
   'quota-exhausted',
   'internal',
   'unavailable',
+  'disk-full',
   'draining',
 ];

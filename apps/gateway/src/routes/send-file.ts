@@ -48,7 +48,11 @@ export async function sendFile(file: ServedFile, exchange: Exchange): Promise<vo
   }
   const held = await file.body();
   if (held === null) {
-    const stream = await file.stream(range);
-    exchange.header('content-length', range.end - range.start + 1).sendStream(stream);
+    const pieces = await file.stream(range).catch((error: unknown) => {
+      if (response.closed) return null;
+      throw error;
+    });
+    if (pieces === null) return;
+    exchange.header('content-length', range.end - range.start + 1).sendStream(pieces);
   } else exchange.sendBuffer(part === 'whole' ? held.bytes : held.bytes.subarray(range.start, range.end + 1));
 }

@@ -65,9 +65,9 @@ export function sendRefusal(
     .sendBuffer(refusalText(id, problem, exchange.id));
 }
 
-/** Logs a fault of the gateway's own, with its cause. */
+/** Logs a fault of the gateway's own, or a full disk, with its cause. */
 export function logInternal(problem: Problem, request: { id: string }, logger: Logger): void {
-  if (problem.reason !== 'internal') return;
+  if (problem.reason !== 'internal' && problem.reason !== 'disk-full') return;
   logger.error({ requestId: request.id, err: problem.cause ?? problem }, problem.message);
 }
 

@@ -55,6 +55,8 @@ interface AlarmedBundle {
   kind: Kind;
   start: number;
   end: number;
+  /** Its object; absent in alarms of older programs. */
+  key?: string;
   causes: string[];
 }
 
@@ -65,6 +67,28 @@ export async function alarmedBundles(
 ): Promise<{ open: boolean; bundles: AlarmedBundle[]; more: number }> {
   const alarm = (await database.network(network).alarms.list()).find(({ name }) => name === BUNDLE_DAMAGED);
   return { open: alarm !== undefined, ...contentOf(alarm) };
+}
+
+/** The damaged bundles that the open alarms of all networks list. */
+export async function listDamage(database: Pick<Database, 'alarms'>): Promise<AlarmedBundle[]> {
+  const alarms = await database.alarms.list();
+  return alarms.filter(({ name }) => name === BUNDLE_DAMAGED).flatMap((alarm) => contentOf(alarm).bundles);
+}
+
+/** Tries to have a bundle listed: the write of another process may come between. */
+const TRIES = 3;
+
+/** Adds bundles that were found damaged outside of an audit to the alarm of their network. */
+export async function raiseDamage(
+  database: Pick<Database, 'network'>,
+  network: string,
+  damaged: readonly DamagedBundle[],
+): Promise<void> {
+  for (let tries = 1; tries <= TRIES; tries++) {
+    await settleAlarm(database, network, { damaged, others: 0, seen: () => false, everything: false });
+    const { bundles } = await alarmedBundles(database, network);
+    if (damaged.every((bundle) => bundles.some(({ key }) => key === bundle.key))) return;
+  }
 }
 
 /**
@@ -82,7 +106,7 @@ export async function settleAlarm(
   },
 ): Promise<void> {
   const { open, bundles: known, more } = await alarmedBundles(database, network);
-  const found = audit.damaged.map(({ kind, start, end, causes }) => ({ kind, start, end, causes }));
+  const found = audit.damaged.map(({ kind, start, end, key, causes }) => ({ kind, start, end, key, causes }));
   const same = (a: AlarmedBundle, b: AlarmedBundle): boolean => a.kind === b.kind && a.start === b.start;
   const kept = known.filter((bundle) => !audit.seen(bundle) && !found.some((one) => same(one, bundle)));
   const all: AlarmedBundle[] = [...found, ...kept];

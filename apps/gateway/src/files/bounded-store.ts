@@ -1,0 +1,73 @@
+import type { Readable } from 'node:stream';
+import type { ObjectStore } from '@packhouse/object-store';
+import { PackhouseError } from '@packhouse/runtime';
+import type { FileRange } from '../http/file-headers.js';
+
+/** Reads objects within a time, whatever the store does. All throw what the store throws, or OBJECT_STORE_UNAVAILABLE. */
+export interface BoundedStore {
+  /** Reads an object, or a part of it, into memory. */
+  read(key: string, range?: FileRange): Promise<Buffer>;
+  exists(key: string): Promise<boolean>;
+  /**
+   * Opens an object; the time counts for opening it and for each piece that is asked for, not for the reader. The
+   * signal ends it.
+   */
+  stream(key: string, range: FileRange, signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
+}
+
+/** How long the store may take for a file in memory, or for the next piece of a stream, in milliseconds. */
+const TIMEOUT_MS = 15_000;
+
+/** Bounds the reads of a store. */
+export function createBoundedStore(objectStore: ObjectStore, timeoutMs = TIMEOUT_MS): BoundedStore {
+  const late = (key: string): PackhouseError =>
+    new PackhouseError({
+      code: 'OBJECT_STORE_UNAVAILABLE',
+      message: `${objectStore.description} did not answer within ${timeoutMs} ms when it was asked for ${key}.`,
+      hint: 'Check that the store can be reached from here.',
+      data: { key },
+    });
+
+  /** A store that hangs may not even notice the signal. */
+  const bounded = async <T>(key: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const stop = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = late(key);
+        stop.abort(error);
+        reject(error);
+      }, timeoutMs);
+    });
+    try {
+      return await Promise.race([work(stop.signal), timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  async function* pieces(key: string, source: Readable): AsyncGenerator<Buffer, void, undefined> {
+    const iterator = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    try {
+      for (;;) {
+        const next = await bounded(key, () => iterator.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      source.destroy();
+    }
+  }
+
+  return {
+    read: (key, range) =>
+      bounded(key, (signal) => objectStore.read(key, range === undefined ? { signal } : { range, signal })),
+    exists: async (key) => (await bounded(key, (signal) => objectStore.head(key, { signal }))) !== null,
+    async stream(key, range, signal) {
+      const source = await bounded(key, (timeout) =>
+        objectStore.stream(key, { range, signal: AbortSignal.any([signal, timeout]) }),
+      );
+      return pieces(key, source);
+    },
+  };
+}

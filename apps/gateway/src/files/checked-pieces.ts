@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import type { RangeCheck } from '@packhouse/bundle';
+import { PackhouseError } from '@packhouse/runtime';
+import type { FileRange } from '../http/file-headers.js';
+import type { PublishedFacts } from './damaged-files.js';
+
+/** The check of a whole file: its length and SHA-256. Throws OBJECT_MISMATCH. */
+export function createWholeCheck({ objectKey, byteLength, sha256 }: PublishedFacts): RangeCheck {
+  const hash = createHash('sha256');
+  let length = 0;
+  return {
+    read: { start: 0, end: byteLength - 1 },
+    async push(bytes) {
+      length += bytes.length;
+      if (length > byteLength)
+        throw objectMismatch({ objectKey, byteLength, sha256 }, `over ${byteLength} bytes`);
+      hash.update(bytes);
+    },
+    finish() {
+      if (length === byteLength && hash.digest('hex') === sha256) return;
+      throw objectMismatch({ objectKey, byteLength, sha256 }, `${length} bytes`);
+    },
+  };
+}
+
+/** The error for an object with other bytes than its row says; `got` is their number. */
+export function objectMismatch(
+  { objectKey, byteLength, sha256 }: Pick<PublishedFacts, 'objectKey' | 'byteLength' | 'sha256'>,
+  got: string,
+): PackhouseError {
+  return new PackhouseError({
+    code: 'OBJECT_MISMATCH',
+    message: `The object ${objectKey} has other bytes than its row of the range index says: ${got}, expected ${byteLength} with SHA-256 ${sha256}.`,
+    hint: 'Run `packhouse audit --repair` on this range: it is published again, as the next version.',
+    data: { objectKey },
+  });
+}
+
+/**
+ * Checks the pieces of an object while they pass, and gives those of `range`. The last piece is held back until all of
+ * the check agrees, so that wrong bytes never make a complete answer. Throws what the check throws.
+ */
+export async function* checkedPieces(
+  source: AsyncIterable<Buffer>,
+  check: RangeCheck,
+  range: FileRange,
+): AsyncGenerator<Buffer, void, undefined> {
+  let position = check.read.start;
+  let held: Buffer | undefined;
+  for await (const piece of source) {
+    await check.push(piece);
+    const own = piece.subarray(Math.max(0, range.start - position), Math.max(0, range.end + 1 - position));
+    position += piece.length;
+    if (own.length === 0) continue;
+    if (held !== undefined) yield held;
+    held = own;
+  }
+  check.finish();
+  if (held !== undefined) yield held;
+}
