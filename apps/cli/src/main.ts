@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-import { captureWarnings, describeError, PackhouseError, redact } from '@packhouse/runtime';
+import { captureWarnings } from '@packhouse/runtime';
 import { runCli } from './cli.js';
-import type { CliIo } from './terminal/io.js';
+import { finish, STOPPED_BY, Stopped } from './terminal/finish.js';
+import { type CliIo, OutputEnded } from './terminal/io.js';
 
 // Only the output of commands is printed here.
 captureWarnings(process, () => undefined);
@@ -21,24 +22,23 @@ const io: CliIo = {
 // The first Ctrl-C or SIGTERM drains; a second one ends at once. npm passes on a signal that the terminal has already
 // sent, so two at the same moment count as one.
 const SAME_MOMENT_MS = 1_000;
-const TOLD_TWICE = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 let firstAt: number | undefined;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => {
     firstAt ??= performance.now();
-    stop.abort(new Error(name));
+    stop.abort(new Stopped(name));
     if (performance.now() - firstAt <= SAME_MOMENT_MS) return;
-    hurry.abort(new Error(name));
-    process.exit(TOLD_TWICE[name]);
+    hurry.abort(new Stopped(name));
+    process.exit(STOPPED_BY[name]);
   });
 }
 // A closed stdout (`| head`) ends the run as Ctrl-C does.
-process.stdout.on('error', () => stop.abort(new Error('stdout closed')));
+process.stdout.on('error', (cause) => stop.abort(new OutputEnded('stdout is closed', { cause })));
+process.stderr.on('error', () => undefined);
 
-try {
-  await runCli(io, process.argv.slice(2));
-} catch (error) {
-  io.exitCode = error instanceof PackhouseError ? error.exitCode : 70;
-  process.stderr.write(`packhouse: ${redact(describeError(error))}\n`);
-}
-process.exit(io.exitCode);
+process.exit(
+  await runCli(io, process.argv.slice(2)).then(
+    () => finish(io),
+    (error: unknown) => finish(io, error),
+  ),
+);

@@ -35,6 +35,11 @@ export const ERROR_CATALOGUE = {
     meaning: 'The data folder cannot be read or written.',
   },
   DISK_FULL: { retryable: true, exitCode: 73, meaning: 'No space is left where data has to be written.' },
+  OUTPUT_FAILED: {
+    retryable: true,
+    exitCode: 73,
+    meaning: 'The output of a command cannot be written.',
+  },
   PORT_IN_USE: { retryable: false, exitCode: 69, meaning: 'The port asked for is taken.' },
   CHILD_FAILED: {
     retryable: true,

@@ -34,9 +34,10 @@ export function addAlarmsCommand(program: Command, io: CliIo): void {
           cleared: options.all === true,
         }),
       );
-      if (options.json) for (const row of rows) print(io, row);
-      else if (rows.length === 0) print(io, options.all ? 'No alarm was ever raised.' : 'No alarm is open.');
-      else print(io, alarmTable(rows));
+      if (options.json) for (const row of rows) await print(io, row);
+      else if (rows.length === 0)
+        await print(io, options.all ? 'No alarm was ever raised.' : 'No alarm is open.');
+      else await print(io, alarmTable(rows));
     });
 
   alarms
@@ -60,7 +61,7 @@ export function addAlarmsCommand(program: Command, io: CliIo): void {
           hint: names.length === 0 ? 'None is open at all.' : `Open are: ${names.join(', ')}.`,
         });
       }
-      print(io, options.json ? row : `Alarm ${row.name} of ${row.network} is cleared.`);
+      await print(io, options.json ? row : `Alarm ${row.name} of ${row.network} is cleared.`);
     });
 }
 

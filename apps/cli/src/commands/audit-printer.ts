@@ -1,6 +1,6 @@
 import type { AuditCounts, AuditOutcome, Finding, Repair } from '@packhouse/pipeline';
 import { counted, formatBytes, formatCount, formatDuration } from '../terminal/format.js';
-import { type CliIo, print } from '../terminal/io.js';
+import { type CliIo, write } from '../terminal/io.js';
 
 /** Time between reports of the progress, in milliseconds. */
 const PROGRESS_MS = 5_000;
@@ -23,14 +23,14 @@ export function createAuditPrinter(io: CliIo, json: boolean, elapsed: () => numb
   let toldAt = startedAt;
   let last: AuditCounts = { bundles: 0, blocks: 0, bytesRead: 0, findings: 0, harmless: 0 };
   return {
-    finding: (finding) => print(io, json ? { event: 'finding', ...finding } : finding.message),
+    finding: (finding) => write(io, json ? { event: 'finding', ...finding } : finding.message),
     checked(counts) {
       last = { ...counts };
       if (elapsed() - toldAt < PROGRESS_MS) return;
       toldAt = elapsed();
       const seconds = (toldAt - startedAt) / 1_000;
       const speed = counts.bytesRead / seconds;
-      if (json) print(io, { event: 'progress', ...counts, seconds, bytesPerSecond: Math.round(speed) });
+      if (json) write(io, { event: 'progress', ...counts, seconds, bytesPerSecond: Math.round(speed) });
       else if (io.stdout.isTTY) {
         io.stderr.write(
           `… ${formatCount(counts.bundles)} bundles, ${formatBytes(counts.bytesRead)}, ${formatBytes(speed)}/s, ${counts.findings} findings\n`,
@@ -39,37 +39,37 @@ export function createAuditPrinter(io: CliIo, json: boolean, elapsed: () => numb
     },
     repair({ bundle, state, version, message }) {
       const { network, kind, start, end } = bundle;
-      print(io, json ? { event: 'repair', network, kind, start, end, state, version, message } : message);
+      write(io, json ? { event: 'repair', network, kind, start, end, state, version, message } : message);
     },
     deleted(keys) {
       for (const key of keys)
-        print(io, json ? { event: 'deleted', key } : `Deleted the orphaned object ${key}.`);
+        write(io, json ? { event: 'deleted', key } : `Deleted the orphaned object ${key}.`);
     },
     stopped() {
       const said = `The audit was stopped after ${counted(last.bundles, 'bundle')}, with ${counted(last.findings, 'finding')}.`;
-      print(io, json ? { event: 'stopped', ...last } : said);
+      write(io, json ? { event: 'stopped', ...last } : said);
     },
     done({ summary, standing, repairs }, unsigned) {
       const repaired = repairs.filter(({ state }) => state === 'repaired').length;
       if (json) {
         const bytesPerSecond = Math.round(summary.bytesPerSecond);
-        print(io, { event: 'done', ...summary, bytesPerSecond, repaired, standing, unsigned });
+        write(io, { event: 'done', ...summary, bytesPerSecond, repaired, standing, unsigned });
         return;
       }
       for (const { network, kind, blocks, why } of summary.unchecked) {
-        print(io, `Unchecked: ${formatCount(blocks)} blocks of ${network} ${kind}: ${why}.`);
+        write(io, `Unchecked: ${formatCount(blocks)} blocks of ${network} ${kind}: ${why}.`);
       }
       const causes = Object.entries(summary.causes).map(([cause, count]) => `${count} ${cause}`);
       const found = summary.findings === 0 ? 'no damage' : counted(summary.findings, 'finding');
       const after = repairs.length === 0 ? '' : `; ${repaired} of ${repairs.length} repaired`;
       const named = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
-      print(
+      write(
         io,
         `Audited ${counted(summary.bundles, 'bundle')}, ${formatCount(summary.blocks)} blocks, ${formatBytes(summary.bytesRead)} in ${formatDuration(summary.seconds)} (${formatBytes(summary.bytesPerSecond)}/s): ${found}${named}${after}.`,
       );
       if (unsigned > 0) {
         const wait = unsigned === 1 ? 'entry of the manifest waits' : 'entries of the manifest wait';
-        print(io, `${formatCount(unsigned)} ${wait} for a packer to sign ${unsigned === 1 ? 'it' : 'them'}.`);
+        write(io, `${formatCount(unsigned)} ${wait} for a packer to sign ${unsigned === 1 ? 'it' : 'them'}.`);
       }
     },
   };

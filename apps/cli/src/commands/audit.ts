@@ -4,7 +4,7 @@ import { type AuditRequest, deleteOrphans, type Orphan, runAudit } from '@packho
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { commandContext, unknownNetwork, withDatabase } from '../installation/connect.js';
-import type { CliIo } from '../terminal/io.js';
+import { type CliIo, drained, OutputEnded } from '../terminal/io.js';
 import { checkRange, parseBlockNumber, parseKinds, parseNetworkName } from '../terminal/parse.js';
 import { findNetworks, findSigners, openStore, repairFrom } from './audit-places.js';
 import { type AuditPrinter, createAuditPrinter } from './audit-printer.js';
@@ -65,7 +65,7 @@ async function runCommand(io: CliIo, flags: AuditFlags): Promise<void> {
   try {
     await auditWith(io, context, flags, request, printer);
   } catch (error) {
-    if (!io.signal.aborted) throw error;
+    if (!io.signal.aborted || io.signal.reason instanceof OutputEnded) throw error;
     printer.stopped();
     io.exitCode = STOPPED_EXIT;
   }
@@ -102,6 +102,8 @@ async function auditWith(
             }
           },
           onChecked: (_, __, counts) => printer.checked(counts),
+          // A slow reader of the output slows the audit down.
+          pace: () => drained(io),
           onRepair: (repair) => printer.repair(repair),
           ...(repairing ? { openRepair: repairFrom(context, known, signers) } : {}),
         },

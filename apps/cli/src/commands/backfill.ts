@@ -46,7 +46,7 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       const row = await withDatabase(io, options, (database) =>
         database.network(options.network).wanted.add({ kinds, start, end, priority }),
       );
-      print(io, options.json ? row : `Backfill ${row.id} is wanted: ${describe(row)}.`);
+      await print(io, options.json ? row : `Backfill ${row.id} is wanted: ${describe(row)}.`);
     });
 
   backfill
@@ -60,7 +60,7 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       const rows = await withDatabase(io, options, (database) =>
         (options.network === undefined ? database : database.network(options.network)).wanted.list(),
       );
-      if (options.json) for (const row of rows) print(io, row);
+      if (options.json) for (const row of rows) await print(io, row);
       else {
         const lines = rows.map((row) => [
           String(row.id),
@@ -70,7 +70,7 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
           String(row.priority),
           row.state,
         ]);
-        print(io, table([['ID', 'NETWORK', 'RANGE', 'KINDS', 'PRIORITY', 'STATE'], ...lines]));
+        await print(io, table([['ID', 'NETWORK', 'RANGE', 'KINDS', 'PRIORITY', 'STATE'], ...lines]));
       }
     });
 
@@ -92,7 +92,7 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
             hint: 'See `packhouse backfill list`.',
           });
         }
-        print(io, options.json ? row : `Backfill ${row.id} ${done}: ${describe(row)}.`);
+        await print(io, options.json ? row : `Backfill ${row.id} ${done}: ${describe(row)}.`);
       });
   };
   change('pause', 'paused', 'stop fetching for now; what is staged stays', 'is paused');

@@ -44,23 +44,23 @@ export function addDoctorCommand(program: Command, io: CliIo): void {
       const charts = await Promise.all(
         networks.map((each) => examine(each, { context, timeoutMs, limitMs })),
       );
-      report(io, charts, options.json ?? false);
+      await report(io, charts, options.json ?? false);
     });
 }
 
-function report(io: CliIo, charts: readonly Chart[][], json: boolean): void {
+async function report(io: CliIo, charts: readonly Chart[][], json: boolean): Promise<void> {
   const all = charts.flat();
   const verdict = verdictOf(charts);
   io.exitCode = verdict.exitCode;
   if (json) {
-    for (const chart of all) print(io, chartJson(chart));
-    print(io, { event: 'result', ...verdict });
+    for (const chart of all) await print(io, chartJson(chart));
+    await print(io, { event: 'result', ...verdict });
     return;
   }
-  print(io, chartTable(all));
+  await print(io, chartTable(all));
   const findings = all.flatMap(findingLines);
-  if (findings.length > 0) print(io, `\n${findings.join('\n')}`);
-  print(io, `\n${summaryLines(charts).join('\n')}`);
+  if (findings.length > 0) await print(io, `\n${findings.join('\n')}`);
+  await print(io, `\n${summaryLines(charts).join('\n')}`);
 }
 
 function fileOf(io: CliIo, given: string | undefined): string {

@@ -58,10 +58,10 @@ export function addKeyUsageCommand(keys: Command, io: CliIo): void {
         ...(by === 'key' ? { application: applications.get(name) ?? null } : {}),
         ...figures,
       }));
-      if (options.json) for (const row of named) print(io, row);
+      if (options.json) for (const row of named) await print(io, row);
       else if (rows.length === 0) {
-        print(io, `Nothing was used from ${formatDay(days.since)} to ${formatDay(days.until)}.`);
-      } else print(io, usageTable(rows, by, applications));
+        await print(io, `Nothing was used from ${formatDay(days.since)} to ${formatDay(days.until)}.`);
+      } else await print(io, usageTable(rows, by, applications));
     });
 }
 

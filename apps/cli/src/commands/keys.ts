@@ -59,9 +59,9 @@ export function addKeysCommand(program: Command, io: CliIo): void {
           ...only,
         }),
       );
-      if (options.json) print(io, { apiKey: key, ...publicRow(row) });
+      if (options.json) await print(io, { apiKey: key, ...publicRow(row) });
       else
-        print(
+        await print(
           io,
           `${key}\nIt is shown only this once: only its hash is kept. Plan ${row.plan.name}, application ${row.application}.${onlyOf(row, ' Only ')}`,
         );
@@ -75,7 +75,7 @@ export function addKeysCommand(program: Command, io: CliIo): void {
     .addHelpText('after', '\nExample:\n  $ packhouse keys list')
     .action(async (options: { json?: boolean; dataDir?: string }) => {
       const rows = await withDatabase(io, options, (database) => database.keys.list());
-      if (options.json) for (const row of rows) print(io, publicRow(row));
+      if (options.json) for (const row of rows) await print(io, publicRow(row));
       else {
         const lines = rows.map((row) => [
           row.prefix,
@@ -85,7 +85,7 @@ export function addKeysCommand(program: Command, io: CliIo): void {
           stateOf(row),
           onlyOf(row, '') || '-',
         ]);
-        print(io, table([['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE', 'ONLY'], ...lines]));
+        await print(io, table([['PREFIX', 'APPLICATION', 'NETWORK', 'PLAN', 'STATE', 'ONLY'], ...lines]));
       }
     });
 
@@ -107,7 +107,7 @@ export function addKeysCommand(program: Command, io: CliIo): void {
           hint: 'See `packhouse keys list` for the prefixes.',
         });
       }
-      print(io, options.json ? publicRow(row) : `Key ${row.prefix} of ${row.application} is revoked.`);
+      await print(io, options.json ? publicRow(row) : `Key ${row.prefix} of ${row.application} is revoked.`);
     });
 }
 

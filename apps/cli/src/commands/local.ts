@@ -44,7 +44,7 @@ export function addLocalCommand(program: Command, io: CliIo): void {
       } catch (error) {
         if (io.signal.aborted) return;
         const code = error instanceof PackhouseError ? error.code : 'INTERNAL';
-        if (flags.json) print(io, { event: 'error', code, message: describeError(error) });
+        if (flags.json) await print(io, { event: 'error', code, message: describeError(error) });
         throw error;
       }
     });

@@ -27,9 +27,9 @@ export function addManifestCommand(program: Command, io: CliIo): void {
     .addHelpText('after', '\nExample:\n  $ packhouse manifest keys')
     .action(async (options: Options) => {
       const keys = await withDatabase(io, options, (database) => database.manifest.keys());
-      if (options.json) for (const key of keys) print(io, shownKey(key));
-      else if (keys.length === 0) print(io, 'There is no key yet: the first packer makes it.');
-      else print(io, table([['KEY', 'PUBLIC KEY', 'STATE'], ...keys.map(keyLine)]));
+      if (options.json) for (const key of keys) await print(io, shownKey(key));
+      else if (keys.length === 0) await print(io, 'There is no key yet: the first packer makes it.');
+      else await print(io, table([['KEY', 'PUBLIC KEY', 'STATE'], ...keys.map(keyLine)]));
     });
 
   manifest
@@ -46,14 +46,18 @@ export function addManifestCommand(program: Command, io: CliIo): void {
       const file = keyFile(io, options);
       const done = await withDatabase(io, options, (database) => rotateSigningKey({ database, file }));
       if (options.json) {
-        print(io, { ...done, file });
+        await print(io, { ...done, file });
         return;
       }
-      print(io, `Entries are signed with key ${done.keyId} from now on; its file is ${file}.`);
-      if (done.retired !== null) print(io, `Key ${done.retired} is retired; what it signed stays valid.`);
+      await print(io, `Entries are signed with key ${done.keyId} from now on; its file is ${file}.`);
+      if (done.retired !== null)
+        await print(io, `Key ${done.retired} is retired; what it signed stays valid.`);
       if (done.movedTo !== null)
-        print(io, `Its file was moved to ${done.movedTo} and is not needed any more.`);
-      print(io, 'Packers that share this file use it by themselves; copy it to the others, and keep a copy.');
+        await print(io, `Its file was moved to ${done.movedTo} and is not needed any more.`);
+      await print(
+        io,
+        'Packers that share this file use it by themselves; copy it to the others, and keep a copy.',
+      );
     });
 }
 

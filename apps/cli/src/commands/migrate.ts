@@ -15,7 +15,11 @@ export function addMigrateCommand(program: Command, io: CliIo): void {
     )
     .action(async (options: { json?: boolean }) => {
       const applied = await migrate({ connectionString: databaseUrl(io), logger: commandContext(io).logger });
-      if (options.json) print(io, { applied });
-      else print(io, applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}.`);
+      if (options.json) await print(io, { applied });
+      else
+        await print(
+          io,
+          applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}.`,
+        );
     });
 }

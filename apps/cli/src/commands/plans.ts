@@ -39,8 +39,8 @@ export function addPlansCommand(program: Command, io: CliIo): void {
       const rows = await withDatabase(io, options, async (database) =>
         withKeys(await database.plans.list(), await database.keys.list()),
       );
-      if (options.json) for (const row of rows) print(io, publicPlan(row.plan, row.keys));
-      else print(io, planTable(rows));
+      if (options.json) for (const row of rows) await print(io, publicPlan(row.plan, row.keys));
+      else await print(io, planTable(rows));
     });
 
   plans
@@ -60,8 +60,8 @@ export function addPlansCommand(program: Command, io: CliIo): void {
           name,
           rows.map(({ plan }) => plan),
         );
-      if (options.json) print(io, publicPlan(row.plan, row.keys));
-      else for (const line of planLines(row.plan, row.keys)) print(io, line);
+      if (options.json) await print(io, publicPlan(row.plan, row.keys));
+      else for (const line of planLines(row.plan, row.keys)) await print(io, line);
     });
 
   plans
@@ -115,10 +115,10 @@ export function addPlansCommand(program: Command, io: CliIo): void {
         );
         return withKeys([changed], await database.keys.list())[0] as WithKeys;
       });
-      if (options.json) print(io, publicPlan(plan, keys));
+      if (options.json) await print(io, publicPlan(plan, keys));
       else {
-        for (const line of planLines(plan, keys)) print(io, line);
-        print(io, 'Every gateway has these limits within a second.');
+        for (const line of planLines(plan, keys)) await print(io, line);
+        await print(io, 'Every gateway has these limits within a second.');
       }
     });
 }

@@ -43,11 +43,11 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
       const limit = parseInteger(options.limit, '--limit', 1, 10_000);
       const { rows, more } = await withDatabase(io, options, (database) => list(database, options, limit));
       if (options.json) {
-        for (const row of rows) print(io, row);
+        for (const row of rows) await print(io, row);
         return;
       }
       if (rows.length === 0) {
-        print(io, 'Nothing is quarantined.');
+        await print(io, 'Nothing is quarantined.');
         return;
       }
       const now = Date.now();
@@ -60,10 +60,13 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
         String(row.attempts),
         nextTry(row, now),
       ]);
-      print(io, table([['NETWORK', 'BLOCKS', 'KINDS', 'CAUSE', 'UPSTREAM', 'TRIES', 'NEXT TRY'], ...lines]));
+      await print(
+        io,
+        table([['NETWORK', 'BLOCKS', 'KINDS', 'CAUSE', 'UPSTREAM', 'TRIES', 'NEXT TRY'], ...lines]),
+      );
       const last = rows.at(-1);
       if (more && last !== undefined) {
-        print(io, `There is more: add --network ${last.network} --after ${last.number}.`);
+        await print(io, `There is more: add --network ${last.network} --after ${last.number}.`);
       }
     });
 
@@ -83,7 +86,7 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
         if (row === undefined) throw await notQuarantined(database, network, number);
         const kinds = await standing(database, network, number);
         const at = { block: number, now: Date.now() };
-        print(
+        await print(
           io,
           options.json ? { ...row, standing: kinds, advice: advice(row) } : describeRow(row, kinds, at),
         );
@@ -112,7 +115,7 @@ export function addQuarantineCommand(program: Command, io: CliIo): void {
             retried === 0
               ? `Nothing of ${network} is quarantined.`
               : `${counted(retried, 'block')} of ${network} ${retried === 1 ? 'is' : 'are'} tried again now.`;
-          print(io, options.json ? { network, retried } : done);
+          await print(io, options.json ? { network, retried } : done);
         }
       });
     });

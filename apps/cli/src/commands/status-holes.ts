@@ -37,7 +37,7 @@ export async function showHoles(
       : parseInteger(options.limit, '--limit', 1, MAX_LIMIT);
   let queueSeen = true;
   for (const [at, network] of parts.networks.entries()) {
-    if (!options.json && at > 0) print(io, '');
+    if (!options.json && at > 0) await print(io, '');
     const { firstWanted } = await parts.database.network(network).holes.standing();
     let start: number | undefined;
     // The range of the first page holds for all pages, even if the head moves.
@@ -45,22 +45,23 @@ export async function showHoles(
     do {
       const page = await coverage(parts, { network, ...asked, to, limit, start });
       to = page.to;
-      if (options.json) print(io, page);
+      if (options.json) await print(io, page);
       else {
-        print(io, describeStanding({ ...page, firstWanted }));
-        print(io, page.kinds.length === 0 ? 'Nothing is wanted or published.' : describePage(page));
+        await print(io, describeStanding({ ...page, firstWanted }));
+        await print(io, page.kinds.length === 0 ? 'Nothing is wanted or published.' : describePage(page));
         queueSeen &&= page.queueSeen;
         if (page.next !== null) {
           const end = options.to === undefined ? '' : ` --to ${page.to}`;
-          print(io, `There is more: add --network ${network} --from ${page.next}${end}.`);
+          await print(io, `There is more: add --network ${network} --from ${page.next}${end}.`);
         }
       }
-      // A program gets all pages.
-      start = options.json && !io.signal.aborted ? (page.next ?? undefined) : undefined;
+      // A program gets all pages, or an error.
+      io.signal.throwIfAborted();
+      start = options.json ? (page.next ?? undefined) : undefined;
     } while (start !== undefined);
   }
   if (!options.json && !queueSeen) {
-    print(io, '\nThe queue cannot be read: queued and fetching show as waiting, packing as staged.');
+    await print(io, '\nThe queue cannot be read: queued and fetching show as waiting, packing as staged.');
   }
 }
 

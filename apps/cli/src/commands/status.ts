@@ -85,28 +85,28 @@ export function addStatusCommand(program: Command, io: CliIo): void {
           for (const [at, status] of statuses.entries()) {
             const { last, superseded } = audits[at] as AuditStanding;
             const json = asJson(status, summaries[at] as CoverageSummary, rates);
-            print(io, { ...json, lastAudit: last, superseded });
+            await print(io, { ...json, lastAudit: last, superseded });
           }
           return;
         }
         const lines = statuses.flatMap((status) => status.kinds.map((kind) => row(kind, rates.of(kind))));
-        print(io, table([HEADINGS, ...lines]));
-        if (summaries.length > 0) print(io, `\n${summaries.map(describeStanding).join('\n')}`);
+        await print(io, table([HEADINGS, ...lines]));
+        if (summaries.length > 0) await print(io, `\n${summaries.map(describeStanding).join('\n')}`);
         const reasons = describeReasons(summaries);
-        if (reasons !== null) print(io, `\n${reasons}`);
+        if (reasons !== null) await print(io, `\n${reasons}`);
         const oldest = summaries.map(describeOldest).filter((line) => line !== null);
-        if (oldest.length > 0) print(io, `\n${oldest.join('\n')}`);
+        if (oldest.length > 0) await print(io, `\n${oldest.join('\n')}`);
         const notProved = statuses.map(describeNotProved).filter((lines) => lines !== null);
-        if (notProved.length > 0) print(io, `\n${notProved.join('\n')}`);
+        if (notProved.length > 0) await print(io, `\n${notProved.join('\n')}`);
         const causes = statuses.flatMap(describeCauses);
-        if (causes.length > 0) print(io, `\n${causes.join('\n')}`);
+        if (causes.length > 0) await print(io, `\n${causes.join('\n')}`);
         for (const { network, backPressure } of statuses) {
-          if (backPressure !== null) print(io, `\n${pressureLine(network, backPressure)}`);
+          if (backPressure !== null) await print(io, `\n${pressureLine(network, backPressure)}`);
         }
         const audited = audits.map(describeAudit).filter((line) => line !== null);
-        if (audited.length > 0) print(io, `\n${audited.join('\n')}`);
+        if (audited.length > 0) await print(io, `\n${audited.join('\n')}`);
         const alarms = statuses.flatMap((status) => status.alarms);
-        if (alarms.length > 0) print(io, `\n${alarmTable(alarms)}`);
+        if (alarms.length > 0) await print(io, `\n${alarmTable(alarms)}`);
       });
     });
 }

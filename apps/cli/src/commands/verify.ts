@@ -75,13 +75,18 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
   const tally = { files: 0, bytes: 0, damaged: 0 };
   /** Sound files by what of them is not proved. */
   const notProved = new Map<string, number>();
-  const fault = (message: string, file?: string): void => {
+  const fault = async (message: string, file?: string): Promise<void> => {
     tally.damaged += 1;
-    print(io, options.json ? { event: 'damage', ...(file === undefined ? {} : { file }), message } : message);
+    // Known even if the reader of the output goes away before the end.
+    io.exitCode = DAMAGED;
+    await print(
+      io,
+      options.json ? { event: 'damage', ...(file === undefined ? {} : { file }), message } : message,
+    );
   };
-  for (const message of known.faults) fault(message);
+  for (const message of known.faults) await fault(message);
   for (const file of inputs.misnamed) {
-    fault(
+    await fault(
       `${file} is not named like a bundle, <start>-<end>.json.gz, so it is unknown what it should be.`,
       file,
     );
@@ -92,7 +97,7 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
     const verdict = await verdictOf(io, file, candidates, known.faults.length > 0);
     const own = 'entry' in verdict ? [verdict.entry] : candidates;
     for (const entry of own) present.add(fileOf(entry));
-    if ('fault' in verdict) fault(verdict.fault, file.path);
+    if ('fault' in verdict) await fault(verdict.fault, file.path);
     else {
       tally.files += 1;
       tally.bytes += verdict.entry.bytes;
@@ -103,7 +108,7 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
       }
       if (options.json) {
         const gaps = verdict.entry.notProved === undefined ? {} : { notProved: verdict.entry.notProved };
-        print(io, { event: 'ok', file: file.path, network, kind, sequence, version, ...gaps });
+        await print(io, { event: 'ok', file: file.path, network, kind, sequence, version, ...gaps });
       }
     }
   }
@@ -111,7 +116,7 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
     for (const entry of entries) if (!present.has(fileOf(entry))) noteAbsent(known, entry);
   }
   if (!options.json) {
-    for (const [what, files] of notProved) print(io, `In ${counted(files, 'file')} of ${what}`);
+    for (const [what, files] of notProved) await print(io, `In ${counted(files, 'file')} of ${what}`);
   }
   return summarise(io, options, known, tally);
 }
@@ -133,12 +138,12 @@ async function verdictOf(
   return { fault: `${file.path} is not ${where}: ${what} has its range.` };
 }
 
-function summarise(
+async function summarise(
   io: CliIo,
   options: VerifyOptions,
   known: Known,
   tally: { files: number; bytes: number; damaged: number },
-): boolean {
+): Promise<boolean> {
   const absent = [...known.absent].map(([log, { bundles, ranges }]) => ({
     log,
     bundles,
@@ -149,15 +154,15 @@ function summarise(
   const failed = tally.damaged > 0 || (options.complete === true && missing > 0);
   if (options.json) {
     const shown = absent.map(({ ranges, ...rest }) => ({ ...rest, ranges: ranges.map(rangeName) }));
-    print(io, { event: 'end', ok: !failed, ...tally, entries, notDownloaded: missing, absent: shown });
+    await print(io, { event: 'end', ok: !failed, ...tally, entries, notDownloaded: missing, absent: shown });
     return failed;
   }
   for (const { log, bundles, ranges } of absent) {
-    print(io, `Not downloaded: ${counted(bundles, 'file')} of ${log}: ${shownRanges(ranges)}.`);
+    await print(io, `Not downloaded: ${counted(bundles, 'file')} of ${log}: ${shownRanges(ranges)}.`);
   }
   const good = `${counted(tally.files, 'file is', 'files are')} what was published (${formatBytes(tally.bytes)})`;
   const bad = tally.damaged === 0 ? 'nothing is damaged' : counted(tally.damaged, 'fault');
-  print(
+  await print(
     io,
     `${good}, ${bad}, ${formatCount(missing)} not downloaded; ${formatCount(entries)} entries of the manifest checked.`,
   );

@@ -1,6 +1,6 @@
 import { systemClock } from '@packhouse/runtime';
 import { formatBytes } from '../terminal/format.js';
-import { type CliIo, print } from '../terminal/io.js';
+import { type CliIo, write } from '../terminal/io.js';
 import type { Rates } from '../terminal/rates.js';
 import { createView, progressOf } from './view.js';
 import type { Look } from './watch.js';
@@ -27,7 +27,7 @@ export function createReporter(io: CliIo, json: boolean): Reporter {
   const said = new Map<string, number>();
   const say = (line: string): void => view?.say(line);
   const event = (data: ReportedEvent, line: string): void => {
-    if (view === null) print(io, data);
+    if (view === null) write(io, data);
     else view.say(line);
   };
   return {
@@ -55,8 +55,8 @@ export function createReporter(io: CliIo, json: boolean): Reporter {
         );
       }
       const progress = progressOf(status, rates.of);
-      if (view === null) print(io, { event: 'progress', ...progress });
-      else view.progress(progress);
+      if (view !== null) view.progress(progress);
+      else if (!io.stdout.writableNeedDrain) write(io, { event: 'progress', ...progress });
     },
     end: () => view?.end(),
   };

@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import type { KindStatus, NetworkStatus } from '@packhouse/pipeline';
 import { describe, expect, test } from 'vitest';
 import { memoryIo } from '../testing/run.js';
@@ -109,6 +110,16 @@ describe('the view', () => {
     const drawn = LINE.slice(0, 20);
     const clear = '\r\u001b[2K';
     expect(said.out).toBe(`${drawn}${clear}${drawn}${clear}published logs\n${drawn}${clear}`);
+  });
+
+  test('is left out for a reader that takes nothing, so that it costs no memory', () => {
+    const { io } = memoryIo();
+    const stuck = new Writable({ highWaterMark: 1, write: () => undefined });
+    const view = createView({ ...io, stdout: stuck }, Date.now);
+    view.say('published logs');
+    const before = stuck.writableLength;
+    view.progress(progress);
+    expect(stuck.writableLength).toBe(before);
   });
 
   test.each([

@@ -72,6 +72,8 @@ export function createView(io: CliIo, elapsed: () => number): View {
       io.stdout.write(`${line}\n`);
     },
     progress(progress) {
+      // A reader that reads nothing gets no progress, rather than all of it later.
+      if (io.stdout.writableNeedDrain) return;
       const line = progressLine(progress);
       if (live) {
         clear();

@@ -1,11 +1,14 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+
 /** The process as a command sees it; only main.ts makes it from the real one. */
 export interface CliIo {
   env: Readonly<Record<string, string | undefined>>;
-  stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
-  stderr: NodeJS.WritableStream;
+  stdout: Writable & { isTTY?: boolean; columns?: number };
+  stderr: Writable;
   cwd: string;
   pid: number;
-  /** Aborted by Ctrl-C or SIGTERM. */
+  /** Aborted by Ctrl-C or SIGTERM, and with an OutputEnded once stdout takes nothing more. */
   signal: AbortSignal;
   /** Aborted by the second one: started processes are ended at once. */
   hurry?: AbortSignal;
@@ -13,9 +16,31 @@ export interface CliIo {
   exitCode: number;
 }
 
-/** Writes one line: text, or an object as JSON. */
-export function print(io: CliIo, line: string | object): void {
+/** Why a run ends early: the reader of stdout is gone (`| head`), or its file cannot be written. */
+export class OutputEnded extends Error {}
+
+/** Writes one line: text, or an object as JSON. Does not wait for a slow reader: see `print`. */
+export function write(io: CliIo, line: string | object): void {
   io.stdout.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
+}
+
+/**
+ * Writes one line and waits until stdout takes more, so that a slow reader costs no memory. Throws OutputEnded if
+ * stdout takes nothing any more, and the reason of the signal if it is aborted while the reader keeps it waiting.
+ */
+export async function print(io: CliIo, line: string | object): Promise<void> {
+  write(io, line);
+  await drained(io);
+}
+
+/** Waits until stdout takes more. Throws as `print`. */
+export async function drained({ stdout, signal }: CliIo): Promise<void> {
+  if (signal.reason instanceof OutputEnded) throw signal.reason;
+  if (!stdout.writableNeedDrain) return;
+  await once(stdout, 'drain', { signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new OutputEnded('stdout is closed', { cause: error });
+  });
 }
 
 /** Columns of equal width, as text. */

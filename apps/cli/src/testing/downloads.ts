@@ -31,6 +31,8 @@ export interface Downloads {
     end: number,
     fields?: Partial<ManifestEntry> & { records?: string[] },
   ): Promise<SealedEntry>;
+  /** Writes `<kind>.jsonl` of every kind. */
+  writeManifests(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,8 +46,11 @@ function recordOf(kind: Kind, number: number): string {
   return JSON.stringify({ ...facts, transactions: [] });
 }
 
-/** Creates a folder with only the keys in it. */
-export async function makeDownloads(): Promise<Downloads> {
+/**
+ * Creates a folder with only the keys in it. With `linesOnly` published files are empty and `writeManifests` has to be
+ * called, which is quick for thousands.
+ */
+export async function makeDownloads({ linesOnly = false } = {}): Promise<Downloads> {
   const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-downloads-'));
   const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');
   const keys = JSON.stringify({
@@ -54,6 +59,8 @@ export async function makeDownloads(): Promise<Downloads> {
   const entries = new Map<Kind, SealedEntry[]>();
   const at = (...names: string[]): string => path.join(directory, ...names);
   await writeFile(at('packhouse-manifest-keys.json'), keys);
+  const writeManifest = (kind: Kind): Promise<void> =>
+    writeFile(at(`${kind}.jsonl`), (entries.get(kind) ?? []).map((each) => `${entryLine(each)}\n`).join(''));
   return {
     directory,
     signer,
@@ -91,9 +98,12 @@ export async function makeDownloads(): Promise<Downloads> {
       });
       log.push(entry);
       await mkdir(at(kind), { recursive: true });
-      await writeFile(at(kind, `${start}-${end}.json.gz`), file);
-      await writeFile(at(`${kind}.jsonl`), log.map((each) => `${entryLine(each)}\n`).join(''));
+      await writeFile(at(kind, `${start}-${end}.json.gz`), linesOnly ? '' : file);
+      if (!linesOnly) await writeManifest(kind);
       return entry;
+    },
+    async writeManifests() {
+      for (const kind of entries.keys()) await writeManifest(kind);
     },
     close: () => rm(directory, { recursive: true, force: true }),
   };
