@@ -12,6 +12,7 @@ import type { Command } from 'commander';
 import { withDatabase } from '../installation/connect.js';
 import { formatBytes, formatCount } from '../terminal/format.js';
 import { type CliIo, print, table } from '../terminal/io.js';
+import { findKey } from './find-key.js';
 
 interface UsageOptions {
   app?: string;
@@ -22,8 +23,6 @@ interface UsageOptions {
   dataDir?: string;
 }
 
-/** The public part of a key, alone or at the head of a whole key. */
-const PREFIX = /^ph_[A-Za-z0-9]{8}(?=_|$)/;
 const DAY_MS = 86_400_000;
 
 /** `packhouse keys usage`. */
@@ -31,7 +30,7 @@ export function addKeyUsageCommand(keys: Command, io: CliIo): void {
   keys
     .command('usage')
     .description('show what keys used: requests, units, errors and bytes sent')
-    .argument('[prefix]', 'only this key, by its public prefix or its number')
+    .argument('[key]', 'only this key, by its public prefix, its number, or whole')
     .option('--app <name>', 'only the keys of this application')
     .option('--since <date>', 'first day (UTC), e.g. 2026-11-01, or so many days, e.g. 30d', '7d')
     .option('--until <date>', 'last day (UTC); default: today')
@@ -42,12 +41,13 @@ export function addKeyUsageCommand(keys: Command, io: CliIo): void {
       'after',
       '\nExample:\n  $ packhouse keys usage ph_3kTq9ZbX --since 30d --by method\n  $ packhouse keys usage --app analytics --by network',
     )
-    .action(async (prefix: string | undefined, options: UsageOptions) => {
+    .action(async (name: string | undefined, options: UsageOptions) => {
       const days = daysOf(options, Math.floor(Date.now() / DAY_MS));
-      const by = groupOf(options.by ?? (prefix === undefined && options.app === undefined ? 'key' : 'day'));
+      const by = groupOf(options.by ?? (name === undefined && options.app === undefined ? 'key' : 'day'));
       const { rows, applications } = await withDatabase(io, options, async (database) => {
         const all = await database.keys.list();
-        const keyIds = chosen(all, prefix, options.app)?.map(({ id }) => id);
+        const key = name === undefined ? undefined : await findKey(database, name);
+        const keyIds = chosen(all, key, options.app)?.map(({ id }) => id);
         return {
           rows: await database.usage.sums({ ...days, by, ...(keyIds === undefined ? {} : { keyIds }) }),
           applications: new Map(all.map((row) => [row.prefix, row.application])),
@@ -68,21 +68,15 @@ export function addKeyUsageCommand(keys: Command, io: CliIo): void {
 /** The keys that the options choose; undefined: all. */
 function chosen(
   all: readonly KeyRow[],
-  prefix: string | undefined,
+  key: KeyRow | undefined,
   app: string | undefined,
 ): readonly KeyRow[] | undefined {
-  if (prefix === undefined && app === undefined) return undefined;
-  const known = PREFIX.exec(prefix ?? '')?.[0];
-  const rows = all.filter(
-    (row) =>
-      (prefix === undefined || row.prefix === known || String(row.id) === prefix) &&
-      (app === undefined || row.application === app),
-  );
+  if (app === undefined) return key && [key];
+  const rows = (key === undefined ? all : [key]).filter(({ application }) => application === app);
   if (rows.length > 0) return rows;
-  const what = prefix === undefined ? `of an application "${app}"` : `"${prefix.slice(0, 11)}"`;
   throw new PackhouseError({
     code: 'KEY_UNKNOWN',
-    message: `There is no key ${what}${prefix === undefined || app === undefined ? '' : ` of an application "${app}"`}.`,
+    message: `There is no key ${key === undefined ? '' : `"${key.prefix}" `}of an application "${app}".`,
     hint: 'See `packhouse keys list` for the prefixes and applications.',
   });
 }

@@ -123,6 +123,27 @@ describe('keys', () => {
     expect(await on.refused(64, 'keys', ...(args as string[]))).toMatch(line as RegExp);
   });
 
+  test('a key with anything behind or before it is refused, and nothing is revoked', async () => {
+    const [row] = jsonLines(await on.done('keys', 'create', '--application', 'kept', '--json'));
+    const { prefix, apiKey } = row as { prefix: string; apiKey: string };
+    for (const name of [
+      ...[`${prefix}_`, `${prefix}_x`, `${prefix}x`, ` ${prefix}`, `${prefix} `, prefix.slice(0, -1)],
+      ...[`${apiKey}x`, apiKey.slice(0, -1), `${row?.id}x`, `-${row?.id}`, `${row?.id}.0`, '', 'ph_*'],
+    ]) {
+      for (const command of ['revoke', 'usage']) {
+        const line = await on.refused(64, 'keys', command, '--', name);
+        expect(line).toMatch(/^A key is named by its prefix .*, by its number, or whole, .*\[USAGE\]$/);
+        expect(line).not.toContain(apiKey.slice(12));
+      }
+    }
+    const swapped = `${prefix}_${'A'.repeat(43)}`;
+    expect(await on.refused(64, 'keys', 'revoke', swapped)).toMatch(/no such whole key.*\[KEY_UNKNOWN\]$/);
+    expect(await on.refused(64, 'keys', 'usage', swapped)).toMatch(/no such whole key.*\[KEY_UNKNOWN\]$/);
+    const listed = jsonLines(await on.done('keys', 'list', '--json'));
+    expect(listed.find((each) => each.prefix === prefix)?.revokedAt).toBeNull();
+    expect((await on.done('keys', 'usage', apiKey)).out).toMatch(/^Nothing was used/);
+  });
+
   test('a whole secret is not repeated when there is no such key', async () => {
     const secret = `ph_nobodyXX_${'s'.repeat(43)}`;
     expect(await on.refused(64, 'keys', 'revoke', secret)).not.toContain('sss');

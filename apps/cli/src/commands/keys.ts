@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { withDatabase } from '../installation/connect.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { parseNetworkName } from '../terminal/parse.js';
+import { findKey } from './find-key.js';
 import { parseRestrictions } from './key-restrictions.js';
 import { addKeyUsageCommand } from './key-usage.js';
 
@@ -94,19 +95,15 @@ export function addKeysCommand(program: Command, io: CliIo): void {
   keys
     .command('revoke')
     .description('end a key: every gateway refuses it within a second')
-    .argument('<prefix>', 'its public prefix (ph_ and 8 characters) or its number')
+    .argument('<key>', 'its public prefix (ph_ and 8 characters), its number, or the whole key')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ packhouse keys revoke ph_3kTq9ZbX')
-    .action(async (prefix: string, options: { json?: boolean; dataDir?: string }) => {
-      const row = await withDatabase(io, options, (database) => database.keys.revoke(prefix));
-      if (row === null) {
-        throw new PackhouseError({
-          code: 'KEY_UNKNOWN',
-          message: `There is no key "${prefix.slice(0, 11)}".`,
-          hint: 'See `packhouse keys list` for the prefixes.',
-        });
-      }
+    .action(async (name: string, options: { json?: boolean; dataDir?: string }) => {
+      const row = await withDatabase(io, options, async (database) => {
+        const { prefix } = await findKey(database, name);
+        return (await database.keys.revoke(prefix)) as KeyRow;
+      });
       await print(io, options.json ? publicRow(row) : `Key ${row.prefix} of ${row.application} is revoked.`);
     });
 }

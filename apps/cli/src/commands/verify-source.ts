@@ -4,6 +4,7 @@ import path from 'node:path';
 import { KINDS, type Kind } from '@packhouse/chain';
 import { PackhouseError, redact } from '@packhouse/runtime';
 import { request } from 'undici';
+import { isWholeKey } from './find-key.js';
 
 /** A file or an address. */
 export type Source = { file: string } | { url: string };
@@ -66,6 +67,13 @@ export function manifestUrls(url: string, apiKey: string | undefined, kinds: rea
       code: 'USAGE',
       message: 'The manifest at a base address needs an API key.',
       hint: 'Add --api-key, or set PACKHOUSE_API_KEY.',
+    });
+  }
+  if (!isWholeKey(apiKey)) {
+    throw new PackhouseError({
+      code: 'USAGE',
+      message: 'The API key is not a whole key: ph_, 8 letters or digits, _ and 43 more characters.',
+      hint: 'Give it as `packhouse keys create` printed it.',
     });
   }
   const chosen = kinds.length === 0 ? KINDS : kinds;

@@ -254,7 +254,7 @@ describe('packhouse verify', () => {
 
   it('fetches manifest and keys from an address, page after page, and never tells the key', async () => {
     const lines = (await readFile(here.at('logs.jsonl'), 'utf8')).trimEnd().split('\n');
-    const secret = 'ph_12345678_secretsecretsecret';
+    const secret = `ph_12345678_${'secretsecret'.padEnd(43, 's')}`;
     let broken = false;
     const server = createServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://x');
@@ -279,6 +279,9 @@ describe('packhouse verify', () => {
       out: expect.stringContaining('3 files are what was published'),
     });
     expect(await check()).toMatchObject({ code: 64, err: expect.stringContaining('--api-key') });
+    const longer = await check('--api-key', `${secret}x`);
+    expect(longer).toMatchObject({ code: 64, err: expect.stringContaining('not a whole key') });
+    expect(longer.err).not.toContain('secretsecret');
     broken = true;
     const refused = await check('--api-key', secret);
     expect(refused).toMatchObject({

@@ -148,7 +148,7 @@ export interface Database {
     /** By the SHA-256 of the whole key. */
     find(sha256: Buffer): Promise<KeyRow | null>;
     list(): Promise<KeyRow[]>;
-    /** By id or public prefix; null if there is none. */
+    /** By id or the exact public prefix; null if there is none. */
     revoke(idOrPrefix: string): Promise<KeyRow | null>;
   };
 

@@ -68,7 +68,7 @@ const selectKeys = statement(
    ORDER BY k.id`,
 );
 
-/** $1 id or null, $2 prefix or null. A key that is revoked already keeps its date. */
+/** $1 id or null, $2 prefix. A key that is revoked already keeps its date. */
 const revokeKey = statement(
   'keys/revoke-key',
   `WITH k AS (
@@ -82,8 +82,6 @@ const revokeKey = statement(
    JOIN packhouse.plan AS p ON p.name = k.plan`,
 );
 
-/** `ph_` and 8 letters and digits, alone or at the head of a whole key. */
-const PREFIX = /^ph_[A-Za-z0-9]{8}(?=_|$)/;
 /** Ids are int8; 15 digits are always safe numbers. */
 const ID = /^\d{1,15}$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -103,8 +101,7 @@ export function createKeys(connections: Connections): Database['keys'] {
     list: async () => (await connections.query<StoredKey>(selectKeys, [])).map(keyOf),
     revoke: async (idOrPrefix) => {
       const id = ID.test(idOrPrefix) ? Number(idOrPrefix) : null;
-      const prefix = PREFIX.exec(idOrPrefix)?.[0] ?? null;
-      return (await connections.query<StoredKey>(revokeKey, [id, prefix])).map(keyOf)[0] ?? null;
+      return (await connections.query<StoredKey>(revokeKey, [id, idOrPrefix])).map(keyOf)[0] ?? null;
     },
   };
 }
