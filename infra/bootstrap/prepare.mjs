@@ -59,9 +59,11 @@ async function install() {
   // The npm that runs this, or the one on PATH. Errors are shown whatever .npmrc says.
   const npm = process.env.npm_execpath;
   const args = ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund'];
-  const code = npm?.endsWith('.js')
-    ? await run(process.execPath, [npm, ...args])
-    : await run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args);
+  const code = await withTime('Installing dependencies', () =>
+    npm?.endsWith('.js')
+      ? run(process.execPath, [npm, ...args])
+      : run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args),
+  );
   if (code !== 0)
     giveUp(
       'The dependencies could not be installed: the reason stands above. Is the npm registry within reach?',
@@ -72,9 +74,25 @@ async function build() {
   const compiler = `${root}node_modules/typescript/bin/tsc`;
   if (!existsSync(`${root}packages/runtime/dist`)) say('Building …');
   // The compiler may go on reporting what a dependency has put right since: only a build from nothing has the last word.
-  if ((await runChild(process.execPath, [compiler, '-b'], 'ignore')) === 0) return;
-  if ((await run(process.execPath, [compiler, '-b', '--force'])) !== 0) {
-    giveUp('The build failed: the reason stands above.');
+  const once = () => runChild(process.execPath, [compiler, '-b'], 'ignore');
+  if ((await withTime('Building', once)) === 0) return;
+  const again = () => run(process.execPath, [compiler, '-b', '--force']);
+  if ((await withTime('Building', again)) !== 0) giveUp('The build failed: the reason stands above.');
+}
+
+/** How often a long step says that it still goes on, in milliseconds. */
+const TELL_EVERY_MS = 10_000;
+
+/** Runs a step and says every ten seconds for how long, on a terminal or not: nothing else moves meanwhile. */
+export async function withTime(what, step, { everyMs = TELL_EVERY_MS, tell = say } = {}) {
+  const startedAt = performance.now();
+  const telling = setInterval(() => {
+    tell(`${what} … ${Math.round((performance.now() - startedAt) / 1_000)} s`);
+  }, everyMs);
+  try {
+    return await step();
+  } finally {
+    clearInterval(telling);
   }
 }
 

@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ROOT, read } from './repository.js';
 
 function count(report: unknown): string {
@@ -59,6 +60,66 @@ it('a Node that is too old is told so in one sentence, before anything else happ
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toBe('Packhouse needs Node 20.15 or later, this is 18.19.1: see https://nodejs.org.\n');
+});
+
+it('a step that takes long says again and again for how long, and no more after its end', async () => {
+  const { withTime } = (await import(join(ROOT, 'infra/bootstrap/prepare.mjs'))) as {
+    withTime<T>(
+      what: string,
+      step: () => Promise<T>,
+      how: { everyMs: number; tell(line: string): void },
+    ): Promise<T>;
+  };
+  const lines: string[] = [];
+  let enough: (value: string) => void = () => undefined;
+  const step = () =>
+    new Promise<string>((resolve) => {
+      enough = resolve;
+    });
+  const tell = (line: string) => {
+    lines.push(line);
+    if (lines.length === 3) enough('done');
+  };
+  vi.useFakeTimers();
+  const running = withTime('Installing dependencies', step, { everyMs: 10_000, tell });
+  await vi.advanceTimersByTimeAsync(45_000);
+  vi.useRealTimers();
+  expect(await running).toBe('done');
+  expect(lines).toEqual([10, 20, 30].map((seconds) => `Installing dependencies … ${seconds} s`));
+});
+
+it('npm start says that it still installs, to a reader that is no terminal too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'start-'));
+  cpSync(join(ROOT, 'infra/bootstrap'), join(folder, 'infra/bootstrap'), { recursive: true });
+  writeFileSync(join(folder, 'package-lock.json'), '{"packages":{}}');
+  const seen = join(folder, 'seen');
+  // An npm that installs until two lines were seen, on a clock that runs a thousand times as fast.
+  const npm = join(folder, 'npm.js');
+  writeFileSync(
+    npm,
+    `setInterval(() => require('fs').existsSync(${JSON.stringify(seen)}) && process.exit(7), 5)`,
+  );
+  const clock = join(folder, 'clock.mjs');
+  writeFileSync(
+    clock,
+    'const { setInterval: real } = globalThis; globalThis.setInterval = (call, ms) => real(call, ms / 1_000);',
+  );
+  const child = spawn(process.execPath, ['--import', clock, join(folder, 'infra/bootstrap/start.mjs')], {
+    env: { ...process.env, npm_execpath: npm },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+    if ((said.match(/^Installing dependencies … \d+ s$/gm) ?? []).length >= 2) writeFileSync(seen, '');
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  rmSync(folder, { recursive: true });
+  expect(code).toBe(1);
+  expect(said).toMatch(
+    /^Installing dependencies \(only on the first start.*\n(Installing dependencies … \d+ s\n){2,}/,
+  );
+  expect(said).toMatch(/The dependencies could not be installed: .*\n$/);
 });
 
 it('the check run is a sound shell script', () => {
