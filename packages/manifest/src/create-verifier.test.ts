@@ -31,7 +31,14 @@ describe('a manifest', () => {
     const verifier = createVerifier(keys);
     for (const entry of log) verifier.push(entry);
     expect(verifier.logs()).toEqual([
-      { network: 'ethereum', kind: 'logs', chainId: 1, entries: 6, hash: log[5]?.hash },
+      {
+        network: 'ethereum',
+        kind: 'logs',
+        chainId: 1,
+        entries: 6,
+        hash: log[5]?.hash,
+        keyIds: [log[0]?.keyId],
+      },
     ]);
   });
 

@@ -9,6 +9,8 @@ export interface CheckedLog {
   entries: number;
   /** Hash of the last entry. */
   hash: string;
+  /** The keys that signed it, in the order of their first entries. */
+  keyIds: readonly string[];
 }
 
 /** Checks entries in order; those of several networks and kinds may be mixed. */
@@ -26,10 +28,11 @@ export function createVerifier(keys: ReadonlyMap<string, KeyObject>): Verifier {
     push(entry) {
       const { network, kind, chainId, sequence, hash } = entry;
       const name = `${kind} of ${network}`;
-      const log = logs.get(name) ?? { network, kind, chainId, entries: 0, hash: NO_ENTRY };
+      const log = logs.get(name) ?? { network, kind, chainId, entries: 0, hash: NO_ENTRY, keyIds: [] };
       checkPlace(entry, log, name);
-      checkSeal(entry, keys, name);
-      logs.set(name, { ...log, entries: sequence + 1, hash });
+      checkSeal(entry, keys);
+      const keyIds = log.keyIds.includes(entry.keyId) ? log.keyIds : [...log.keyIds, entry.keyId];
+      logs.set(name, { ...log, entries: sequence + 1, hash, keyIds });
     },
     logs: () => [...logs.values()],
   };
@@ -72,8 +75,10 @@ function checkPlace(entry: SealedEntry, log: CheckedLog, name: string): void {
   });
 }
 
-function checkSeal(entry: SealedEntry, keys: ReadonlyMap<string, KeyObject>, name: string): void {
+/** Checks hash and signature of one entry, and not its place in the log. Throws MANIFEST_INVALID. */
+export function checkSeal(entry: SealedEntry, keys: ReadonlyMap<string, KeyObject>): void {
   const { sequence, keyId } = entry;
+  const name = `${entry.kind} of ${entry.network}`;
   const data = { network: entry.network, kind: entry.kind, sequence, keyId };
   const text = Buffer.from(entryText(entry));
   if (createHash('sha256').update(text).digest('hex') !== entry.hash) {

@@ -4,6 +4,7 @@ import * as manifest from './index.js';
 it('exports these names and no others', () => {
   expect(Object.keys(manifest).sort()).toEqual([
     'NO_ENTRY',
+    'checkSeal',
     'createSigner',
     'createVerifier',
     'entryLine',

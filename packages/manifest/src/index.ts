@@ -1,4 +1,4 @@
-export { type CheckedLog, createVerifier } from './create-verifier.js';
+export { type CheckedLog, checkSeal, createVerifier } from './create-verifier.js';
 export { entryLine, entryText, type ManifestEntry, NO_ENTRY, parseEntry, type SealedEntry } from './entry.js';
 export {
   createSigner,

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { streamRecords } from '@packhouse/bundle';
 import type { SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
+import { logOf } from './verify-heads.js';
 import type { BundleFile } from './verify-inputs.js';
-import { logOf } from './verify-manifests.js';
 
 /** Longer records are not parsed (JavaScript has no longer strings); their brackets are still counted. */
 const MAX_PARSED = 2 ** 28;

@@ -1,4 +1,5 @@
-import { opendir, stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { opendir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parseObjectKey } from '@packhouse/bundle';
 import { isKind, type Kind } from '@packhouse/chain';
@@ -21,16 +22,21 @@ export interface Inputs {
   bundles: BundleFile[];
   /** Files that end like bundles but are not named like one. */
   misnamed: string[];
+  /** What is named like a bundle and is no file that can be read, or a link to nowhere, each as a sentence. */
+  unreadable: { path: string; fault: string }[];
   manifests: string[];
+  /** Signed heads of manifests. */
+  heads: string[];
   keys: string[];
 }
 
 /**
  * Finds files, also in folders of any depth. `*.json.gz` are bundles, `*.jsonl` and `*.ndjson` manifests,
- * `*manifest-keys*.json` and `*.pem` keys. Throws USAGE if a path does not exist.
+ * those with `manifest-head` in their names signed heads, `*manifest-keys*.json` and `*.pem` keys. Links are followed.
+ * Throws USAGE if a path does not exist.
  */
 export async function findInputs(paths: readonly string[], cwd: string): Promise<Inputs> {
-  const inputs: Inputs = { bundles: [], misnamed: [], manifests: [], keys: [] };
+  const inputs: Inputs = { bundles: [], misnamed: [], unreadable: [], manifests: [], heads: [], keys: [] };
   for (const given of paths) {
     const full = path.resolve(cwd, given);
     const found = await stat(full).catch(() => null);
@@ -41,27 +47,56 @@ export async function findInputs(paths: readonly string[], cwd: string): Promise
         hint: 'Give the files that you downloaded, or their folder.',
       });
     }
-    if (found.isDirectory()) await walk(given, full, inputs);
+    if (found.isDirectory()) await walk(given, full, inputs, []);
     else add(given, full, inputs, true);
   }
   inputs.bundles.sort((a, b) => a.start - b.start || a.path.localeCompare(b.path));
   return inputs;
 }
 
-async function walk(shown: string, full: string, inputs: Inputs): Promise<void> {
+/** `around` are the real folders that are being walked: a link to one of them leads to nothing new. */
+async function walk(shown: string, full: string, inputs: Inputs, around: readonly string[]): Promise<void> {
+  const real = await realpath(full);
+  if (around.includes(real)) return;
   for await (const entry of await opendir(full)) {
     const at = [path.join(shown, entry.name), path.join(full, entry.name)] as const;
-    if (entry.isDirectory()) await walk(...at, inputs);
-    else if (entry.isFile()) add(...at, inputs, false);
+    // Follows links, also out of the folder.
+    const found = await stat(at[1]).catch((error: NodeJS.ErrnoException) => error);
+    if (found instanceof Error) {
+      if (entry.isSymbolicLink() || isBundleName(entry.name)) addUnreadable(at[0], entry, found, inputs);
+    } else if (found.isDirectory()) await walk(...at, inputs, [...around, real]);
+    else if (found.isFile()) add(...at, inputs, false);
+    else if (isBundleName(entry.name)) {
+      inputs.unreadable.push({ path: at[0], fault: `${at[0]} is no file, so nothing of it can be checked.` });
+    }
   }
+}
+
+function addUnreadable(
+  shown: string,
+  entry: Dirent,
+  { code }: NodeJS.ErrnoException,
+  { unreadable }: Inputs,
+): void {
+  const what = !entry.isSymbolicLink()
+    ? 'cannot be read'
+    : code === 'ENOENT'
+      ? 'is a link to a file that is not there'
+      : 'is a link that cannot be followed';
+  unreadable.push({ path: shown, fault: `${shown} ${what}, so nothing of it can be checked (${code}).` });
+}
+
+function isBundleName(name: string): boolean {
+  return name.endsWith('.json.gz');
 }
 
 function add(shown: string, full: string, inputs: Inputs, named: boolean): void {
   const name = path.basename(full);
-  if (/\.(jsonl|ndjson)$/.test(name)) inputs.manifests.push(shown);
+  if (/manifest-head.*\.(jsonl|ndjson)$/.test(name)) inputs.heads.push(shown);
+  else if (/\.(jsonl|ndjson)$/.test(name)) inputs.manifests.push(shown);
   else if (/manifest-keys.*\.json$/.test(name) || /(?<!signing-key)\.pem$/.test(name))
     inputs.keys.push(shown);
-  else if (named || name.endsWith('.json.gz')) addBundle(shown, full, inputs);
+  else if (named || isBundleName(name)) addBundle(shown, full, inputs);
 }
 
 function addBundle(shown: string, full: string, inputs: Inputs): void {

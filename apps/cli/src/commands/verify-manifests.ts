@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { BlockRange } from '@packhouse/chain';
 import { type CheckedLog, createVerifier, parseEntry, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { checkAgainstHead, type Heads, logOf } from './verify-heads.js';
 import { nameOf, openSource, type Source, unreadable } from './verify-source.js';
 
 /** The checked part of the manifests. */
@@ -12,6 +13,8 @@ export interface Known {
   /** Ranges without a file, by log, neighbours joined. */
   absent: Map<string, { bundles: number; ranges: BlockRange[] }>;
   logs: CheckedLog[];
+  /** Logs with a fault. */
+  broken: Set<string>;
   /** One sentence for each fault; entries after a fault in the same log are not used. */
   faults: string[];
 }
@@ -29,14 +32,15 @@ export async function readManifests(
   sources: readonly Source[],
   options: {
     keys: ReadonlyMap<string, KeyObject>;
+    heads: Heads;
     ranges: ReadonlySet<string>;
     cwd: string;
     signal: AbortSignal;
   },
 ): Promise<Known> {
-  const known: Known = { byRange: new Map(), absent: new Map(), logs: [], faults: [] };
-  const verifier = createVerifier(options.keys);
   const broken = new Set<string>();
+  const known: Known = { byRange: new Map(), absent: new Map(), logs: [], broken, faults: [] };
+  const verifier = createVerifier(options.keys);
 
   const take = (line: string, where: string): void => {
     const entry = parseEntry(line, where);
@@ -44,6 +48,7 @@ export async function readManifests(
     if (broken.has(log)) return;
     try {
       verifier.push(entry);
+      checkAgainstHead(entry, options.heads);
     } catch (error) {
       broken.add(log);
       throw error;
@@ -100,11 +105,6 @@ export function noteAbsent(known: Known, entry: SealedEntry): void {
   if (last !== undefined && last.end + 1 === entry.start) last.end = entry.end;
   else absent.ranges.push({ start: entry.start, end: entry.end });
   known.absent.set(log, absent);
-}
-
-/** The name of the log of an entry. */
-export function logOf({ kind, network }: Pick<SealedEntry, 'kind' | 'network'>): string {
-  return `${kind} of ${network}`;
 }
 
 function cutOff(where: string): PackhouseError {

@@ -6,6 +6,8 @@ import { PackhouseError, redact } from '@packhouse/runtime';
 import { request } from 'undici';
 import { isWholeKey } from './find-key.js';
 
+const BROKE = 'the connection broke before the end';
+
 /** A file or an address. */
 export type Source = { file: string } | { url: string };
 
@@ -29,9 +31,7 @@ interface Opened {
 /** Opens a source; null if the network does not have this kind. Throws DOWNLOAD_FAILED. */
 export async function openSource(source: Source, cwd: string, signal: AbortSignal): Promise<Opened | null> {
   if ('file' in source) return { body: createReadStream(path.resolve(cwd, source.file)), next: null };
-  const answer = await request(source.url, { signal }).catch((error: unknown) => {
-    throw failed(source, (error as Error).message, error);
-  });
+  const answer = await ask(source, signal);
   if (answer.statusCode === 200) {
     const link = String(answer.headers.link ?? '');
     const relative = /<([^>]+)>; rel="next"/.exec(link)?.[1];
@@ -40,9 +40,36 @@ export async function openSource(source: Source, cwd: string, signal: AbortSigna
       next: relative === undefined ? null : new URL(relative, source.url).href,
     };
   }
-  const problem = (await answer.body.json().catch(() => ({}))) as { reason?: string; detail?: string };
+  const problem = await problemOf(answer);
   if (problem.reason === 'kind-not-enabled') return null;
-  throw failed(source, problem.detail ?? `the answer has the status ${answer.statusCode}`);
+  throw failed(source, problem.detail);
+}
+
+/** The text of signed heads; empty if the gateway is one that has none. Throws as `readSource`. */
+export async function readHeadSource(source: Source, cwd: string, signal: AbortSignal): Promise<string> {
+  if ('file' in source) return readSource(source, cwd, signal);
+  const answer = await ask(source, signal);
+  if (answer.statusCode !== 200) {
+    const { detail } = await problemOf(answer);
+    if (answer.statusCode === 404) return '';
+    throw failed(source, detail);
+  }
+  return answer.body.text().catch((error: unknown) => {
+    throw failed(source, BROKE, error);
+  });
+}
+
+type Answer = Awaited<ReturnType<typeof request>>;
+
+function ask(source: { url: string }, signal: AbortSignal): Promise<Answer> {
+  return request(source.url, { signal }).catch((error: unknown) => {
+    throw failed(source, (error as Error).message, error);
+  });
+}
+
+async function problemOf({ body, statusCode }: Answer): Promise<{ reason?: string; detail: string }> {
+  const problem = (await body.json().catch(() => ({}))) as { reason?: string; detail?: string };
+  return { ...problem, detail: problem.detail ?? `the answer has the status ${statusCode}` };
 }
 
 /** The whole text of a source. Throws USAGE, DOWNLOAD_FAILED. */
@@ -60,8 +87,22 @@ export async function readSource(source: Source, cwd: string, signal: AbortSigna
 
 /** The addresses of the manifests of each kind, if `url` is a base address (ending in `/v1/`); else `url` itself. */
 export function manifestUrls(url: string, apiKey: string | undefined, kinds: readonly Kind[]): string[] {
-  const base = /^[^?]*\/v1\/?$/.test(url) ? url.replace(/\/?$/, '/') : null;
-  if (base === null) return [url];
+  if (!isBase(url)) return [url];
+  const chosen = kinds.length === 0 ? KINDS : kinds;
+  return chosen.map((kind) => `${withKey(url, apiKey)}/bundle-api/manifest?kind=${kind}&limit=100000`);
+}
+
+/** The address of the signed heads, if `url` is a base address; else `url` itself. */
+export function headUrl(url: string, apiKey: string | undefined): string {
+  return isBase(url) ? `${withKey(url, apiKey)}/bundle-api/manifest/head` : url;
+}
+
+/** Whether this is the base address of a network. */
+export function isBase(url: string): boolean {
+  return /^https?:[^?]*\/v1\/?$/.test(url);
+}
+
+function withKey(base: string, apiKey: string | undefined): string {
   if (apiKey === undefined) {
     throw new PackhouseError({
       code: 'USAGE',
@@ -76,8 +117,7 @@ export function manifestUrls(url: string, apiKey: string | undefined, kinds: rea
       hint: 'Give it as `packhouse keys create` printed it.',
     });
   }
-  const chosen = kinds.length === 0 ? KINDS : kinds;
-  return chosen.map((kind) => `${base}${apiKey}/bundle-api/manifest?kind=${kind}&limit=100000`);
+  return `${base.replace(/\/?$/, '/')}${apiKey}`;
 }
 
 /** The error of a file that cannot be read. */
@@ -93,7 +133,7 @@ async function* guarded(body: AsyncIterable<Uint8Array>, source: Source): AsyncG
   try {
     yield* body;
   } catch (error) {
-    throw failed(source, 'the connection broke before the end', error);
+    throw failed(source, BROKE, error);
   }
 }
 

@@ -6,13 +6,15 @@ import type { Command } from 'commander';
 import { counted, formatBytes, formatCount } from '../terminal/format.js';
 import { type CliIo, print } from '../terminal/io.js';
 import { checkFile, type Verdict } from './verify-file.js';
+import { checkEnds, type Ends, logOf, readHeads } from './verify-heads.js';
 import { type BundleFile, entriesOfFile, findInputs, type Inputs, kindOfFolders } from './verify-inputs.js';
-import { type Known, logOf, noteAbsent, rangeName, readManifests } from './verify-manifests.js';
-import { manifestUrls, nameOf, readSource, type Source, sourceOf } from './verify-source.js';
+import { type Known, noteAbsent, rangeName, readManifests } from './verify-manifests.js';
+import { headUrl, isBase, manifestUrls, nameOf, readSource, type Source, sourceOf } from './verify-source.js';
 
 interface VerifyOptions {
   manifest: string[];
   key: string[];
+  head: string[];
   apiKey?: string;
   complete?: boolean;
   json?: boolean;
@@ -42,6 +44,12 @@ export function addVerifyCommand(program: Command, io: CliIo): void {
       several,
       [],
     )
+    .option(
+      '--head <file-or-url>',
+      'signed heads, which tell whether the end of a manifest is cut off, or a base address; repeatable; default: *manifest-head*.jsonl in the folders, and those of the address',
+      several,
+      [],
+    )
     .option('--api-key <key>', 'for a manifest at a base address (or PACKHOUSE_API_KEY)')
     .option('--complete', 'a published file that is absent is an error too')
     .option('--json', 'print one JSON object a file, and one for the whole')
@@ -64,8 +72,12 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
       readPublicKeys(await readSource(source, io.cwd, io.signal), nameOf(source)),
     ),
   );
+  const keys = new Map(texts.flatMap((each) => [...each]));
+  // Before the manifests, which may grow meanwhile.
+  const heads = await readHeads(headsOf(io, inputs, options), { keys, cwd: io.cwd, signal: io.signal });
   const known = await readManifests(manifests, {
-    keys: new Map(texts.flatMap((keys) => [...keys])),
+    keys,
+    heads,
     ranges: new Set(inputs.bundles.map(rangeName)),
     cwd: io.cwd,
     signal: io.signal,
@@ -84,7 +96,10 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
       options.json ? { event: 'damage', ...(file === undefined ? {} : { file }), message } : message,
     );
   };
-  for (const message of known.faults) await fault(message);
+  const kinds = new Set(inputs.bundles.map(kindOfFolders));
+  const ends = checkEnds(known, heads, ({ kind }) => kinds.has(kind));
+  for (const message of [...known.faults, ...ends.faults]) await fault(message);
+  for (const { path, fault: why } of inputs.unreadable) await fault(why, path);
   for (const file of inputs.misnamed) {
     await fault(
       `${file} is not named like a bundle, <start>-<end>.json.gz, so it is unknown what it should be.`,
@@ -94,7 +109,7 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
   for (const file of inputs.bundles) {
     io.signal.throwIfAborted();
     const candidates = entriesOfFile(file, known.byRange.get(rangeName(file)) ?? []);
-    const verdict = await verdictOf(io, file, candidates, known.faults.length > 0);
+    const verdict = await verdictOf(io, file, candidates, known.faults.length + ends.faults.length > 0);
     const own = 'entry' in verdict ? [verdict.entry] : candidates;
     for (const entry of own) present.add(fileOf(entry));
     if ('fault' in verdict) await fault(verdict.fault, file.path);
@@ -118,7 +133,7 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
   if (!options.json) {
     for (const [what, files] of notProved) await print(io, `In ${counted(files, 'file')} of ${what}`);
   }
-  return summarise(io, options, known, tally);
+  return summarise(io, options, { ...known, ends }, tally);
 }
 
 function fileOf({ network, kind, start, end }: SealedEntry): string {
@@ -141,7 +156,7 @@ async function verdictOf(
 async function summarise(
   io: CliIo,
   options: VerifyOptions,
-  known: Known,
+  known: Known & { ends: Ends },
   tally: { files: number; bytes: number; damaged: number },
 ): Promise<boolean> {
   const absent = [...known.absent].map(([log, { bundles, ranges }]) => ({
@@ -151,10 +166,20 @@ async function summarise(
   }));
   const missing = absent.reduce((sum, { bundles }) => sum + bundles, 0);
   const entries = known.logs.reduce((sum, log) => sum + log.entries, 0);
+  const keys = [...new Set(known.logs.flatMap(({ keyIds }) => keyIds))];
+  const { whole, notChecked } = known.ends;
   const failed = tally.damaged > 0 || (options.complete === true && missing > 0);
   if (options.json) {
     const shown = absent.map(({ ranges, ...rest }) => ({ ...rest, ranges: ranges.map(rangeName) }));
-    await print(io, { event: 'end', ok: !failed, ...tally, entries, notDownloaded: missing, absent: shown });
+    const manifest = { entries, keys, upToHead: whole, endNotChecked: notChecked };
+    await print(io, {
+      event: 'end',
+      ok: !failed,
+      ...tally,
+      ...manifest,
+      notDownloaded: missing,
+      absent: shown,
+    });
     return failed;
   }
   for (const { log, bundles, ranges } of absent) {
@@ -162,11 +187,24 @@ async function summarise(
   }
   const good = `${counted(tally.files, 'file is', 'files are')} what was published (${formatBytes(tally.bytes)})`;
   const bad = tally.damaged === 0 ? 'nothing is damaged' : counted(tally.damaged, 'fault');
+  const signed = keys.length === 0 ? '' : `, signed with key ${keys.join(', ')}`;
   await print(
     io,
-    `${good}, ${bad}, ${formatCount(missing)} not downloaded; ${formatCount(entries)} entries of the manifest checked.`,
+    `${good}, ${bad}, ${formatCount(missing)} not downloaded; ${formatCount(entries)} entries of the manifest checked${signed}${endsText(known.ends)}.`,
   );
   return failed;
+}
+
+/** How far the ends of the manifests are known; begins with a semicolon unless there is nothing to say. */
+function endsText({ whole, notChecked }: Ends): string {
+  const upTo = whole.map(({ log, signedAt }) => `${log}: ${signedAt}`).join(', ');
+  const without = notChecked.join(', ');
+  return [
+    whole.length === 0 ? '' : `; none is missing up to the signed head (${upTo})`,
+    notChecked.length === 0
+      ? ''
+      : `; whether entries are missing at the end is not checked, because there is no signed head of it (${without})`,
+  ].join('');
 }
 
 function shownRanges(ranges: readonly BlockRange[]): string {
@@ -174,8 +212,23 @@ function shownRanges(ranges: readonly BlockRange[]): string {
   return ranges.slice(0, SHOWN).map(rangeName).join(', ') + more;
 }
 
+/** Signed heads: those named, those in the folders, and those of the gateways that manifests are read from. */
+function headsOf(io: CliIo, inputs: Inputs, options: VerifyOptions): Source[] {
+  const apiKey = apiKeyOf(io, options);
+  const bases = options.manifest.filter(isBase);
+  const named = options.head.length > 0 ? options.head : inputs.heads;
+  return [...new Set([...named, ...bases])].map((text) => {
+    const source = sourceOf(text);
+    return 'file' in source ? source : { url: headUrl(source.url, apiKey) };
+  });
+}
+
+function apiKeyOf(io: CliIo, options: VerifyOptions): string | undefined {
+  return options.apiKey ?? (io.env.PACKHOUSE_API_KEY || undefined);
+}
+
 function manifestsOf(io: CliIo, inputs: Inputs, options: VerifyOptions): Source[] {
-  const apiKey = options.apiKey ?? (io.env.PACKHOUSE_API_KEY || undefined);
+  const apiKey = apiKeyOf(io, options);
   const kinds = [...new Set(inputs.bundles.flatMap((file) => kindOfFolders(file) ?? []))];
   const given = options.manifest.flatMap((text): Source[] => {
     const source = sourceOf(text);

@@ -108,6 +108,23 @@ describe('GET {base_url}<KEY>/bundle-api/manifest', () => {
     expect((await manifest('?kind=traces&after=ethereum:traces:-1')).status).toBe(200);
   });
 
+  it('gives the newest entry of every kind, as its manifest does: a signed and dated end of the log', async () => {
+    const head = (apiKey = key, method = 'GET') =>
+      ask(at.url, `/ethereum/v1/${apiKey}/bundle-api/manifest/head`, { method });
+    const answer = await head();
+    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'private, no-cache' } });
+    expect(answer.headers['content-type']).toBe('application/x-ndjson');
+    const last = async (kind: string) => (await manifest(`?kind=${kind}`)).text.trimEnd().split('\n').at(-1);
+    expect(answer.text).toBe(`${await last('blocks')}\n${await last('logs')}\n`);
+    expect(entriesOf(answer.text).map(({ kind, sequence }) => [kind, sequence])).toEqual([
+      ['blocks', 11],
+      ['logs', 12],
+    ]);
+    expect((await head('ph_none')).status).toBe(401);
+    expect((await head(key, 'POST')).status).toBe(405);
+    expect((await head(key, 'HEAD')).text).toBe('');
+  });
+
   it('answers 304 where nothing was published since, and HEAD with the same headers', async () => {
     const { headers } = await manifest('?kind=logs');
     expect(await manifest('?kind=logs', { 'if-none-match': headers.etag as string })).toMatchObject({

@@ -9,6 +9,7 @@ import { downloadRoute } from './download.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { jsonRpcRoutes } from './json-rpc.js';
 import { manifestRoute } from './manifest.js';
+import { manifestHeadRoute } from './manifest-head.js';
 import { manifestKeysRoute } from './manifest-keys.js';
 import { listMethods, methodListRoutes } from './method-list.js';
 import { nftRefreshRoute, nftStatusRoute } from './nft.js';
@@ -65,6 +66,7 @@ function routesOf(
   return [
     bundlePointerRoute(parts, served),
     manifestRoute(parts, served),
+    manifestHeadRoute(parts, served),
     coverageRoute(parts, served),
     downloadRoute(parts, served),
     nftRefreshRoute(parts, served, () => nft?.wake()),
