@@ -48,6 +48,7 @@ export const PROBLEM_REASONS = {
   internal: { status: 500, code: -32603, title: 'The gateway failed' },
   'upstream-nonsense': { status: 502, code: -32603, title: 'The nodes do not speak JSON-RPC' },
   'upstream-unavailable': { status: 503, code: -32002, title: 'No node can be asked' },
+  'nodes-busy': { status: 503, code: -32005, title: 'Too many calls of this client wait for a node' },
   'upstream-timeout': { status: 504, code: -32002, title: 'No node answered in time' },
   unavailable: { status: 503, code: -32002, title: 'Something the gateway needs is unavailable' },
   'file-damaged': { status: 503, code: -32002, title: 'The file is damaged in the store' },

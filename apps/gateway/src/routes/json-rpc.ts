@@ -1,4 +1,4 @@
-import { CallController } from '@packhouse/runtime';
+import { CallController, type FairTurns } from '@packhouse/runtime';
 import { isRestricted } from '../access/key-restrictions.js';
 import type { CountedCall } from '../access/rate-limiter.js';
 import type { KnownCall } from '../cache/known-texts.js';
@@ -9,7 +9,7 @@ import { type Soon, whenHere } from '../http/soon.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import { answerBatch, hasAnswers } from '../rpc/answer-batch.js';
 import { answerCall, findMethod } from '../rpc/answer-call.js';
-import { type BatchTurns, createBatchTurns } from '../rpc/batch-turns.js';
+import { createBatchTurns } from '../rpc/batch-turns.js';
 import type { CallContext, RpcAnswer, RpcMethod, RpcNetwork } from '../rpc/method.js';
 import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js';
 import { sendAnswer, sendRefusal } from '../rpc/send.js';
@@ -55,7 +55,7 @@ function answerJsonRpc(
   parts: GatewayParts,
   at: RpcNetwork,
   exchange: Exchange,
-  turns: BatchTurns,
+  turns: FairTurns,
 ): Soon<unknown> {
   const { key, body } = exchange;
   if (body !== undefined && exchange.span === undefined && (key === undefined || !isRestricted(key))) {
@@ -191,7 +191,7 @@ async function sendBatch(
   exchange: Exchange,
   items: readonly RpcItem[],
   caller: CallContext,
-  turns: BatchTurns,
+  turns: FairTurns,
 ): Promise<void> {
   const answers = answerBatch(items, caller, exchange, turns);
   if (hasAnswers(items)) {

@@ -25,7 +25,7 @@ function batch(items: number) {
     Array.from({ length: items }, (_, id) => ({ id: String(id), problem })),
     { signal, at: { network: { rpc: { maxAnswerBytes: 1_000_000 } } } } as unknown as CallContext,
     { id: 'request', response: response as unknown as ServerResponse },
-    { enter: () => Promise.reject(new Error('no call')) },
+    { enter: () => Promise.reject(new Error('no call')), waiting: 0 },
   );
   return { pieces, isCut: () => cut };
 }

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { ResultBody } from '@packhouse/node-rpc';
-import { CallController } from '@packhouse/runtime';
+import { CallController, type FairTurns } from '@packhouse/runtime';
 import { noteOnce } from '../http/exchange.js';
 import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import { answerCall } from './answer-call.js';
-import { failure } from './ask-node.js';
-import type { BatchTurns } from './batch-turns.js';
+import { callerName, failure } from './ask-node.js';
 import type { CallContext } from './method.js';
 import type { RpcItem } from './read-request.js';
 import { AFTER_RESULT, beforeResult, limitSending, logInternal, nodeErrorText, refusalText } from './send.js';
@@ -50,7 +49,7 @@ export async function* answerBatch(
   items: readonly RpcItem[],
   caller: CallContext,
   request: { readonly id: string; readonly response: ServerResponse },
-  turns: BatchTurns,
+  turns: FairTurns,
 ): AsyncGenerator<Buffer> {
   const { signal } = caller;
   const { maxAnswerBytes } = caller.at.network.rpc;
@@ -132,7 +131,7 @@ async function answerItem(
   caller: CallContext,
   request: { readonly id: string },
   reserve: (size: number) => void,
-  turns: BatchTurns,
+  turns: FairTurns,
 ): Promise<Answered> {
   if ('problem' in item) {
     noteRefusal(caller, item.problem);
@@ -150,7 +149,7 @@ async function answerItem(
   };
   let over: (() => void) | undefined;
   try {
-    over = await turns.enter(stop);
+    over = await turns.enter(callerName(caller), stop);
     const said = await answerCall(call, { ...caller, signal: stop, reserve });
     if (call.id === undefined) {
       free();

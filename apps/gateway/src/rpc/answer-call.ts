@@ -6,7 +6,7 @@ import { createSingleFlight, type SingleFlight } from '../cache/single-flight.js
 import { noteOnce } from '../http/exchange.js';
 import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import type { Soon } from '../http/soon.js';
-import { failure } from './ask-node.js';
+import { callerName, failure } from './ask-node.js';
 import type { CallContext, Prepared, RpcAnswer, RpcMethod, RpcNetwork } from './method.js';
 import { isMethodElsewhere } from './method-families.js';
 import { pinTags } from './pin-tags.js';
@@ -188,6 +188,7 @@ async function forward(
       timeoutMs: prepared?.timeoutMs ?? rpc.timeoutMs,
       maxBytes,
       signal: until,
+      caller: callerName(caller),
       ...(prove === undefined ? {} : { prove, whole: true }),
       ...(prepared?.block === undefined ? {} : { block: prepared.block }),
       ...(prepared?.tells === undefined ? {} : { tells: prepared.tells }),

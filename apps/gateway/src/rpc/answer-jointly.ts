@@ -16,10 +16,13 @@ type AnswerJointly = (
 export function createAnswerJointly(): AnswerJointly {
   const flights = createSingleFlight<{ answer: RpcAnswer; upstreams: readonly string[] }>();
   return async (name, caller, make) => {
-    const { at, context, key, span } = caller;
+    const { address, at, context, key, span } = caller;
     const { answer, upstreams } = await flights.join(name, caller.signal, async (signal) => {
       const notes = beginCalls();
-      return { answer: await make({ at, context, key, span, notes, signal }), upstreams: notes.upstreams };
+      return {
+        answer: await make({ address, at, context, key, span, notes, signal }),
+        upstreams: notes.upstreams,
+      };
     });
     for (const upstream of upstreams) noteOnce(caller.notes?.upstreams, upstream);
     return answer;

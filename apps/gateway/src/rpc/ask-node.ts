@@ -24,7 +24,7 @@ const COUNTED_BYTES = 65_536;
  * networks file allows, counted from the first question. Throws problems.
  */
 export async function askWhole(
-  caller: Pick<CallContext, 'at' | 'key' | 'signal' | 'span' | 'notes' | 'deadline'>,
+  caller: Pick<CallContext, 'at' | 'key' | 'address' | 'signal' | 'span' | 'notes' | 'deadline'>,
   request: {
     method: string;
     params: string;
@@ -62,6 +62,7 @@ export async function askWhole(
         maxBytes: maxAnswerBytes,
         ...(prove === undefined ? {} : { prove }),
         signal,
+        caller: callerName(caller),
         ...(request.block === undefined ? {} : { block: request.block }),
         ...(request.from === undefined ? {} : { from: request.from }),
         ...(request.asks === undefined ? {} : { asks: request.asks }),
@@ -89,6 +90,11 @@ export async function askWhole(
       return body.bytes.toString('utf8');
     },
   };
+}
+
+/** Whom a call is for, as nodes' connections are shared: a key, or the address of a client without one. */
+export function callerName({ address, key }: Pick<CallContext, 'address' | 'key'>): string | number {
+  return key?.id ?? address ?? '';
 }
 
 /** Bytes of a result in memory. */
@@ -143,6 +149,7 @@ const REASONS = {
   unavailable: 'upstream-unavailable',
   nonsense: 'upstream-nonsense',
   'too-large': 'answer-too-large',
+  busy: 'nodes-busy',
 } as const;
 
 /** Seconds that a client is asked to wait if no upstream can be asked. */
@@ -154,7 +161,7 @@ export function failure(
   limits?: { readonly maxAnswerBytes: number },
 ): Problem {
   const seconds = Math.max(RETRY_AFTER_SECONDS, Math.ceil((failed.retryAfterMs ?? 0) / 1_000));
-  const later = failed.reason === 'unavailable';
+  const later = failed.reason === 'unavailable' || failed.reason === 'busy';
   return new Problem(REASONS[failed.reason], {
     detail: `The request could not be answered: ${failed.detail}.`,
     ...(failed.reason === 'too-large' ? { members: { limit: limits?.maxAnswerBytes } } : {}),

@@ -40,8 +40,9 @@ export function createForwarder({
   const { clock } = context;
   const metrics = createForwardMetrics(context.metrics, network.id);
   const times = createMethodTimes();
+  const waiting = new WeakSet<ForwardRequest>();
   const nodes = network.upstreams.map((upstream) =>
-    createForwardNode({ upstream, network, context, metrics, times, onFalseAnswer }),
+    createForwardNode({ upstream, network, context, metrics, times, onFalseAnswer, waiting }),
   );
   const closing = new AbortController();
   /** A single node of a single gateway is passed on as it is. */
@@ -251,6 +252,10 @@ export function createForwarder({
       } catch (error) {
         if (request.signal.aborted) throw request.signal.reason;
         if (!late) throw error;
+        if (waiting.has(request)) {
+          const detail = `other calls of this client kept the nodes busy for ${request.timeoutMs} ms`;
+          return { kind: 'failed', reason: 'busy', detail, retryAfterMs: 1_000 };
+        }
         return {
           kind: 'failed',
           reason: 'timeout',

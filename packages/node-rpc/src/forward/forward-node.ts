@@ -1,5 +1,11 @@
 import type { Upstream as Configured, Network } from '@packhouse/networks';
-import type { CallSignal, Context, Span } from '@packhouse/runtime';
+import {
+  type CallSignal,
+  type Context,
+  createFairTurns,
+  type Span,
+  TooManyWaitingError,
+} from '@packhouse/runtime';
 import { createMethodEncodings } from '../upstream/encoding-choice.js';
 import type { ForwardMetrics } from '../upstream/metrics.js';
 import { createUpstream, smooth, type Upstream } from '../upstream/upstream.js';
@@ -31,6 +37,16 @@ export interface ForwardNode extends Upstream {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Calls that may wait for a connection to one upstream: of one caller, and of all. */
+const MOST_WAITING = { each: 1_000, all: 10_000 };
+/** The wait that a client is asked for if too many of its calls wait. */
+const BUSY: TryOutcome = {
+  kind: 'elsewhere',
+  reason: 'busy',
+  detail: `${MOST_WAITING.each} calls of this client wait for a node already`,
+  unsent: true,
+  retryAfterMs: 1_000,
+};
 
 /** Opens the connections to one upstream; nothing is asked yet. */
 export function createForwardNode(options: {
@@ -40,8 +56,10 @@ export function createForwardNode(options: {
   metrics: ForwardMetrics;
   times: MethodTimes;
   onFalseAnswer: (answer: FalseAnswer) => void;
+  /** Requests that wait for a connection. */
+  waiting: WeakSet<ForwardRequest>;
 }): ForwardNode {
-  const { context, metrics, network, onFalseAnswer, times, upstream } = options;
+  const { context, metrics, network, onFalseAnswer, times, upstream, waiting } = options;
   const { clock } = context;
   const { name } = upstream;
   const self = createUpstream({
@@ -61,6 +79,7 @@ export function createForwardNode(options: {
   const { circuit, http, rate } = self;
   const { headers, path, pool } = http;
   const gzipHeaders = { ...headers, 'accept-encoding': 'gzip' };
+  const turns = createFairTurns(upstream.maxInFlight, MOST_WAITING);
   const encodingOf = createMethodEncodings(http.hostname, MOST_METHODS);
 
   /** Notes what a try that was ended before its answer shows about the upstream. */
@@ -99,8 +118,14 @@ export function createForwardNode(options: {
     request: ForwardRequest,
     signal: CallSignal,
     span: Span | undefined,
+    leave: () => void,
   ): Promise<TryOutcome> => {
-    if (rate !== undefined) await rate.take(1, signal);
+    if (rate !== undefined) {
+      await rate.take(1, signal).catch((error) => {
+        leave();
+        throw error;
+      });
+    }
     const startedAt = performance.now();
     try {
       const encoding = encodingOf(request.method);
@@ -116,8 +141,15 @@ export function createForwardNode(options: {
           body: `{"jsonrpc":"2.0","id":1,"method":"${request.method}","params":${request.params}}`,
           maxBytes: request.maxBytes,
           whole: request.whole ?? false,
-          streamed: (sound) =>
-            sound ? circuit.succeeded() : self.failed('a compressed answer that is none'),
+          over: leave,
+          streamed: (fault) => {
+            if (fault === null) circuit.succeeded();
+            else {
+              self.failed(fault.what);
+              // Its beginning was counted as a result.
+              metrics.asked(name, request.method, fault.reason, performance.now() - startedAt);
+            }
+          },
         },
         signal,
       );
@@ -137,6 +169,7 @@ export function createForwardNode(options: {
       );
       return outcome;
     } catch (error) {
+      leave();
       const ms = performance.now() - startedAt;
       if (signal.aborted) {
         givenUp(request, signal.reason, ms);
@@ -174,15 +207,28 @@ export function createForwardNode(options: {
       metrics.healthy(name, !yes && circuit.state === 'closed');
     },
     async tryOnce(request: ForwardRequest, signal: CallSignal) {
-      const probe = circuit.enter();
       node.inFlight += 1;
+      let probe: ReturnType<typeof circuit.enter> | undefined;
       try {
+        const entered = turns.enter(request.caller ?? '', signal);
+        let leave = entered;
+        if (leave instanceof Promise) {
+          waiting.add(request);
+          leave = await leave;
+          waiting.delete(request);
+        }
+        // The node's own time begins here: what the call waited for its turn is held against no node.
+        probe = circuit.enter();
         const span = request.span?.child(request.method, { 'packhouse.upstream': name }, 'calls');
-        if (span === undefined) return await ask(request, signal, undefined);
-        return await traced(span, ask(request, signal, span));
+        if (span === undefined) return await ask(request, signal, undefined, leave);
+        return await traced(span, ask(request, signal, span, leave));
+      } catch (error) {
+        if (!(error instanceof TooManyWaitingError)) throw error;
+        metrics.asked(name, request.method, 'busy', 0);
+        return BUSY;
       } finally {
         node.inFlight -= 1;
-        probe.leave();
+        probe?.leave();
       }
     },
   });

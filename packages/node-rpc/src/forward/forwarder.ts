@@ -1,4 +1,4 @@
-import type { CallSignal, Span } from '@packhouse/runtime';
+import type { CallSignal, FIRST, Span } from '@packhouse/runtime';
 import type { NeededHead } from './eligibility.js';
 
 /** One JSON-RPC call, forwarded unchanged. */
@@ -38,7 +38,15 @@ export interface ForwardRequest {
   whole?: boolean;
   /** The parent span; absent without tracing. */
   span?: Span;
+  /**
+   * Whom the call is for, such as a key's id or an address: each has its share of a node's connections, and waits behind its
+   * own calls alone. Default: one for all that name none.
+   */
+  caller?: Caller;
 }
+
+/** FIRST: the gateway's own questions, which every other call depends on. */
+type Caller = string | number | typeof FIRST;
 
 /** Why a result is not passed on. */
 export interface Disproof {
@@ -72,8 +80,11 @@ export type ForwardAnswer =
   | { kind: 'error'; error: Buffer; code: number; message: string; upstream: string }
   | {
       kind: 'failed';
-      /** timeout: no upstream answered in time. unavailable: none could be asked. nonsense: no JSON-RPC. */
-      reason: 'timeout' | 'unavailable' | 'nonsense' | 'too-large';
+      /**
+       * timeout: no upstream answered in time. unavailable: none could be asked. nonsense: no JSON-RPC. busy: none had a
+       * connection for this caller, who has too many calls.
+       */
+      reason: 'timeout' | 'unavailable' | 'nonsense' | 'too-large' | 'busy';
       /** One sentence without addresses or credentials of upstreams. */
       detail: string;
       retryAfterMs?: number;

@@ -13,7 +13,7 @@ export type TryOutcome =
   | { kind: 'failed'; reason: 'too-large'; detail: string }
   | {
       kind: 'elsewhere';
-      reason: 'unavailable' | 'nonsense';
+      reason: 'unavailable' | 'nonsense' | 'busy';
       detail: string;
       retryAfterMs?: number;
       /** The upstream's own error: the client gets it if no other upstream does better. */

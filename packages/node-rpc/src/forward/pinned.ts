@@ -1,5 +1,5 @@
 import type { Network } from '@packhouse/networks';
-import { CallController, type Clock } from '@packhouse/runtime';
+import { CallController, type Clock, FIRST } from '@packhouse/runtime';
 import { SAFE_QUESTION } from '../upstream/questions.js';
 import type { ForwardNode } from './forward-node.js';
 import type { ForwardAnswer, ForwardRequest } from './forwarder.js';
@@ -31,6 +31,7 @@ export function createPinned(parts: {
       params: JSON.stringify(SAFE_QUESTION.params),
       ...{ idempotent: true, whole: true, block: 'tip' },
       ...{ timeoutMs: SAFE_TIMEOUT_MS, maxBytes: SAFE_BYTES, signal: new CallController() },
+      caller: FIRST,
     });
     if (answer.kind !== 'result') return null;
     return SAFE_QUESTION.read(JSON.parse(answer.body.bytes.toString('utf8')) as unknown);

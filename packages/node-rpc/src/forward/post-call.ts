@@ -1,15 +1,7 @@
 import type { CallSignal } from '@packhouse/runtime';
 import type { Dispatcher } from 'undici';
 import { type ByteSource, createInflater, type Inflater } from './inflate.js';
-import {
-  answerOf,
-  answerOfPieces,
-  HEAD_BYTES,
-  NO_JSON_RPC,
-  type ReadAnswer,
-  streamedAnswer,
-} from './read-answer.js';
-import { findValue, type ValueStart } from './split-envelope.js';
+import { AnswerReader, JOINED_BYTES, type NoAnswer, type ReadAnswer } from './read-answer.js';
 
 /** An upstream's answer to one HTTP request. */
 export interface PostedAnswer {
@@ -24,6 +16,12 @@ export interface PostedAnswer {
   bytes: number;
 }
 
+/** Why a streamed answer broke off. */
+interface StreamFault {
+  reason: 'nonsense' | 'unavailable';
+  what: string;
+}
+
 interface PostOptions {
   path: string;
   headers: Readonly<Record<string, string>>;
@@ -32,14 +30,18 @@ interface PostOptions {
   maxBytes: number;
   /** The answer is needed whole, however large. */
   whole: boolean;
-  /** Called when a streamed answer is over: false if its gzip was a bomb or broken. Not called if it was given up. */
-  streamed(sound: boolean): void;
+  /** Called when a streamed answer is over, with what was wrong with it; null: nothing. Not called if it was given up. */
+  streamed(fault: StreamFault | null): void;
+  /** Called once, when the connection is free for another request, or gone. */
+  over(): void;
 }
 
 /** Answers up to this size are read whole before any byte is sent on, so that a broken one can be asked for elsewhere. */
-const STREAM_FROM = 262_144;
+const STREAM_FROM = JOINED_BYTES;
 /** Bytes of a streamed answer that may wait for their reader; above, the connection is not read. */
 const WAITING_BYTES = 131_072;
+/** The connection is closed if the reader takes none of them for this long. */
+const STALLED_MS = 10_000;
 
 /**
  * Posts one request and reads the answer: whole, or if larger than STREAM_FROM as a stream at the pace of its reader.
@@ -65,15 +67,15 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #signal: CallSignal;
   readonly #resolve: (answer: PostedAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #pieces: Buffer[] = [];
+  readonly #reader: AnswerReader;
   #controller: Dispatcher.DispatchController | undefined;
   #inflater: Inflater | undefined;
   #length = 0;
-  #found: ValueStart | null = null;
   #status = 0;
   #retryAfter: string | undefined;
   #headAt = 0;
   #settled = false;
+  #isOver = false;
   #stream: ChunkQueue | undefined;
 
   constructor(
@@ -83,6 +85,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     reject: (error: unknown) => void,
   ) {
     this.#options = options;
+    this.#reader = new AnswerReader(options.maxBytes);
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -95,6 +98,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#inflater?.destroy();
     // A request that still waits for a connection is aborted when it gets one.
     this.#controller?.abort(reason);
+    this.#leave();
   };
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -112,12 +116,12 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#headAt = performance.now();
     this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
     if (headers['content-encoding'] !== 'gzip') return;
-    const inflater = createInflater(controller, this.#options.maxBytes + HEAD_BYTES, {
+    const inflater = createInflater(controller, this.#options.maxBytes, {
       data: (chunk) => this.#take(inflater, chunk),
       end: () => this.#over(),
       failed: (error) => {
         this.#end();
-        if (this.#stream !== undefined) this.#options.streamed(false);
+        this.#broke('nonsense', 'a compressed answer that is none');
         this.#fail(error);
       },
     });
@@ -130,79 +134,91 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#leave();
     if (this.#inflater === undefined) this.#over();
     else this.#inflater.end();
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#end();
+    this.#leave();
     this.#inflater?.destroy();
+    this.#broke('unavailable', 'a connection that broke');
     this.#fail(error);
   }
 
   #take(source: ByteSource, chunk: Buffer): void {
-    if (this.#stream !== undefined) {
-      this.#stream.push(chunk);
-      return;
-    }
-    if (this.#settled) return;
-    const { maxBytes, whole } = this.#options;
-    this.#pieces.push(chunk);
+    if (this.#settled && this.#stream?.open !== true) return;
     this.#length += chunk.length;
-    if (this.#length > maxBytes + HEAD_BYTES) {
-      this.#give({ kind: 'too-large' }, source);
+    const reader = this.#reader;
+    const fault = reader.push(chunk);
+    if (fault !== null) {
+      this.#refuse(fault, source);
       return;
     }
-    if (this.#found === null && this.#length >= HEAD_BYTES) {
-      const begin = this.#bytes();
-      this.#pieces.length = 0;
-      this.#pieces.push(begin);
-      this.#found = findValue(begin);
-      if (this.#found === null) {
-        this.#give(NO_JSON_RPC, source);
-        return;
-      }
+    if (this.#stream !== undefined) {
+      for (const piece of reader.take()) this.#stream.push(piece);
+      return;
     }
-    if (whole || this.#length <= STREAM_FROM) return;
+    if (this.#options.whole || reader.valueBytes <= STREAM_FROM) return;
     // The stream of an answer with a failing status would not be read.
-    if (this.#found?.kind !== 'result' || this.#status !== 200) {
-      this.#give({ kind: 'too-large' }, source);
+    if (reader.kind !== 'result' || this.#status !== 200) {
+      this.#refuse({ kind: 'too-large' }, source);
       return;
     }
-    const stream = new ChunkQueue(source, () => this.#end());
+    const stream = new ChunkQueue(source, () => {
+      this.#end();
+      this.#leave();
+    });
     this.#stream = stream;
-    this.#give(streamedAnswer(this.#bytes(), this.#found, stream, maxBytes));
+    const body = { bytes: Buffer.concat(reader.take()), rest: { [Symbol.asyncIterator]: () => stream } };
+    this.#give({ kind: 'result', body });
   }
 
   #over(): void {
     this.#end();
-    if (this.#stream !== undefined) {
+    if (this.#settled && this.#stream?.open !== true) return;
+    const fault = this.#reader.end();
+    if (fault !== null) this.#refuse(fault);
+    else if (this.#stream === undefined) this.#give(this.#reader.whole());
+    else {
+      for (const piece of this.#reader.take()) this.#stream.push(piece);
       this.#stream.end();
-      this.#options.streamed(true);
-    } else if (!this.#settled) this.#give(this.#whole());
+      this.#options.streamed(null);
+    }
   }
 
-  #whole(): ReadAnswer {
-    const { maxBytes } = this.#options;
-    // The beginning was joined to find the value in it.
-    const [first] = this.#pieces;
-    const joined = first !== undefined && first.length >= HEAD_BYTES;
-    if (this.#found !== null && joined && this.#length > STREAM_FROM) {
-      return answerOfPieces([...this.#pieces], this.#found, maxBytes);
+  /** Ends an answer that cannot be handed on: what was sent of it is never completed. */
+  #refuse(fault: NoAnswer, source?: ByteSource): void {
+    if (this.#stream === undefined) {
+      this.#give(fault, source);
+      return;
     }
-    return answerOf(this.#bytes(), maxBytes, this.#found ?? undefined);
+    const what = fault.kind === 'nonsense' ? fault.what : 'an answer that grew beyond its limit';
+    if (fault.kind === 'nonsense') this.#broke('nonsense', what);
+    this.#end();
+    const error = new Error(`a node sent ${what}`);
+    this.#stream.fail(error);
+    source?.abort(error);
+    this.#leave();
+  }
+
+  /** Reports what is wrong with a stream that is not over yet. */
+  #broke(reason: StreamFault['reason'], what: string): void {
+    if (this.#stream?.open === true) this.#options.streamed({ reason, what });
   }
 
   /** Once an answer is returned and not streamed, nothing more of it is read. */
   #give(read: ReadAnswer, stopped?: ByteSource): void {
     this.#settled = true;
-    this.#pieces.length = 0;
     this.#resolve({
       ...{ status: this.#status, retryAfter: this.#retryAfter, headAt: this.#headAt, read },
       encoding: this.#inflater === undefined ? 'identity' : 'gzip',
       bytes: this.#length,
     });
-    stopped?.abort(new Error('the rest of the answer is not wanted'));
+    if (stopped === undefined) return;
+    stopped.abort(new Error('the rest of the answer is not wanted'));
+    this.#leave();
   }
 
   #fail(error: Error): void {
@@ -217,13 +233,14 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     }
   }
 
-  #end(): void {
-    this.#signal.removeEventListener('abort', this.stop);
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.over();
   }
 
-  #bytes(): Buffer {
-    const [first = Buffer.alloc(0), ...more] = this.#pieces;
-    return more.length === 0 ? first : Buffer.concat(this.#pieces, this.#length);
+  #end(): void {
+    this.#signal.removeEventListener('abort', this.stop);
   }
 }
 
@@ -235,27 +252,38 @@ class ChunkQueue implements AsyncIterator<Buffer> {
   #waiting = 0;
   #state: 'open' | 'ended' | Error = 'open';
   #wake: (() => void) | undefined;
+  #stalled: NodeJS.Timeout | undefined;
 
   constructor(source: ByteSource, left: () => void) {
     this.#source = source;
     this.#left = left;
   }
 
+  /** Neither ended, nor failed, nor left by its reader. */
+  get open(): boolean {
+    return this.#state === 'open';
+  }
+
   push(chunk: Buffer): void {
     if (this.#state !== 'open') return;
     this.#chunks.push(chunk);
     this.#waiting += chunk.length;
-    if (this.#waiting >= WAITING_BYTES) this.#source.pause();
+    if (this.#waiting >= WAITING_BYTES) {
+      this.#source.pause();
+      this.#stalled ??= setTimeout(() => this.#giveUp(new Error('the answer was not read')), STALLED_MS);
+    }
     this.#wake?.();
   }
 
   end(): void {
     if (this.#state === 'open') this.#state = 'ended';
+    clearTimeout(this.#stalled);
     this.#wake?.();
   }
 
   fail(error: Error): void {
     if (this.#state === 'open') this.#state = error;
+    clearTimeout(this.#stalled);
     this.#wake?.();
   }
 
@@ -265,6 +293,11 @@ class ChunkQueue implements AsyncIterator<Buffer> {
       if (chunk !== undefined) {
         this.#waiting -= chunk.length;
         if (this.#chunks.length === 0 && this.#source.paused) this.#source.resume();
+        if (this.#chunks.length > 0) this.#stalled?.refresh();
+        else {
+          clearTimeout(this.#stalled);
+          this.#stalled = undefined;
+        }
         return { done: false, value: chunk };
       }
       if (this.#state === 'ended') return { done: true, value: undefined };
@@ -277,12 +310,17 @@ class ChunkQueue implements AsyncIterator<Buffer> {
 
   /** The reader stops before the end. */
   async return(): Promise<IteratorResult<Buffer, undefined>> {
+    this.#giveUp(new Error('nobody reads the answer any more'));
+    return { done: true, value: undefined };
+  }
+
+  #giveUp(why: Error): void {
+    clearTimeout(this.#stalled);
     if (this.#state === 'open') {
-      this.#state = new Error('nobody reads the answer any more');
-      this.#source.abort(this.#state);
+      this.#state = why;
+      this.#source.abort(why);
     }
     this.#chunks.length = 0;
     this.#left();
-    return { done: true, value: undefined };
   }
 }

@@ -1,47 +1,113 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerOf, answerOfPieces, type ReadAnswer } from './read-answer.js';
-import { findValue, type ValueStart } from './split-envelope.js';
+import { AnswerReader, type NoAnswer, type ReadAnswer } from './read-answer.js';
 
-const MAX_BYTES = 2_000;
+/** Reads an answer that comes in these pieces. */
+function read(pieces: readonly Buffer[], maxBytes = 1_000_000): ReadAnswer {
+  const reader = new AnswerReader(maxBytes);
+  let fault: NoAnswer | null = null;
+  for (const piece of pieces) fault ??= reader.push(piece);
+  return fault ?? reader.end() ?? reader.whole();
+}
 
-/** The same bytes cut at these places; the first piece holds where the value begins. */
-function piecesOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
-  const at = [...new Set([0, ...cuts.filter((cut) => cut > 100 && cut < bytes.length)])].sort(
-    (a, b) => a - b,
+/** The kind and the text of the value, or what is wrong. */
+function said(answer: ReadAnswer): string {
+  if (answer.kind === 'result') return `result ${answer.body.bytes}`;
+  if (answer.kind === 'error') return `error ${answer.error}`;
+  return answer.kind === 'nonsense' ? answer.what : answer.kind;
+}
+
+function cut(bytes: Buffer, size: number): Buffer[] {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+    bytes.subarray(at * size, (at + 1) * size),
   );
-  return at.map((from, index) => bytes.subarray(from, at[index + 1] ?? bytes.length));
 }
 
-function said(answer: ReadAnswer): unknown {
-  if (answer.kind === 'result') return { kind: 'result', text: answer.body.bytes.toString('utf8') };
-  return answer.kind === 'error' ? { kind: 'error', text: answer.error.toString('utf8') } : answer;
-}
+/** More than is read before the value is looked for. */
+const LONG = `"${'ab'.repeat(5_000)}"`;
 
-describe('an answer in pieces', () => {
-  it('is read as if it had come in one, wherever it is cut', () => {
-    const value = fc.oneof(
-      fc.record({ result: fc.string({ maxLength: 2_500 }) }),
-      fc.record({ error: fc.record({ code: fc.integer(), message: fc.string({ maxLength: 500 }) }) }),
+it.each([
+  ['{"jsonrpc":"2.0","id":1,"result":"0x1"}', 'result "0x1"'],
+  ['{"jsonrpc":"2.0","id":1,"result":null}\n', 'result null'],
+  ['{"jsonrpc":"2.0","result":{"a":1,"id":7},"id":1}', 'result {"a":1,"id":7}'],
+  ['{"jsonrpc":"2.0","id":1,"result":{"a":1,"id":7}}', 'result {"a":1,"id":7}'],
+  ['{"result":[1,2], "id": 1, "jsonrpc": "2.0"}', 'result [1,2]'],
+  ['{"result":[1,2], "usage": {"units": 2}}', 'result [1,2]'],
+  ['{ "id" : "1" , "result" : "a\\",\\"id\\":1}" }', 'result "a\\",\\"id\\":1}"'],
+  ['{"jsonrpc":"2.0","id":1,"error":null,"result":true}', 'result true'],
+  ['{"jsonrpc":"2.0","id":1,"result":true,"error":null}', 'result true'],
+  [
+    '{"jsonrpc":"2.0","id":1,"error":{"code":3,"message":"m","data":"0x"}}',
+    'error {"code":3,"message":"m","data":"0x"}',
+  ],
+  ['{"error":{"code":-1,"message":"m"},"id":null}', 'error {"code":-1,"message":"m"}'],
+  ['{"id":1,"result":null,"error":{"code":-1}}', 'error {"code":-1}'],
+  [`{"id":1,"result":${LONG},"more":0}`, `result ${LONG}`],
+])('reads the value of %s, in any pieces', (text, value) => {
+  const bytes = Buffer.from(text);
+  for (const size of [1, 2, 7, 5_000, bytes.length]) expect(said(read(cut(bytes, size)))).toBe(value);
+});
+
+const NO_JSON_RPC = 'something that is not JSON-RPC';
+const NO_JSON = 'an answer that is not JSON';
+const BREAKS_OFF = 'an answer that breaks off';
+const MORE = 'an answer that does not end behind its value';
+
+it.each([
+  ...['', '[]', '<html>', '"result"', '{"jsonrpc":"2.0","id":1}'].map((text) => [text, NO_JSON_RPC]),
+  ['{"id":{"result":1},"x":2}', NO_JSON_RPC],
+  ['{"jsonrpc":"2.0","id":1,"result":"0x1"', MORE],
+  ['{"jsonrpc":"2.0","id":1,"result":[1,2', BREAKS_OFF],
+  // The last bracket is not the envelope's.
+  ['{"jsonrpc":"2.0","id":1,"result":{"a":{"b":1}}', MORE],
+  ['{"jsonrpc":"2.0","id":1,"result":{"a":{"b":1}', BREAKS_OFF],
+  ['{"jsonrpc":"2.0","id":1,"result":[{"a":1},{"b":2}', BREAKS_OFF],
+  ['{"id":1,"result":"0x1"},{"id":2,"result":"0x2"}', MORE],
+  ['{"id":1,"result":"0x1"}}', MORE],
+  ['{"id":1,"result":[1,]}', NO_JSON],
+  ['{"id":1,"result":{"a":1]}', NO_JSON],
+  ['{"id":1,"result":nil}', NO_JSON],
+  ['{"id":1,"result":1,"result":2}', 'an answer with two values'],
+  ['{"id":1,"result":1,"error":{"code":1}}', 'an answer with two values'],
+  ['{"id":2,"result":1}', 'an answer with another id'],
+  ['{"result":1,"id":2}', 'an answer with another id'],
+  ['{"id":null,"result":1}', 'an answer with another id'],
+  ['{"id":2,"error":{"code":1}}', 'an answer with another id'],
+  [`{"id":1,"result":1,"more":${LONG}}`, MORE],
+])('finds fault with %s, in any pieces', (text, what) => {
+  const bytes = Buffer.from(text as string);
+  for (const size of [1, 2, 7, bytes.length + 1]) expect(said(read(cut(bytes, size)))).toBe(what);
+});
+
+describe('whatever a node sends', () => {
+  it('what is handed on in another envelope is JSON, and nothing but the value', () => {
+    const text = fc.oneof(
+      fc.json(),
+      fc.tuple(fc.json(), fc.nat()).map(([json, at]) => json.slice(0, at % (json.length + 1))),
+      fc.tuple(fc.json(), fc.json()).map(([one, two]) => `${one}},{"id":2,"result":${two}`),
     );
-    const tail = fc.constantFrom('', '\n', ',"id":1}', ' , "id" : 1 , "jsonrpc" : "2.0" }\r\n', '}', 'x');
     fc.assert(
-      fc.property(value, tail, fc.array(fc.nat(3_000), { maxLength: 20 }), (of, end, cuts) => {
-        const text = JSON.stringify({ jsonrpc: '2.0', ...of });
-        const bytes = Buffer.from(end.includes('}') ? text.slice(0, -1) + end : text + end);
-        const found = findValue(bytes) as ValueStart;
-        const pieces = piecesOf(bytes, cuts);
-        expect(said(answerOfPieces(pieces, found, MAX_BYTES))).toEqual(said(answerOf(bytes, MAX_BYTES)));
+      fc.property(text, fc.constantFrom('}', ',"id":1}', '}}', ''), (value, end) => {
+        const answer = read([Buffer.from(`{"jsonrpc":"2.0","result":${value}${end}`)]);
+        if (answer.kind !== 'result') return;
+        const sent = `{"jsonrpc":"2.0","id":7,"result":${answer.body.bytes}}`;
+        expect(Object.keys(JSON.parse(sent) as object)).toEqual(['jsonrpc', 'id', 'result']);
       }),
-      { numRuns: 500 },
+      { numRuns: 1_000 },
     );
   });
+});
 
-  it('is joined when somebody wants it so, and otherwise stays as it came', () => {
-    const bytes = Buffer.from(`{"id":1,"result":"${'ab'.repeat(400)}"}`);
-    const answer = answerOfPieces(piecesOf(bytes, [200, 500]), findValue(bytes) as ValueStart, MAX_BYTES);
-    if (answer.kind !== 'result') throw new Error('no result');
-    expect(answer.body.pieces?.map(({ length }) => length)).toEqual([183, 300, 319]);
-    expect(answer.body.bytes.toString()).toBe(`"${'ab'.repeat(400)}"`);
-  });
+it('stays in pieces if it is large, and is joined when somebody wants it so', () => {
+  const value = `"${'ab'.repeat(400_000)}"`;
+  const answer = read(cut(Buffer.from(`{"id":1,"result":${value}}`), 500_000));
+  if (answer.kind !== 'result') throw new Error('no result');
+  expect(answer.body.pieces?.map(({ length }) => length)).toEqual([499_983, 300_019]);
+  expect(answer.body.bytes.toString() === value).toBe(true);
+});
+
+it('is too large beyond its limit', () => {
+  const bytes = Buffer.from(`{"id":1,"result":"${'a'.repeat(20_000)}"}`);
+  expect(said(read(cut(bytes, 1_000), 20_001))).toBe('too-large');
+  expect(said(read(cut(bytes, 1_000), 20_002))).toBe(`result "${'a'.repeat(20_000)}"`);
 });

@@ -1,51 +1,130 @@
 import type { ResultBody } from './forwarder.js';
-import { envelopeBehind, findValue, TAIL_BYTES, type ValueStart } from './split-envelope.js';
+import { findValue, membersBehind, type ValueStart } from './split-envelope.js';
+import { ValueScanner } from './value-scanner.js';
 
-/** An answer as it was read: the value's bytes, not judged yet. */
-export type ReadAnswer =
-  | { kind: 'result'; body: ResultBody }
-  | { kind: 'error'; error: Buffer }
-  | { kind: 'nonsense'; what: string }
-  | { kind: 'too-large' };
+/** An answer as it was read: its value is JSON, and not judged yet. */
+export type ReadAnswer = { kind: 'result'; body: ResultBody } | { kind: 'error'; error: Buffer } | NoAnswer;
+
+/** Why there is no answer that could be handed on. */
+export type NoAnswer = { kind: 'nonsense'; what: string } | { kind: 'too-large' };
 
 /** Length of all that may precede a value. */
-export const HEAD_BYTES = 4_096;
+const HEAD_BYTES = 4_096;
+/** Length of all that may follow it. */
+const BEHIND_BYTES = 4_096;
+/** Values up to this size are joined. */
+export const JOINED_BYTES = 262_144;
 
-export const NO_JSON_RPC: ReadAnswer = { kind: 'nonsense', what: 'something that is not JSON-RPC' };
-
-/** Reads a complete answer without a copy; `found`: the place of its value, if already known. */
-export function answerOf(bytes: Buffer, maxBytes: number, found = findValue(bytes)): ReadAnswer {
-  if (found === null) return NO_JSON_RPC;
-  const behind = envelopeBehind(bytes.subarray(-TAIL_BYTES));
-  if (behind === -1) return { kind: 'nonsense', what: 'an answer that breaks off' };
-  const value = bytes.subarray(found.start, bytes.length - behind);
-  if (value.length === 0) return { kind: 'nonsense', what: 'an answer without a value' };
-  if (value.length > maxBytes) return { kind: 'too-large' };
-  return found.kind === 'error'
-    ? { kind: 'error', error: value }
-    : { kind: 'result', body: { bytes: value, rest: null } };
-}
+/** JSON text of the id that every request has. */
+const IDS: ReadonlySet<unknown> = new Set(['1', '"1"']);
 
 /**
- * Reads a complete large answer, in pieces that are joined only if a caller needs that: a copy of megabytes costs more
- * than all other work of forwarding. The first piece holds the beginning of the value.
+ * Reads an answer as it comes. Its value is checked to be one whole JSON value, so that what is handed on in another
+ * envelope is JSON, and no answer of a node can hold a second one.
  */
-export function answerOfPieces(pieces: readonly Buffer[], found: ValueStart, maxBytes: number): ReadAnswer {
-  const value = [...pieces];
-  value[0] = (value[0] as Buffer).subarray(found.start);
-  // The end of the envelope lies in one piece.
-  while (value.length > 1 && (value.at(-1) as Buffer).length < TAIL_BYTES) {
-    value.push(Buffer.concat(value.splice(-2)));
+export class AnswerReader {
+  readonly #maxBytes: number;
+  readonly #scanner = new ValueScanner();
+  #begin: Buffer | undefined;
+  #found: ValueStart | null = null;
+  #pieces: Buffer[] = [];
+  #behind = '';
+  /** Bytes of the value so far. */
+  valueBytes = 0;
+
+  /** `maxBytes`: of the value. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
-  const last = value.pop() as Buffer;
-  const behind = envelopeBehind(last.subarray(-TAIL_BYTES));
-  if (behind === -1) return { kind: 'nonsense', what: 'an answer that breaks off' };
-  value.push(last.subarray(0, last.length - behind));
-  const length = value.reduce((sum, piece) => sum + piece.length, 0);
-  if (length > maxBytes) return { kind: 'too-large' };
-  return found.kind === 'error'
-    ? { kind: 'error', error: Buffer.concat(value) }
-    : { kind: 'result', body: new PiecedBody(value) };
+
+  /** Absent until it is known. */
+  get kind(): 'result' | 'error' | undefined {
+    return this.#found?.kind;
+  }
+
+  /** Takes the next bytes. Returns why the rest is not needed, if it is not. */
+  push(chunk: Buffer): NoAnswer | null {
+    if (this.#found !== null) return this.#scan(chunk, 0);
+    const begin = this.#begin === undefined ? chunk : Buffer.concat([this.#begin, chunk]);
+    this.#begin = begin;
+    return begin.length < HEAD_BYTES ? null : this.#find(begin);
+  }
+
+  /** The pieces of the value that came since this was called last. */
+  take(): readonly Buffer[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    return pieces;
+  }
+
+  /** Says that all bytes have come. Returns what is wrong with them; the value can be taken if nothing is. */
+  end(): NoAnswer | null {
+    const fault = this.#found === null ? this.#find(this.#begin ?? Buffer.alloc(0)) : null;
+    if (fault !== null) return fault;
+    if (!this.#scanner.ended) return nonsense('an answer that breaks off');
+    const members = membersBehind(this.#behind);
+    if (members === null) return nonsense('an answer that does not end behind its value');
+    const found = this.#found as ValueStart;
+    const id = found.id ?? (members.id === undefined ? undefined : JSON.stringify(members.id));
+    const isOurs = id === undefined || IDS.has(id) || (found.kind === 'error' && id === 'null');
+    if (!isOurs) return nonsense('an answer with another id');
+    if (members.result != null || ('result' in members && found.kind === 'result')) {
+      return nonsense('an answer with two values');
+    }
+    return members.error == null ? null : this.#replaceNull(members.error);
+  }
+
+  /** All of a complete answer: pieces if it is large, since a copy of megabytes costs more than all other work. */
+  whole(): ReadAnswer {
+    const pieces = this.take();
+    const [first = Buffer.alloc(0)] = pieces;
+    if (this.kind === 'error') return { kind: 'error', error: Buffer.concat(pieces) };
+    if (pieces.length === 1) return { kind: 'result', body: { bytes: first, rest: null } };
+    const body =
+      this.valueBytes > JOINED_BYTES
+        ? new PiecedBody(pieces)
+        : { bytes: Buffer.concat(pieces, this.valueBytes), rest: null };
+    return { kind: 'result', body };
+  }
+
+  #find(begin: Buffer): NoAnswer | null {
+    this.#found = findValue(begin);
+    if (this.#found === null) return nonsense('something that is not JSON-RPC');
+    return this.#scan(begin, this.#found.start);
+  }
+
+  #scan(chunk: Buffer, from: number): NoAnswer | null {
+    let end = from;
+    if (!this.#scanner.ended) {
+      end = this.#scanner.scan(chunk, from);
+      if (end === -1) return nonsense('an answer that is not JSON');
+      const piece = from === 0 && end === chunk.length ? chunk : chunk.subarray(from, end);
+      this.#pieces.push(piece);
+      this.valueBytes += piece.length;
+      if (this.valueBytes > this.#maxBytes) return { kind: 'too-large' };
+    }
+    if (end < chunk.length) {
+      if (this.#behind.length + chunk.length - end > BEHIND_BYTES) {
+        return nonsense('an answer that does not end behind its value');
+      }
+      this.#behind += chunk.toString('latin1', end);
+    }
+    return null;
+  }
+
+  /** JSON-RPC 1.0 has both members: `"result":null,"error":{…}`. */
+  #replaceNull(error: unknown): NoAnswer | null {
+    const found = this.#found as ValueStart;
+    const isNull = this.valueBytes === 4 && Buffer.concat(this.#pieces).toString('latin1') === 'null';
+    if (found.kind !== 'result' || !isNull) return nonsense('an answer with two values');
+    this.#found = { ...found, kind: 'error' };
+    this.#pieces = [Buffer.from(JSON.stringify(error))];
+    return null;
+  }
+}
+
+function nonsense(what: string): NoAnswer {
+  return { kind: 'nonsense', what };
 }
 
 class PiecedBody implements ResultBody {
@@ -61,62 +140,4 @@ class PiecedBody implements ResultBody {
     this.#bytes ??= Buffer.concat(this.pieces);
     return this.#bytes;
   }
-}
-
-/**
- * A result of which only the beginning has arrived; the rest is forwarded as it arrives, without copies. The last bytes
- * are delayed until it is known which of them belong to the envelope.
- */
-export function streamedAnswer(
-  bytes: Buffer,
-  found: ValueStart,
-  chunks: AsyncIterator<Buffer>,
-  maxBytes: number,
-): ReadAnswer {
-  const begin = bytes.subarray(found.start);
-  const sure = Math.max(0, begin.length - TAIL_BYTES);
-  async function* rest(): AsyncGenerator<Buffer> {
-    let held = begin.subarray(sure);
-    let sent = sure;
-    try {
-      for (;;) {
-        const step = await chunks.next();
-        if (step.done === true) break;
-        const chunk = step.value;
-        let ready: readonly Buffer[];
-        if (chunk.length >= TAIL_BYTES) {
-          const split = chunk.length - TAIL_BYTES;
-          ready = split === 0 ? [held] : [held, chunk.subarray(0, split)];
-          held = chunk.subarray(split);
-        } else {
-          const joined = Buffer.concat([held, chunk]);
-          const split = Math.max(0, joined.length - TAIL_BYTES);
-          ready = [joined.subarray(0, split)];
-          held = joined.subarray(split);
-        }
-        for (const piece of ready) {
-          sent += piece.length;
-          if (sent > maxBytes) throw new Error('the answer grew beyond its limit');
-          if (piece.length > 0) yield piece;
-        }
-      }
-    } finally {
-      // An answer that is not read to its end would keep its connection for ever.
-      await chunks.return?.();
-    }
-    const behind = envelopeBehind(held);
-    if (behind === -1) throw new Error('the answer breaks off');
-    yield held.subarray(0, held.length - behind);
-  }
-  const pieces = rest();
-  const iterator: AsyncIterator<Buffer> = {
-    next: () => pieces.next(),
-    // A generator that has not begun would not come to its `finally`.
-    async return() {
-      await chunks.return?.();
-      return pieces.return(undefined);
-    },
-  };
-  const body = { bytes: begin.subarray(0, sure), rest: { [Symbol.asyncIterator]: () => iterator } };
-  return { kind: 'result', body };
 }

@@ -1,22 +1,20 @@
-/** Where the value of an answer lies within its bytes. */
+/** Where the value of an answer begins. */
 export interface ValueStart {
   kind: 'result' | 'error';
   /** Offset of its first byte. */
   start: number;
+  /** JSON text of the answer's id, if that stands before the value. */
+  id: string | undefined;
 }
 
 const [QUOTE, BACKSLASH, COLON, COMMA, OPEN, CLOSE] = [0x22, 0x5c, 0x3a, 0x2c, 0x7b, 0x7d];
-
-/** Members that follow the value if a node program writes them in another order. */
-const BEHIND = /(?:\s*,\s*"(?:id|jsonrpc|error)"\s*:\s*(?:"[^"\\]*"|-?\d+|null))+\s*$/;
-/** More bytes than may follow a value. */
-export const TAIL_BYTES = 128;
 
 /**
  * Finds `result` or `error` in the beginning of an answer (JSON-RPC 2.0, section 5) without parsing the value. Null:
  * more bytes are needed, or it is no answer; 4 KiB are always enough to decide.
  */
 export function findValue(bytes: Buffer): ValueStart | null {
+  let id: string | undefined;
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN) return null;
   at = skipSpace(bytes, at + 1);
@@ -28,10 +26,12 @@ export function findValue(bytes: Buffer): ValueStart | null {
     if (bytes[at] !== COLON) return null;
     at = skipSpace(bytes, at + 1);
     if (at >= bytes.length) return null;
-    if (key === 'result') return { kind: 'result', start: at };
-    if (key === 'error' && bytes[at] === OPEN) return { kind: 'error', start: at };
+    if (key === 'result') return { kind: 'result', start: at, id };
+    if (key === 'error' && bytes[at] === OPEN) return { kind: 'error', start: at, id };
+    const start = at;
     at = bytes[at] === QUOTE ? endOfString(bytes, at) : endOfScalar(bytes, at);
     if (at === -1) return null;
+    if (key === 'id') id = bytes.toString('latin1', start, at);
     at = skipSpace(bytes, at);
     if (bytes[at] !== COMMA) return null;
     at = skipSpace(bytes, at + 1);
@@ -39,14 +39,15 @@ export function findValue(bytes: Buffer): ValueStart | null {
   return null;
 }
 
-/** How many bytes at the end of `tail`, the last TAIL_BYTES of an answer, follow its value; -1 if it is truncated. */
-export function envelopeBehind(tail: Buffer): number {
-  let end = tail.length;
-  while (end > 0 && isSpace(tail[end - 1] as number)) end -= 1;
-  if (tail[end - 1] !== CLOSE) return -1;
-  const text = tail.toString('latin1', 0, end - 1);
-  const behind = BEHIND.exec(text);
-  return tail.length - (behind === null ? text.trimEnd().length : behind.index);
+/** The members that follow the value, to the end of the answer; null if it does not end as one object. */
+export function membersBehind(behind: string): Readonly<Record<string, unknown>> | null {
+  if (behind === '}') return {};
+  try {
+    const { value: _, ...members } = JSON.parse(`{"value":0${behind}`) as Record<string, unknown>;
+    return members;
+  } catch {
+    return null;
+  }
 }
 
 function skipSpace(bytes: Buffer, from: number): number {

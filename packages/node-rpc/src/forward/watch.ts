@@ -1,5 +1,5 @@
 import type { Network } from '@packhouse/networks';
-import { CallController, type Context } from '@packhouse/runtime';
+import { CallController, type Context, FIRST } from '@packhouse/runtime';
 import type { ForwardMetrics } from '../upstream/metrics.js';
 import {
   FINALIZED_QUESTION,
@@ -248,6 +248,7 @@ async function askAside(
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
         signal: stop,
+        caller: FIRST,
       },
       stop,
     );

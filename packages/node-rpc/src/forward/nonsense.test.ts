@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { ScriptedNode } from '../../test/scripted-node.js';
+import { call, forwarders, textOf, until } from '../../test/test-forwarder.js';
+
+const { forwarderTo, node } = forwarders();
+
+function sends(one: ScriptedNode, text: string): void {
+  one.intercept = (_, response) => Boolean(response.end(text));
+}
+const items = (count: number): string => Array.from({ length: count }, (_, n) => `{"number":${n}}`).join();
+
+describe('what is no JSON, though the connection ended well,', () => {
+  it.each([
+    ['is cut off before the last bracket', '{"id":1,"result":{"a":{"b":1}}'],
+    ['is cut off between two items', `{"id":1,"result":[${items(10_000)}}`],
+    ['is a second answer behind the first', '{"id":1,"result":"0x1"},{"id":2,"result":"0x2"}'],
+    ['is a word', '{"id":1,"result":undefined}'],
+    ['is the answer to another question', '{"id":2,"result":"0x1"}'],
+    ['is large and broken in its beginning', `{"id":1,"result":[,${items(100_000)}]}`],
+  ])('and %s, is asked of the next node', async (_, text) => {
+    const [one, two] = [await node(), await node(() => 'two')];
+    sends(one, text);
+    const { forwarder, context } = forwarderTo([one, two]);
+    expect(await textOf(await call(forwarder))).toBe('"two"');
+    expect(await context.metrics.render()).toContain(
+      'packhouse_upstream_requests_total{network="testnet",upstream="node-1",method="m",outcome="nonsense"} 1',
+    );
+  });
+});
+
+describe('a streamed answer', () => {
+  it.each([
+    ['that is cut off', `{"id":1,"result":[${items(100_000)}`],
+    ['that is cut off before the last bracket', `{"id":1,"result":[${items(100_000)}}`],
+    ['that has a second answer behind it', `{"id":1,"result":[${items(100_000)}]},{"id":2,"result":"0x2"}`],
+    ['that is no JSON in the middle', `{"id":1,"result":[${items(50_000)},,${items(900_000)}]}`],
+  ])('%s never ends, and counts against its node', async (_, text) => {
+    const one = await node();
+    sends(one, text);
+    const { forwarder, context } = forwarderTo([one]);
+    for (let n = 0; n < 5; n++) await expect(textOf(await call(forwarder))).rejects.toThrow('a node sent');
+    expect(forwarder.status()[0]?.healthy).toBe(false);
+    expect(await context.metrics.render()).toContain('outcome="nonsense"} 5');
+  });
+
+  it('that is no JSON is not read to its end', async () => {
+    const one = await node();
+    sends(one, `{"id":1,"result":[${items(50_000)},,${items(3_000_000)}]}`);
+    const { forwarder } = forwarderTo([one]);
+    await expect(textOf(await call(forwarder))).rejects.toThrow('a node sent an answer that is not JSON');
+    await one.when(() => one.sockets.size === 0);
+  });
+
+  it('whose connection breaks counts against its node', async () => {
+    const one = await node();
+    one.intercept = (_, response, raw) => {
+      response.writeHead(200, { 'content-length': 3_000_000 });
+      return response.write(`{"id":1,"result":[${items(100_000)}`, () => raw.socket.destroy()) || true;
+    };
+    const { forwarder } = forwarderTo([one]);
+    for (let n = 0; n < 5; n++) await expect(textOf(await call(forwarder))).rejects.toThrow();
+    await until(() => forwarder.status()[0]?.healthy === false);
+  });
+});
