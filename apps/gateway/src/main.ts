@@ -21,6 +21,7 @@ await runProcess(process, {
       connectionString: settings.DATABASE_URL,
       context,
       applicationName: 'packhouse gateway',
+      limits: { connectMs: 3_000, statementMs: 5_000 },
     });
     shutdown.add('database', () => database.close());
     await waitForSchema(database, context);

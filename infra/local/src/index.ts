@@ -6,3 +6,4 @@ export { type LocalPostgres, startPostgres } from './postgres/postgres.js';
 export { freePort } from './process/free-port.js';
 export { processStart } from './process/process-start.js';
 export { type LocalRedis, redisInstalled, startRedis } from './redis.js';
+export { type StallingProxy, startStallingProxy } from './stalling-proxy.js';

@@ -1,5 +1,5 @@
 import type { Context } from '@packhouse/runtime';
-import { createConnections, statement } from './connection/connections.js';
+import { type ConnectionLimits, createConnections, statement } from './connection/connections.js';
 import { createTryLock } from './connection/try-lock.js';
 import type { Database, NetworkDatabase } from './contract/database.js';
 import { createCoverage } from './coverage/coverage.js';
@@ -35,13 +35,14 @@ const ping = statement('ping', 'SELECT 1');
  * Creates the handle of a Postgres database; the first statement opens the first connection.
  *
  * `poolSize` is the most connections that are open at once (default 10), locks not counted; `applicationName` is
- * shown in pg_stat_activity.
+ * shown in pg_stat_activity. `limits` are for processes whose clients wait.
  */
 export function createDatabase(options: {
   connectionString: string;
   context: Context;
   poolSize?: number;
   applicationName: string;
+  limits?: ConnectionLimits;
 }): Database {
   const connections = createConnections(options);
   const tools: PublishTools = { connections, origins: createOriginIds(connections), tips: new Map() };
@@ -83,7 +84,7 @@ export function createDatabase(options: {
       const late = new Promise<boolean>((resolve) => {
         timer = setTimeout(() => resolve(false), PING_MS);
       });
-      const answered = connections.query(ping, []).then(
+      const answered = connections.query(ping, [], PING_MS).then(
         () => true,
         () => false,
       );

@@ -3,6 +3,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '@packhouse/database';
+import { type StallingProxy, startStallingProxy } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { type ScriptedS3, type ScriptedS3Fault, startScriptedS3 } from '@packhouse/scripted-s3';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
@@ -10,7 +11,6 @@ import { writeNetworksFile } from './networks-file.js';
 import { openDatabase, sql } from './open-database.js';
 import { checkPublished } from './published.js';
 import { type ServiceProcess, startService } from './service-process.js';
-import { type StallingProxy, startStallingProxy } from './stalling-proxy.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 

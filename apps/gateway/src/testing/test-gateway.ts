@@ -67,8 +67,14 @@ export function recordOf(kind: Kind, number: number, branch = 'a'): string {
   return kind === 'blocks' ? facts : `[${facts}]`;
 }
 
-/** Starts a gateway without `publicUrl`, so that links lead back to it. */
-export async function startTestGateway(options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
+/**
+ * Starts a gateway without `publicUrl`, so that links lead back to it. It has the database of the test, or its own one
+ * that `reach` opens at the same address.
+ */
+export async function startTestGateway(
+  options: Partial<GatewayOptions> = {},
+  reach?: (url: string, context: Context) => Promise<Database>,
+): Promise<TestGateway> {
   const fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
   const directory = await mkdtemp(path.join(os.tmpdir(), 'packhouse-gateway-'));
   const log: string[] = [];
@@ -88,7 +94,11 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
   const objectStore = await createDiskStore({ directory, context });
   const networks: Network[] = parseNetworks(NETWORKS, { source: 'test', env: {} });
   for (const { id, chainId } of networks) await database.networks.register({ id, chainId });
-  const gateway = await createGateway({ context, database, objectStore, networks, ...options });
+  const reached = await reach?.(fresh.url, context);
+  const gateway = await createGateway({
+    ...{ context, database: reached ?? database, objectStore, networks },
+    ...options,
+  });
   const port = await gateway.listen(0, '127.0.0.1');
 
   const hashAt = (number: number, branch: string): string =>

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
+import { startStallingProxy } from '@packhouse/local';
 import { isPackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase } from '../create-database.js';
 import { migrate } from '../schema/migrate.js';
 import { makeRun } from '../testing/make-run.js';
@@ -111,6 +112,68 @@ it('keeps its connections when a run is refused, and holds no lock of it', async
   }
   expect(await open.sql(pids)).toEqual([{ n: 0 }]);
   expect(await open.main.staging.stage(makeRun(4, 4))).toEqual({ staged: true });
+});
+
+describe('a pool with limits, before a server that hangs', () => {
+  it('fails what waits, gives its connections up, and goes on with new ones', async () => {
+    const proxy = await startStallingProxy(open.url);
+    const limited = createDatabase({
+      ...{ connectionString: proxy.url, context: silentContext(), poolSize: 2, applicationName: 'limited' },
+      limits: { connectMs: 200, statementMs: 200 },
+    });
+    const pids = async () =>
+      (await open.sql<{ pid: number }>(`SELECT pid FROM pg_stat_activity WHERE application_name = 'limited'`))
+        .map(({ pid }) => pid)
+        .sort();
+    try {
+      await Promise.all([limited.networks.list(), limited.networks.list()]);
+      const before = await pids();
+      proxy.stall();
+      const errors = await Promise.all([
+        ...[1, 2, 3, 4, 5].map(() => failure(limited.networks.list())),
+        failure(limited.network('main').head.setAnchor(null)),
+        failure(limited.tryLock('stalled')),
+      ]);
+      for (const error of errors)
+        expect(error).toMatchObject({ code: 'DATABASE_UNAVAILABLE', retryable: true });
+      proxy.resume();
+      await expect.poll(() => limited.networks.list().catch(() => null)).toHaveLength(1);
+      for (const pid of await pids()) expect(before).not.toContain(pid);
+    } finally {
+      await limited.close();
+      await proxy.close();
+    }
+  });
+
+  it('closes, though the server does not take leave', async () => {
+    const proxy = await startStallingProxy(open.url);
+    const database = createDatabase({
+      ...{ connectionString: proxy.url, context: silentContext(), applicationName: 'leaving' },
+    });
+    await database.networks.list();
+    const lock = await database.tryLock('leaving');
+    proxy.stall();
+    await lock?.release();
+    await database.close();
+    await proxy.close();
+  });
+
+  it('has the server end a statement that takes too long', async () => {
+    const limited = createDatabase({
+      ...{ connectionString: open.url, context: silentContext(), applicationName: 'limited' },
+      limits: { connectMs: 2_000, statementMs: 200 },
+    });
+    const holder = new pg.Client({ connectionString: open.url });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE packhouse.network');
+    const error = await failure(limited.networks.list());
+    expect(error).toMatchObject({ code: 'DATABASE_UNAVAILABLE', retryable: true });
+    expect(error.message).toContain('statement timeout');
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await limited.networks.list()).toHaveLength(1);
+    await limited.close();
+  });
 });
 
 it('says no to a ping when all connections are busy for too long', async () => {

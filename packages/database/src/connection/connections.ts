@@ -4,6 +4,12 @@ import { databaseAddress, databaseError } from './database-error.js';
 
 const DEFAULT_POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** A connection that hears nothing for this long is probed: that of a machine that vanished ends. */
+const KEEP_ALIVE_MS = 30_000;
+/** How much longer a statement is waited for than the server works on it. */
+const GRACE_MS = 500;
+/** How long the end of a connection is waited for: a server that hangs does not take leave. */
+const END_WITHIN_MS = 2_000;
 /** Ends a transaction whose process hangs, so that it does not hold a segment's lock for ever. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
@@ -18,8 +24,8 @@ type Statement = ReturnType<typeof statement>;
 export interface Connections {
   readonly connectionString: string;
   readonly config: pg.ClientConfig;
-  /** Runs one statement on any free connection. */
-  query<R extends object>(statement: Statement, values: readonly unknown[]): Promise<R[]>;
+  /** Runs one statement on any free connection, for `withinMs` at most; the default is the limit of the pool. */
+  query<R extends object>(statement: Statement, values: readonly unknown[], withinMs?: number): Promise<R[]>;
   /** Runs `work` in one transaction (read committed); rolls back if it throws. */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs `work` on one connection without a transaction. */
@@ -42,20 +48,34 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-/** Creates a pool of connections; it connects at the first statement and again after a loss. */
+/** Limits of a pool, for processes whose clients must not wait for a server that hangs. */
+export interface ConnectionLimits {
+  /** For a free connection, and for making one, in milliseconds each. */
+  connectMs: number;
+  /** For one statement, in milliseconds: the server ends it, or where it hangs, the connection is given up. */
+  statementMs: number;
+}
+
+/**
+ * Creates a pool of connections; it connects at the first statement and again after a loss. Without limits, a
+ * connection is waited for ten seconds, and a statement as long as the connection lives.
+ */
 export function createConnections(options: {
   connectionString: string;
   context: Context;
   poolSize?: number | undefined;
   applicationName: string;
+  limits?: ConnectionLimits | undefined;
 }): Connections {
-  const { connectionString, context } = options;
+  const { connectionString, context, limits } = options;
   const config: pg.ClientConfig = {
     connectionString,
     application_name: options.applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: limits?.connectMs ?? CONNECT_TIMEOUT_MS,
+    ...(limits === undefined ? {} : { statement_timeout: limits.statementMs }),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
   };
   const pool = new pg.Pool({ ...config, max: options.poolSize ?? DEFAULT_POOL_SIZE });
@@ -78,6 +98,7 @@ export function createConnections(options: {
     },
   );
 
+  const longest = limits === undefined ? undefined : limits.statementMs + GRACE_MS;
   const mapped = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -94,7 +115,7 @@ export function createConnections(options: {
         const result = await work({
           client,
           query: async <R extends object>({ name, text }: Statement, values: readonly unknown[]) =>
-            (await client.query<R>({ name, text, values: [...values] })).rows,
+            (await client.query<R>(limited({ name, text, values: [...values] }, longest))).rows,
         });
         broken = false;
         return result;
@@ -112,23 +133,42 @@ export function createConnections(options: {
     connectionString,
     config,
     session,
-    query: ({ name, text }, values) =>
+    query: ({ name, text }, values, withinMs = longest) =>
       mapped(async () => {
-        const result = await pool.query({ name, text, values: [...values] });
+        // After an error the pool does not use the connection again.
+        const result = await pool.query(limited({ name, text, values: [...values] }, withinMs));
         return result.rows;
       }),
     transaction: (work) =>
       session(async (inner) => {
-        await inner.client.query('BEGIN');
+        await inner.client.query(limited({ text: 'BEGIN' }, longest));
         try {
           const result = await work(inner);
-          await inner.client.query('COMMIT');
+          await inner.client.query(limited({ text: 'COMMIT' }, longest));
           return result;
         } catch (error) {
-          if (isPackhouseError(error)) await inner.client.query('ROLLBACK');
+          if (isPackhouseError(error)) await inner.client.query(limited({ text: 'ROLLBACK' }, longest));
           throw error;
         }
       }),
-    close: () => mapped(() => pool.end()),
+    close: () => mapped(() => ended(pool.end())),
   };
+}
+
+/** The query with the driver's own limit: it stops waiting. Not for COPY, whose end the driver does not see. */
+export function limited<Q extends pg.QueryConfig>(query: Q, withinMs: number | undefined): Q {
+  return withinMs === undefined ? query : { ...query, query_timeout: withinMs };
+}
+
+/** Resolves when a connection or a pool has ended, or after two seconds. */
+export async function ended(ending: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, END_WITHIN_MS);
+  });
+  try {
+    await Promise.race([ending, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -58,6 +58,8 @@ function fromAnswer(answer: pg.DatabaseError, connectionString: string): Packhou
   if (code.startsWith('28') || code === '3D000') {
     return unavailable(address, answer.message, answer, { retryable: false, hint: 'Correct DATABASE_URL.' });
   }
+  // A statement that took longer than the pool's limit, or that an operator cancelled.
+  if (code === '57014') return unavailable(address, answer.message, answer);
   // Connection exceptions, and a server that is stopping, starting or ended this session.
   if (code.startsWith('08') || code.startsWith('57P')) return unavailable(address, answer.message, answer);
   if (code === '42P01' || code === '3F000' || code === '42703') {
@@ -74,8 +76,8 @@ function fromAnswer(answer: pg.DatabaseError, connectionString: string): Packhou
     message: `Postgres at ${address} refused a statement: ${answer.message} (SQLSTATE ${code}).`,
     data,
     cause: answer,
-    // Serialization failures, deadlocks, lock timeouts, cancelled statements.
-    retryable: code.startsWith('40') || code === '55P03' || code === '57014',
+    // Serialization failures, deadlocks, lock timeouts.
+    retryable: code.startsWith('40') || code === '55P03',
   });
 }
 

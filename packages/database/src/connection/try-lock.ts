@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Database } from '../contract/database.js';
-import type { Connections } from './connections.js';
+import { type Connections, ended, limited } from './connections.js';
 import { databaseError } from './database-error.js';
 
 /** How often an idle connection is checked, and the time limit of the check. */
@@ -23,9 +23,11 @@ export function createTryLock(connections: Connections): Database['tryLock'] {
     client.on('error', () => {});
     try {
       await client.connect();
-      const { rows } = await client.query<{ locked: boolean }>(TRY, [name]);
+      const { rows } = await client.query<{ locked: boolean }>(
+        limited({ text: TRY, values: [name] }, CHECK_WITHIN_MS),
+      );
       if (rows[0]?.locked !== true) {
-        await client.end();
+        await ended(client.end());
         return null;
       }
     } catch (error) {
@@ -60,7 +62,7 @@ export function createTryLock(connections: Connections): Database['tryLock'] {
       release: async () => {
         end();
         // The lock ends with its session, so an error of a connection that is already gone does not matter.
-        await client.end().catch(() => {});
+        await ended(client.end().catch(() => {}));
       },
     };
   };

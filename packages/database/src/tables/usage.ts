@@ -83,11 +83,16 @@ const selectSums = {
 /** Days since 1970-01-01 in UTC, by the clock of Postgres. */
 const TODAY = `((now() AT TIME ZONE 'UTC')::date - date '1970-01-01')`;
 
-/** $1 days that are kept. */
+const deleteOldOf = (table: string): string =>
+  `DELETE FROM packhouse.${table} WHERE ctid = ANY (ARRAY(
+     SELECT ctid FROM packhouse.${table} WHERE day < ${TODAY} - $1::int4 LIMIT 20000
+   )) RETURNING 1`;
+
+/** $1 days that are kept. Deletes some rows of each table, so that it ends within a gateway's limit for statements. */
 const deleteOld = statement(
   'usage/delete-old',
-  `WITH of_day AS (DELETE FROM packhouse.key_usage WHERE day < ${TODAY} - $1::int4)
-   DELETE FROM packhouse.method_usage WHERE day < ${TODAY} - $1::int4`,
+  `WITH of_day AS (${deleteOldOf('key_usage')}), of_method AS (${deleteOldOf('method_usage')})
+   SELECT (SELECT count(*) FROM of_day) + (SELECT count(*) FROM of_method) AS rows`,
 );
 
 /** What keys used. */
@@ -113,7 +118,10 @@ export function createUsage(connections: Connections): Database['usage'] {
     sums: ({ keyIds, since, until, by }) =>
       connections.query<UsageSum>(selectSums[by], [keyIds ?? null, since, until]),
     forget: async (days) => {
-      await connections.query(deleteOld, [days]);
+      for (let deleted = 1; deleted > 0; ) {
+        const [row] = await connections.query<{ rows: number }>(deleteOld, [days]);
+        deleted = row?.rows ?? 0;
+      }
     },
   };
 }
