@@ -5,7 +5,8 @@ import { noteUsage } from './access/usage-counts.js';
 import { createParts } from './create-parts.js';
 import { createServices, forgetUpstreams, type Services } from './create-services.js';
 import type { GatewayOptions } from './gateway-options.js';
-import { createClientAddress } from './http/client-address.js';
+import { createClientAddress, createTrustedProxies } from './http/client-address.js';
+import { limitConnections } from './http/connections.js';
 import { createContentCodings } from './http/content-coding.js';
 import type { Exchange } from './http/exchange.js';
 import { createRequestLog } from './http/request-log.js';
@@ -84,6 +85,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         record,
         beforeRefusal: parts.admission.sayLeft,
         draining: () => parts.phase.draining,
+        bodies: parts.requests,
       });
       return createGeneration(router, served, release);
     } catch (error) {
@@ -96,6 +98,21 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const server = createHttpServer(
     (request, response) => generation.answer(request, response),
     options.maxConnections ?? 10_000,
+  );
+  const refusedConnections = context.metrics.counter(
+    'packhouse_gateway_connections_refused_total',
+    'Connections closed because their address has too many.',
+  );
+  limitConnections(
+    server,
+    options.connectionsPerAddress ?? 1_000,
+    createTrustedProxies(options.trustProxy),
+    () => {
+      refusedConnections.inc();
+      context.logger.warn(
+        'one address has too many connections; CONNECTIONS_PER_ADDRESS says how many it may have',
+      );
+    },
   );
   const sweeping = setInterval(() => {
     filters.sweep().catch((error: unknown) => {

@@ -10,6 +10,7 @@ import { createBodyCache } from './cache/body-cache.js';
 import { createFileFinder } from './files/find-file.js';
 import type { FilterStore } from './filters/filter-state.js';
 import type { GatewayOptions } from './gateway-options.js';
+import { createBodyMemory } from './http/body-memory.js';
 import { createPointerFinder, loadRanges } from './pointers/find-pointer.js';
 import { createRangeCache } from './pointers/range-cache.js';
 import { createSparingCoverage } from './pointers/sparing-coverage.js';
@@ -32,6 +33,7 @@ export function createParts(options: GatewayOptions): {
     keepDays: options.usageDays ?? 400,
   });
   const rateLimiter = createRateLimiter(options.seconds ?? createLocalSeconds(clock), quotas);
+  const addressLimiter = createAddressLimiter(clock, options.openRate);
   const ranges = createRangeCache({
     load: (network, kind, range) => loadRanges(database, network, kind, range),
     clock,
@@ -46,16 +48,17 @@ export function createParts(options: GatewayOptions): {
   });
   const answers = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
   const held = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
+  const requests = createBodyMemory(options.bodyMemoryBytes ?? 67_108_864);
   return {
     filters,
     parts: {
       context,
       database,
       objectStore,
-      admission: createAdmission({ keys, rateLimiter, usage, clock }),
+      admission: createAdmission({ keys, rateLimiter, addressLimiter, usage, clock }),
       quotas,
       usage,
-      addressLimiter: createAddressLimiter(options.openRate),
+      addressLimiter,
       pointers: createPointerFinder({ database, ranges, coverage }),
       files,
       coverage,
@@ -63,10 +66,12 @@ export function createParts(options: GatewayOptions): {
       networksFileOk: options.networksFileOk ?? (() => true),
       answers,
       held,
+      requests,
+      bodyLimits: { keyed: options.bodyBytes ?? 1_048_576, open: options.openBodyBytes ?? 65_536 },
       batchCalls: options.batchCalls ?? 1_000,
       tips: options.tips ?? database.tips,
       callMetrics: createCallMetrics(context.metrics, () => filters.count()),
-      memory: { ranges, files: bodies, answers, held },
+      memory: { ranges, files: bodies, answers, held, requests },
     },
     async close() {
       files.close();

@@ -33,6 +33,12 @@ export interface GatewayOptions {
   answerCacheBytes?: number;
   /** Memory for answers that are held whole until they are sent; calls wait if it is full. Default 256 MiB. */
   answerMemoryBytes?: number;
+  /** Memory for bodies of requests that are not answered yet; refused with 503 if it is full. Default 64 MiB. */
+  bodyMemoryBytes?: number;
+  /** Bytes of a JSON-RPC body at most, with a key. Default 1 MiB. */
+  bodyBytes?: number;
+  /** Bytes of a JSON-RPC body at most, without a key. Default 64 KiB. */
+  openBodyBytes?: number;
   /** Calls in a JSON-RPC batch at most. Default 1,000. */
   batchCalls?: number;
   /** The store of filters; default: the database. */
@@ -53,4 +59,6 @@ export interface GatewayOptions {
   logRequests?: LoggedRequests;
   /** Connections beyond this many are refused. Default 10,000. */
   maxConnections?: number;
+  /** Connections from one address beyond this many are refused, except those of trusted proxies. Default 1,000. */
+  connectionsPerAddress?: number;
 }

@@ -33,7 +33,9 @@ await runProcess(process, {
     shutdown.add('queue reader', () => queue.close());
     const { REDIS_URL } = settings;
     const seconds =
-      REDIS_URL === undefined ? undefined : createSharedSeconds(connectRedis(REDIS_URL, context));
+      REDIS_URL === undefined
+        ? undefined
+        : createSharedSeconds(connectRedis(REDIS_URL, context), context.clock);
     const redis =
       REDIS_URL === undefined
         ? undefined
@@ -51,6 +53,10 @@ await runProcess(process, {
       fileCacheBytes: settings.FILE_CACHE,
       answerCacheBytes: settings.ANSWER_CACHE,
       answerMemoryBytes: settings.ANSWER_MEMORY,
+      bodyMemoryBytes: settings.BODY_MEMORY,
+      bodyBytes: settings.MAX_BODY,
+      openBodyBytes: settings.OPEN_MAX_BODY,
+      connectionsPerAddress: settings.CONNECTIONS_PER_ADDRESS,
       batchCalls: settings.BATCH_CALLS,
       ...(seconds === undefined ? {} : { seconds }),
       ...(redis === undefined

@@ -47,6 +47,20 @@ export const gatewaySettings = z.object({
   ANSWER_MEMORY: bytesSetting(
     'memory for answers that are held whole until they are sent; beyond it calls wait, then get 503 (default 256MiB)',
   ).default(268_435_456),
+  BODY_MEMORY: bytesSetting(
+    'memory for bodies of requests that are not answered yet; beyond it, and a quarter of it for one key or address, requests get 503 (default 64MiB)',
+  ).default(67_108_864),
+  MAX_BODY: bytesSetting('the largest body of a JSON-RPC request with a key (default 1MiB)').default(
+    1_048_576,
+  ),
+  OPEN_MAX_BODY: bytesSetting('the largest body of a JSON-RPC request without a key (default 64KiB)').default(
+    65_536,
+  ),
+  CONNECTIONS_PER_ADDRESS: integerSetting(
+    'connections from one address, 1 to 10000 (default 1000); those of trusted proxies (TRUST_PROXY) are not counted',
+    1,
+    10_000,
+  ).default(1_000),
   BATCH_CALLS: integerSetting('calls in a JSON-RPC batch, 1 to 10000 (default 1000)', 1, 10_000).default(
     1_000,
   ),

@@ -1,47 +1,50 @@
 import { hash } from 'node:crypto';
 import type { KeyRow } from '@packhouse/database';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Clock } from '@packhouse/runtime';
 import { addressBlock } from '../http/client-address.js';
 import { Problem } from '../http/problem.js';
-import { type AnswerHeaders, sayRate } from './rate-headers.js';
+import { createLocalSeconds } from './local-seconds.js';
+import { type AnswerHeaders, type RateVerdict, sayRate } from './rate-headers.js';
 
-/** Counts the requests of clients without a key, by address. */
+/** Counts the requests of clients without a key, by address, and apart from them those whose key is not valid. */
 export interface AddressLimiter {
-  /** Throws the problem `rate-limited`. */
-  charge(address: string, cost: number, answer: AnswerHeaders): Promise<void>;
+  /** Counts a request. `paid`: units that were counted for its body. Throws the problem `rate-limited`. */
+  charge(address: string, cost: number, answer: AnswerHeaders, paid?: number): void;
+  /** Counts a request whose key is not valid. Throws the problem `rate-limited`. */
+  chargeFailed(address: string, answer: AnswerHeaders): void;
+  /** Counts nothing. Throws the problem `rate-limited` if a request whose key is not valid would be refused. */
+  refuseFailing(address: string, answer: AnswerHeaders): void;
 }
 
 /** Requests a second from one address. */
 const PER_SECOND = 25;
 
 /** Creates a limiter that counts in this process. */
-export function createAddressLimiter(perSecond = PER_SECOND): AddressLimiter {
-  const limiter = new RateLimiterMemory({ points: perSecond, duration: 1 });
+export function createAddressLimiter(clock: Pick<Clock, 'elapsed'>, perSecond = PER_SECOND): AddressLimiter {
+  const seconds = createLocalSeconds(clock);
+  const refuse = (verdict: RateVerdict, cost: number, answer: AnswerHeaders): never => {
+    const retryAfter = Math.max(1, Math.ceil(verdict.resetMs / 1_000));
+    sayRate(answer, verdict, cost);
+    throw new Problem('rate-limited', {
+      detail: `${perSecond} requests a second are answered without a valid key; try again in ${retryAfter} s.`,
+      members: { limit: perSecond, window: 'second', retryAfter, retryAfterMs: retryAfter * 1_000 },
+      headers: { 'retry-after': String(retryAfter) },
+    });
+  };
+  const failing = (address: string): string => `failed ${addressBlock(address)}`;
   return {
-    async charge(address, cost, answer) {
-      let state: RateLimiterRes;
-      let allowed = true;
-      try {
-        state = await limiter.consume(addressBlock(address), Math.min(cost, perSecond));
-      } catch (refusal) {
-        if (!(refusal instanceof RateLimiterRes)) throw refusal;
-        state = refusal;
-        allowed = false;
-      }
-      const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
-      const remaining = Math.max(0, state.remainingPoints);
-      sayRate(answer, { limit: perSecond, remaining, resetMs: resetSeconds * 1_000 }, cost);
-      if (allowed) return;
-      throw new Problem('rate-limited', {
-        detail: `${perSecond} requests a second are answered without a key; try again in ${resetSeconds} s.`,
-        members: {
-          limit: perSecond,
-          window: 'second',
-          retryAfter: resetSeconds,
-          retryAfterMs: resetSeconds * 1_000,
-        },
-        headers: { 'retry-after': String(resetSeconds) },
-      });
+    charge(address, cost, answer, paid = 0) {
+      const verdict = seconds.take(addressBlock(address), perSecond, Math.max(0, cost - paid), paid);
+      if (!verdict.allowed) refuse(verdict, cost, answer);
+      sayRate(answer, verdict, Math.max(cost, paid));
+    },
+    chargeFailed(address, answer) {
+      const verdict = seconds.take(failing(address), perSecond, 1);
+      if (!verdict.allowed) refuse(verdict, 1, answer);
+    },
+    refuseFailing(address, answer) {
+      const verdict = seconds.left(failing(address), perSecond);
+      if (verdict.remaining === 0) refuse(verdict, 1, answer);
     },
   };
 }

@@ -1,5 +1,19 @@
+import { hash } from 'node:crypto';
+import type { KeyRow } from '@packhouse/database';
+import { systemClock } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
-import { bearerKey } from './admission.js';
+import type { Exchange } from '../http/exchange.js';
+import type { Problem } from '../http/problem.js';
+import { createAddressLimiter } from './address-limiter.js';
+import { bearerKey, createAdmission } from './admission.js';
+import { createKeyCache } from './key-cache.js';
+import { createLocalSeconds } from './local-seconds.js';
+import { createQuotas } from './quotas.js';
+import { createRateLimiter } from './rate-limiter.js';
+import type { UsageCounts } from './usage-counts.js';
+
+const keyOf = (name: string): string => `ph_abcdefgh_${name.padEnd(43, 'A')}`;
+const RESTRICTS_NOTHING = { origins: [], addresses: [], methods: [] };
 
 it('reads the key of a bearer header and nothing else', () => {
   expect(bearerKey('Bearer abc')).toBe('abc');
@@ -7,4 +21,45 @@ it('reads the key of a bearer header and nothing else', () => {
   for (const header of [undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'abc']) {
     expect(bearerKey(header), header).toBeUndefined();
   }
+});
+
+it('looks no key up for an address that guessed too many, except those that were found before', async () => {
+  const clock = { ...systemClock, elapsed: () => 1_000_000 };
+  const asked: Buffer[] = [];
+  const row = {
+    id: 1,
+    revokedAt: null,
+    expiresAt: null,
+    network: null,
+    ...RESTRICTS_NOTHING,
+  } as unknown as KeyRow;
+  const keys = createKeyCache({
+    clock,
+    async find(sha256) {
+      asked.push(sha256);
+      return sha256.equals(hash('sha256', keyOf('good'), 'buffer')) ? row : null;
+    },
+  });
+  const seconds = createLocalSeconds(clock);
+  const admission = createAdmission({
+    ...{ clock, keys, addressLimiter: createAddressLimiter(clock, 3) },
+    rateLimiter: createRateLimiter(seconds, createQuotas(clock)),
+    usage: {} as UsageCounts,
+  });
+  const reasonOf = async (name: string, ip = '192.0.2.1'): Promise<string> => {
+    const exchange = { ip, origin: undefined, route: 'rpc', header: () => undefined } as unknown as Exchange;
+    try {
+      await admission.identify(keyOf(name), exchange);
+      return 'ok';
+    } catch (error) {
+      return (error as Problem).reason;
+    }
+  };
+  expect(await reasonOf('good')).toBe('ok');
+  const reasons: string[] = [];
+  for (let n = 0; n < 6; n++) reasons.push(await reasonOf(`bad${n}`));
+  expect(reasons).toEqual([...new Array(3).fill('unauthenticated'), ...new Array(3).fill('rate-limited')]);
+  expect(asked).toHaveLength(4);
+  expect(await reasonOf('good')).toBe('ok');
+  expect(await reasonOf('bad', '192.0.2.2')).toBe('unauthenticated');
 });

@@ -3,18 +3,21 @@ import type { Clock } from '@packhouse/runtime';
 import type { Exchange } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 import { type Soon, whenHere } from '../http/soon.js';
+import type { AddressLimiter } from './address-limiter.js';
 import type { KeyCache } from './key-cache.js';
 import { isRestricted, mayComeFrom, refusePlace, refuseRoute } from './key-restrictions.js';
 import { type RateVerdict, sayRate } from './rate-headers.js';
 import type { CountedCall, RateLimiter } from './rate-limiter.js';
 import type { UsageCounts } from './usage-counts.js';
 
-/** Admits requests by their key. */
+/** Admits requests by their key. An address whose keys were not valid too often gets the problem `rate-limited`. */
 export interface Admission {
   /** Identifies the caller by its key. Throws the problems `unauthenticated` and `forbidden`. */
   identify(key: string | undefined, exchange: Exchange): Soon<KeyRow>;
   /** Counts the calls of a request. Throws the problems `rate-limited` and `quota-exhausted`. */
   charge(row: KeyRow, calls: readonly CountedCall[], exchange: Exchange): Soon<KeyRow>;
+  /** Counts units for the body of a request. Throws the problem `rate-limited`. */
+  chargeBody(row: KeyRow, units: number, exchange: Exchange): Soon<void>;
   /**
    * Does both for one request, which costs one unit; the rate is checked before network and route. `quota` false: it
    * costs nothing of day and month.
@@ -26,11 +29,14 @@ export interface Admission {
    */
   sayLeft(exchange: Exchange): Soon<unknown>;
   /** Whether a page of this origin may use this key. True for unknown keys, so that it can read the refusal. */
-  admitsOrigin(key: string | undefined, origin: string): Soon<{ admitted: boolean; forAll: boolean }>;
+  admitsOrigin(key: string | undefined, exchange: Exchange): Soon<{ admitted: boolean; forAll: boolean }>;
 }
 
 /** The name under which usage counts what a batch shares: its bytes. */
 const BATCH = 'batch';
+
+/** A call of no method that the network offers, an item that is no call, or a request that was refused unread. */
+export const OTHER: CountedCall = { name: 'other', cost: 1 };
 
 const KEY = /^ph_\w{8}_[\w-]{43}$/;
 
@@ -38,10 +44,11 @@ const KEY = /^ph_\w{8}_[\w-]{43}$/;
 export function createAdmission(options: {
   keys: KeyCache;
   rateLimiter: RateLimiter;
+  addressLimiter: AddressLimiter;
   usage: UsageCounts;
   clock: Clock;
 }): Admission {
-  const { keys, rateLimiter, usage, clock } = options;
+  const { keys, rateLimiter, addressLimiter, usage, clock } = options;
   /** One call of each route. */
   const callsOf = new Map<string, readonly CountedCall[]>();
 
@@ -76,7 +83,7 @@ export function createAdmission(options: {
       if (rate.allowed) cell.units += units;
       else cell.errors += 1;
     }
-    sayRate(exchange, rate, cost);
+    sayRate(exchange, rate, Math.max(cost, exchange.paid));
     if (!rate.allowed) throw tooMany(row.plan, rate, Math.max(1, Math.ceil(rate.resetMs / 1_000)));
     exchange.counted = calls.length === 1 ? (calls[0] as CountedCall).name : BATCH;
     return row;
@@ -87,7 +94,7 @@ export function createAdmission(options: {
     exchange: Exchange,
     quota = true,
   ): Soon<KeyRow> => {
-    const rate = rateLimiter.take(row, calls, quota);
+    const rate = rateLimiter.take(row, calls, quota, exchange.paid);
     return rate instanceof Promise
       ? rate.then((left) => counted(row, left, calls, exchange, quota))
       : counted(row, rate, calls, exchange, quota);
@@ -111,18 +118,32 @@ export function createAdmission(options: {
       ? charged.then((key) => included(key, exchange))
       : included(charged, exchange);
   };
-  const find = (key: string | undefined): Soon<KeyRow | null> => (key === undefined ? null : keys.find(key));
+  /** The row of a key. Throws the problem `rate-limited` to an address that sent too many that are not valid. */
+  const find = (key: string | undefined, exchange: Exchange): Soon<KeyRow | null> => {
+    if (key !== undefined && keys.wasFound(key)) return keys.find(key);
+    const { ip } = exchange;
+    addressLimiter.refuseFailing(ip, exchange);
+    return whenHere(key === undefined ? null : keys.find(key), (row) => {
+      if (row === null) addressLimiter.chargeFailed(ip, exchange);
+      return row;
+    });
+  };
 
   return {
     identify(key, exchange) {
-      const row = find(key);
+      const row = find(key, exchange);
       return row instanceof Promise
         ? row.then((found) => identified(found, exchange))
         : identified(row, exchange);
     },
     charge: (row, calls, exchange) => charge(row, calls, exchange),
+    chargeBody: (row, units, exchange) =>
+      whenHere(rateLimiter.takeBody(row, units, exchange.paid), (rate) => {
+        if (rate.allowed) exchange.paid += units;
+        else counted(row, rate, [OTHER], exchange, false);
+      }),
     admit(key, exchange, { quota } = COUNTED) {
-      const row = find(key);
+      const row = find(key, exchange);
       return row instanceof Promise
         ? row.then((found) => admitted(found, exchange, quota))
         : admitted(row, exchange, quota);
@@ -132,15 +153,15 @@ export function createAdmission(options: {
       const key = keyOf(exchange);
       if (key === undefined) return undefined;
       const say = async (): Promise<void> => {
-        const row = await keys.find(key);
+        const row = await find(key, exchange);
         if (row !== null) sayRate(exchange, await rateLimiter.left(row), 0);
       };
       // If the keys or the counts cannot be read, the refusal is sent without the headers.
       return say().catch(() => undefined);
     },
-    admitsOrigin: (key, origin) =>
-      whenHere(find(key), (row) => ({
-        admitted: row === null || mayComeFrom(row, origin),
+    admitsOrigin: (key, exchange) =>
+      whenHere(key === undefined ? null : find(key, exchange), (row) => ({
+        admitted: row === null || mayComeFrom(row, exchange.origin),
         forAll: row === null || row.origins.length === 0,
       })),
   };

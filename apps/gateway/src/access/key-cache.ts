@@ -19,6 +19,8 @@ const MAX_ENTRIES = 10_000;
 export interface KeyCache {
   /** The key's row; null if the key is malformed or unknown. Throws DATABASE_UNAVAILABLE. */
   find(key: string): Soon<KeyRow | null>;
+  /** Whether the key was found before: it is in use, and not a guess. */
+  wasFound(key: string): boolean;
 }
 
 interface Entry {
@@ -67,6 +69,7 @@ export function createKeyCache(options: {
       if (age >= TTL_MS / 2 && !asking.has(key)) ask(key).catch(() => undefined);
       return entry.row;
     },
+    wasFound: (key) => known.has(key),
   };
 }
 

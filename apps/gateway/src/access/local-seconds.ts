@@ -3,66 +3,87 @@ import type { RateVerdict } from './rate-headers.js';
 import type { SecondLimiter } from './rate-limiter.js';
 
 const SECOND_MS = 1_000;
-const DAY_MS = 86_400_000;
+/** How often windows that are over are looked for, when a new one begins. */
+const SWEEP_MS = 10_000;
 
 interface Window {
-  /** When it began, in milliseconds. */
+  /** When its second began, in milliseconds. */
   start: number;
+  /** What was counted in it; above the limit it is a debt that the next seconds pay. */
   used: number;
+  /** The limit that it was counted against last. */
+  limit: number;
 }
 
-/**
- * Creates a limiter that counts in this process: a key's second begins with its first request.
- *
- * It does not use rate-limiter-flexible, which is asynchronous: its windows with their promises took more of a
- * pointer's time than everything else in the route.
- */
-export function createLocalSeconds(clock: Pick<Clock, 'elapsed'>): SecondLimiter {
-  /** By key, for the keys used today, and by key and method. */
-  const ofKeys = new Map<number, Window>();
-  const ofMethods = new Map<string, Window>();
-  let today = 0;
+/** A limiter that answers at once. */
+interface LocalSeconds extends SecondLimiter {
+  take(name: string | number, limit: number, cost: number, counted?: number): RateVerdict;
+  left(name: string | number, limit: number): RateVerdict;
+}
 
-  const windowOf = (keyId: number, method: string, now: number): Window => {
-    const day = Math.floor(now / DAY_MS);
-    if (day !== today) {
-      ofKeys.clear();
-      ofMethods.clear();
-      today = day;
+/** Creates a limiter that counts in this process: a second begins with its first request. */
+export function createLocalSeconds(clock: Pick<Clock, 'elapsed'>): LocalSeconds {
+  const windows = new Map<string | number, Window>();
+  let sweptAt = clock.elapsed();
+
+  /** Begins a new second if the last one is over, with what is left of a debt. */
+  const advance = (window: Window, limit: number, now: number): void => {
+    window.limit = limit;
+    const seconds = Math.floor((now - window.start) / SECOND_MS);
+    if (seconds === 0) return;
+    const owed = window.used - seconds * limit;
+    window.used = Math.max(0, owed);
+    window.start = owed > 0 ? window.start + seconds * SECOND_MS : now;
+  };
+
+  const sweep = (now: number): void => {
+    sweptAt = now;
+    for (const [name, { start, used, limit }] of windows) {
+      if (now - start >= Math.max(1, Math.ceil(used / limit)) * SECOND_MS) windows.delete(name);
     }
-    const name = method === '' ? undefined : `${keyId} ${method}`;
-    let window = name === undefined ? ofKeys.get(keyId) : ofMethods.get(name);
-    if (window === undefined) {
-      window = { start: now, used: 0 };
-      if (name === undefined) ofKeys.set(keyId, window);
-      else ofMethods.set(name, window);
-    }
-    return window;
   };
 
   return {
-    take(keyId, method, limit, cost) {
+    take(name, limit, cost, counted = 0) {
       const now = clock.elapsed();
-      const window = windowOf(keyId, method, now);
-      const sinceMs = now - window.start;
-      if (sinceMs >= SECOND_MS) {
-        window.start = now;
-        window.used = 0;
-      }
-      window.used += Math.min(cost, limit);
-      return verdict(limit, window.used, window.start + SECOND_MS - now);
+      let window = windows.get(name);
+      if (window === undefined) {
+        if (now - sweptAt >= SWEEP_MS) sweep(now);
+        window = { start: now, used: 0, limit };
+        windows.set(name, window);
+      } else advance(window, limit, now);
+      const allowed = window.used <= counted || window.used + cost <= limit;
+      if (allowed) window.used += cost;
+      return secondVerdict(allowed, limit, window.used, now - window.start, cost);
     },
-    left(keyId, limit) {
+    left(name, limit) {
       const now = clock.elapsed();
-      const window = ofKeys.get(keyId);
-      const sinceMs = now - (window?.start ?? now);
-      const over = sinceMs >= SECOND_MS;
-      return verdict(limit, over ? 0 : (window?.used ?? 0), SECOND_MS - (over ? 0 : sinceMs));
+      const window = windows.get(name);
+      if (window === undefined) return secondVerdict(true, limit, 0, 0);
+      advance(window, limit, now);
+      return secondVerdict(true, limit, window.used, now - window.start);
     },
     close: async () => undefined,
   };
 }
 
-function verdict(limit: number, used: number, resetMs: number): RateVerdict {
-  return { allowed: used <= limit, window: 'second', limit, remaining: Math.max(0, limit - used), resetMs };
+/**
+ * The verdict on a request of `cost`, with `used` units counted in a second that began `sinceMs` ago. A debt defers
+ * the next window to where something is left of it, for a refused request to where it fits.
+ */
+export function secondVerdict(
+  allowed: boolean,
+  limit: number,
+  used: number,
+  sinceMs: number,
+  cost = 0,
+): RateVerdict {
+  const seconds = allowed ? Math.floor(used / limit) : Math.ceil((used - Math.max(0, limit - cost)) / limit);
+  return {
+    allowed,
+    window: 'second',
+    limit,
+    remaining: Math.max(0, limit - used),
+    resetMs: Math.max(1, seconds) * SECOND_MS - sinceMs,
+  };
 }

@@ -18,6 +18,7 @@ function setup() {
   const limiter = createRateLimiter(createLocalSeconds(clock), createQuotas(clock));
   const calls = (names: string[]) => names.map((name) => ({ name, cost: 1 }));
   return {
+    limiter,
     time,
     take: (row: KeyRow, ...names: string[]) =>
       limiter.take(row, calls(names.length === 0 ? ['eth_call'] : names)) as RateVerdict,
@@ -104,5 +105,65 @@ describe('the rate limiter of one gateway', () => {
     expect(look(row)).toMatchObject({ allowed: true, window: 'day', remaining: 0 });
     expect(look(row)).toMatchObject({ allowed: true });
     expect(look(row)).toMatchObject({ allowed: false, window: 'second' });
+  });
+
+  it('charges a request above the limit whole, and refuses the next ones until that is paid', () => {
+    const { time, take, left } = setup();
+    const row = key(1, { requestsPerDay: null });
+    const batch = Array.from({ length: 10 }, () => 'eth_call');
+    time.now += 500;
+    expect(take(row, ...batch)).toMatchObject({ allowed: true, remaining: 0, resetMs: 3_000 });
+    const allowed: boolean[] = [];
+    // Ten calls at three a second: 3, 3 and 3 are paid, and of the fourth second one.
+    for (let second = 0; second < 5; second++) {
+      allowed.push(take(row).allowed);
+      time.now += 1_000;
+    }
+    expect(allowed).toEqual([false, false, false, true, true]);
+    expect(take(key(2)).allowed).toBe(true);
+    expect(left(row)).toMatchObject({ remaining: 3 });
+  });
+
+  it('tells a refused request when there is room for it, and does not count it', () => {
+    const { time, take } = setup();
+    const row = key(1, { requestsPerDay: null });
+    take(row, ...Array.from({ length: 7 }, () => 'eth_call'));
+    expect(take(row)).toMatchObject({ allowed: false, resetMs: 2_000 });
+    expect(take(row, 'a', 'b', 'c')).toMatchObject({ allowed: false, resetMs: 3_000 });
+    expect(take(row, 'a', 'b', 'c', 'd')).toMatchObject({ allowed: false, resetMs: 3_000 });
+    time.now += 2_000;
+    expect(take(row, 'a', 'b')).toMatchObject({ allowed: true, remaining: 0 });
+    time.now += 1_000;
+    expect(take(row, 'a', 'b', 'c', 'd')).toMatchObject({ allowed: true });
+  });
+
+  it('remembers debts over midnight', () => {
+    const { time, take } = setup();
+    const row = key(1, { requestsPerDay: null });
+    time.now += 43_199_000;
+    take(row, ...Array.from({ length: 60 }, () => 'eth_call'));
+    for (let second = 0; second < 19; second++) {
+      time.now += 1_000;
+      expect(take(row).allowed).toBe(false);
+      // Another key's windows are swept meanwhile.
+      take(key(100 + second));
+    }
+    time.now += 1_000;
+    expect(take(row).allowed).toBe(true);
+  });
+
+  it('counts what was paid for a body once, and lets its calls in as if it was not', () => {
+    const { limiter, time } = setup();
+    const row = key(1, { requestsPerDay: null });
+    const calls = Array.from({ length: 9 }, () => ({ name: 'eth_call', cost: 1 }));
+    expect(limiter.takeBody(row, 2, 0)).toMatchObject({ allowed: true, remaining: 1 });
+    expect(limiter.takeBody(row, 5, 2)).toMatchObject({ allowed: true });
+    expect(limiter.take(row, calls, true, 7)).toMatchObject({ allowed: true, resetMs: 3_000 });
+    expect(limiter.takeBody(row, 2, 0)).toMatchObject({ allowed: false });
+    time.now += 3_000;
+    // A body that costs more than its calls.
+    expect(limiter.takeBody(row, 4, 0)).toMatchObject({ allowed: true });
+    expect(limiter.take(row, calls.slice(0, 1), true, 4)).toMatchObject({ allowed: true });
+    expect(limiter.left(row)).toMatchObject({ remaining: 0, resetMs: 1_000 });
   });
 });

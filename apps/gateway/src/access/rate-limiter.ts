@@ -9,22 +9,31 @@ export interface CountedCall {
   readonly cost: number;
 }
 
-/** Counts in windows of one second. A cost above a whole window is allowed if it is empty. */
+/**
+ * Counts in windows of one second, by name: the id of a key, alone or with a method behind it, or an address. A cost above
+ * a whole window is allowed if it is empty, and counted whole: what is above the limit is paid by the next seconds.
+ */
 export interface SecondLimiter {
-  /** Counts `cost` of a key against `limit`; `method` empty: of all methods together. */
-  take(keyId: number, method: string, limit: number, cost: number): Soon<RateVerdict>;
-  /** Returns the rest of a key, of all methods together, without counting. */
-  left(keyId: number, limit: number): Soon<RateVerdict>;
+  /**
+   * Counts `cost` against `limit`, unless it is refused. `counted`: units of the same request that were counted before;
+   * with no others the window is empty.
+   */
+  take(name: string | number, limit: number, cost: number, counted?: number): Soon<RateVerdict>;
+  /** Returns the rest without counting. */
+  left(name: string | number, limit: number): Soon<RateVerdict>;
   close(): Promise<void>;
 }
 
 /** Counts calls of keys against their plans. */
 export interface RateLimiter {
   /**
-   * Counts the calls of one request, which is allowed whole or refused whole; a refused one counts in its second, not in
-   * day and month. `quota` false: day and month are neither asked nor counted.
+   * Counts the calls of one request, which is allowed whole or refused whole. One that the second refuses is not counted;
+   * one that a method's limit, day or month refuses is, in its second. `quota` false: day and month are neither asked nor
+   * counted. `paid`: units that were counted for its body.
    */
-  take(key: KeyRow, calls: readonly CountedCall[], quota?: boolean): Soon<RateVerdict>;
+  take(key: KeyRow, calls: readonly CountedCall[], quota?: boolean, paid?: number): Soon<RateVerdict>;
+  /** Counts units for the body of a request, in its second alone. */
+  takeBody(key: KeyRow, units: number, paid: number): Soon<RateVerdict>;
   /** Returns the rest of a key without counting. */
   left(key: KeyRow): Soon<RateVerdict>;
   close(): Promise<void>;
@@ -45,7 +54,7 @@ export function createRateLimiter(seconds: SecondLimiter, quotas: Quotas): RateL
     if (method === undefined) return null;
     const asked = calls.filter(({ name }) => name === method).length;
     if (asked === 0) return tooManyOf(key, others, calls);
-    const taken = seconds.take(key.id, method, limitOf(key.plan, method), asked);
+    const taken = seconds.take(`${key.id} ${method}`, limitOf(key.plan, method), asked);
     return whenHere(taken, (verdict) =>
       verdict.allowed ? tooManyOf(key, others, calls) : { ...verdict, method },
     );
@@ -68,14 +77,15 @@ export function createRateLimiter(seconds: SecondLimiter, quotas: Quotas): RateL
   };
 
   return {
-    take(key, calls, quota = true) {
+    take(key, calls, quota = true, paid = 0) {
       let cost = 0;
       for (const call of calls) cost += call.cost;
-      const second = seconds.take(key.id, '', key.plan.requestsPerSecond, cost);
+      const second = seconds.take(key.id, key.plan.requestsPerSecond, Math.max(0, cost - paid), paid);
       return second instanceof Promise
         ? second.then((taken) => proceed(key, taken, calls, cost, quota))
         : proceed(key, second, calls, cost, quota);
     },
+    takeBody: (key, units, paid) => seconds.take(key.id, key.plan.requestsPerSecond, units, paid),
     left: (key) =>
       whenHere(seconds.left(key.id, key.plan.requestsPerSecond), (second) =>
         nearestEnd(second, quotas.left(key)),

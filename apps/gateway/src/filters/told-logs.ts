@@ -24,7 +24,7 @@ export async function logsOfBlock(
   if (!text.startsWith('[')) {
     throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
   }
-  return elementsOf(text, Number.MAX_SAFE_INTEGER - 1);
+  return elementsOf(text);
 }
 
 /** The reported logs of removed blocks, with `removed: true`. Throws the problem `filter-lost` if nobody has them. */

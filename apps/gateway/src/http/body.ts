@@ -3,13 +3,17 @@ import { Problem } from './problem.js';
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
+/** Memory of a body without a Content-Length is reserved in steps of so many bytes. */
+const STEP = 65_536;
+
 /**
- * Reads the JSON body of a request, of `limit` bytes at most; undefined if there is none. Fails with the problems
- * `media-type-unsupported` and `body-too-large`. Calls neither function if the client disconnects.
+ * Reads the JSON body of a request, of `limit` bytes at most; undefined if there is none. `reserve` is asked for room
+ * before that many bytes are held. Fails with the problems `media-type-unsupported`, `body-too-large` and `unavailable`.
+ * Calls neither `read` nor `failed` if the client disconnects.
  */
 export function readBody(
   request: IncomingMessage,
-  limit: number,
+  { limit, reserve }: { limit: number; reserve(bytes: number): boolean },
   read: (body: Buffer | undefined) => void,
   failed: (problem: Problem) => void,
 ): void {
@@ -44,26 +48,34 @@ export function readBody(
     failed(tooLarge(limit));
     return;
   }
+  if (length !== undefined && !reserve(Number(length))) {
+    failed(noRoom());
+    return;
+  }
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
+    if (more === REFUSED) return;
     if (bytes > limit) {
-      if (more !== TOO_MUCH) failed(tooLarge(limit));
-      more = TOO_MUCH;
+      more = REFUSED;
+      failed(tooLarge(limit));
+    } else if (length === undefined && !reserve(Math.min(limit, Math.ceil(bytes / STEP) * STEP))) {
+      more = REFUSED;
+      failed(noRoom());
     } else if (first === undefined) first = chunk;
     else if (more === undefined) more = [first, chunk];
     else more.push(chunk);
   });
   request.on('end', () => {
-    if (more === TOO_MUCH) return;
+    if (more === REFUSED) return;
     read(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, bytes));
   });
 }
 
-/** Marks a body that was refused as too large. */
-const TOO_MUCH: Buffer[] = [];
+/** Marks a body that was refused while it came. */
+const REFUSED: Buffer[] = [];
 
 function tooLarge(limit: number): Problem {
   return new Problem('body-too-large', {
@@ -71,5 +83,13 @@ function tooLarge(limit: number): Problem {
     members: { limit },
     // The client may still be sending.
     headers: { connection: 'close' },
+  });
+}
+
+function noRoom(): Problem {
+  return new Problem('unavailable', {
+    detail: 'The gateway holds as many bodies of requests as it may; try again in 1 second.',
+    members: { retryAfter: 1, retryAfterMs: 1_000 },
+    headers: { 'retry-after': '1' },
   });
 }

@@ -27,6 +27,15 @@ export function createAddressList(entries: readonly string[]): (address: string)
   };
 }
 
+/** Returns whether connections from an address are those of a trusted proxy: all are if proxies are only counted. */
+export function createTrustedProxies(
+  trusted: number | readonly string[] | undefined,
+): (address: string) => boolean {
+  if (trusted === undefined) return () => false;
+  if (typeof trusted === 'number') return () => true;
+  return createAddressList(trusted.flatMap((entry) => ADDRESS_RANGES[entry] ?? [entry]));
+}
+
 /**
  * Returns a function that reads a client's address: that of the connection, or, behind trusted proxies, the first
  * address in X-Forwarded-For, counted from the nearest, that is not trusted. `trusted`: how many proxies there are,
@@ -36,10 +45,7 @@ export function createClientAddress(
   trusted: number | readonly string[] | undefined,
 ): (request: IncomingMessage) => string {
   if (trusted === undefined) return ({ socket }) => socket.remoteAddress ?? '';
-  const listed =
-    typeof trusted === 'number'
-      ? undefined
-      : createAddressList(trusted.flatMap((entry) => ADDRESS_RANGES[entry] ?? [entry]));
+  const listed = typeof trusted === 'number' ? undefined : createTrustedProxies(trusted);
   return ({ socket, headers }) => {
     const forwarded = headers['x-forwarded-for'] ?? '';
     const before = (Array.isArray(forwarded) ? forwarded.join(',') : forwarded)

@@ -61,6 +61,11 @@ export class Exchange {
   key: KeyRow | undefined;
   /** The caller is known, and the request is not counted yet. */
   uncounted = false;
+  /** Units that were counted for its body. */
+  paid = 0;
+  /** Bytes that are reserved for its body, and for whom. */
+  reserved = 0;
+  reservedFor: number | string = '';
   /** What usage counts its bytes under: a method, a route, or `batch`; empty: the request was not counted. */
   counted = '';
 

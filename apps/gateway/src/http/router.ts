@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Logger } from '@packhouse/runtime';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { readBody } from './body.js';
+import type { BodyMemory } from './body-memory.js';
+import { addressBlock } from './client-address.js';
 import { Exchange, type ExchangeParts } from './exchange.js';
 import { Problem, problemOfError } from './problem.js';
 import type { Soon } from './soon.js';
@@ -54,6 +56,8 @@ interface RouterParts {
   /** Called before a refusal is sent; must not fail. */
   beforeRefusal(exchange: Exchange): Soon<unknown>;
   draining(): boolean;
+  /** Counts the bodies of requests. */
+  bodies: BodyMemory;
 }
 
 /** A match of the router library. */
@@ -100,6 +104,7 @@ export function createRouter(parts: RouterParts): Router {
   };
 
   const fail = (route: Route | undefined, exchange: Exchange, error: unknown): void => {
+    if (mayBeLong(exchange)) exchange.header('connection', 'close');
     try {
       const refused = refuse(route ?? unrouted, exchange, error);
       if (refused instanceof Promise) refused.catch((again: unknown) => giveUp(exchange, again));
@@ -145,9 +150,17 @@ export function createRouter(parts: RouterParts): Router {
       answer(route, exchange);
       return;
     }
+    exchange.reservedFor = exchange.key?.id ?? addressBlock(exchange.ip);
+    const reserve = (bytes: number): boolean => {
+      const more = bytes - exchange.reserved;
+      if (more <= 0) return true;
+      if (!parts.bodies.reserve(exchange.reservedFor, more, exchange.reserved)) return false;
+      exchange.reserved += more;
+      return true;
+    };
     readBody(
       exchange.request,
-      route.bodyLimit,
+      { limit: route.bodyLimit, reserve },
       (body) => {
         exchange.body = body;
         answer(route, exchange);
@@ -187,6 +200,7 @@ export function createRouter(parts: RouterParts): Router {
   return (request, response, left) => {
     const exchange = new Exchange(request, response, parts.exchanges);
     response.on('close', () => {
+      if (exchange.reserved > 0) parts.bodies.free(exchange.reservedFor, exchange.reserved);
       parts.record(exchange);
       left();
     });
@@ -243,6 +257,16 @@ function isDecodable(path: string): boolean {
 
 function hasBody({ request: { headers } }: Exchange): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/** The rest of a refused body is read to its end if it is at most as long; otherwise the connection is closed. */
+const LONGEST_REST = 1_048_576;
+
+/** Whether a body may be longer than is read of it in vain. */
+function mayBeLong({ request: { headers, complete } }: Exchange): boolean {
+  if (complete) return false;
+  const length = headers['content-length'];
+  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > LONGEST_REST;
 }
 
 /** Fetch standard, 4.8. */

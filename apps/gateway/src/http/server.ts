@@ -14,6 +14,8 @@ export function createHttpServer(answer: RequestListener, maxConnections: number
     {
       maxHeaderSize: 16_384,
       keepAliveTimeout: 72_000,
+      // From the first byte, or from the connection: for the headers, and for all of the request.
+      headersTimeout: 10_000,
       requestTimeout: 30_000,
       // Checked every few seconds, so that slow requests are cut soon after their time.
       connectionsCheckingInterval: 5_000,

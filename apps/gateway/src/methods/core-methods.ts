@@ -37,7 +37,7 @@ async function coreLogs(
   if (!answer.text.startsWith('[')) {
     throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
   }
-  const logs = elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
+  const logs = elementsOf(answer.text);
   const end = Math.max(0, logs.length - offset);
   const start = limit === null ? 0 : Math.max(0, end - limit);
   return result(`[${logs.slice(start, end).join(',')}]`);

@@ -9,6 +9,7 @@ import type { Quotas } from '../access/quotas.js';
 import type { UsageCounts } from '../access/usage-counts.js';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import type { FileFinder } from '../files/find-file.js';
+import type { BodyMemory } from '../http/body-memory.js';
 import type { PointerFinder } from '../pointers/find-pointer.js';
 import type { AnswerMemory } from '../rpc/answer-memory.js';
 import type { CallMetrics } from '../rpc/call-metrics.js';
@@ -39,6 +40,10 @@ export interface GatewayParts {
   tips: SharedTips;
   /** Counts the answers that are held whole until they are sent. */
   held: AnswerMemory;
+  /** Counts the bodies of requests until they are answered. */
+  requests: BodyMemory;
+  /** Bytes of a JSON-RPC body at most, with a key and without one. */
+  bodyLimits: { readonly keyed: number; readonly open: number };
   /** Calls in a batch at most. */
   batchCalls: number;
   /** Counts the calls of a network. */

@@ -1,4 +1,5 @@
 import { CallController, type FairTurns } from '@packhouse/runtime';
+import { OTHER } from '../access/admission.js';
 import { isRestricted } from '../access/key-restrictions.js';
 import type { CountedCall } from '../access/rate-limiter.js';
 import type { KnownCall } from '../cache/known-texts.js';
@@ -15,8 +16,8 @@ import { type RpcCall, type RpcItem, readRequest } from '../rpc/read-request.js'
 import { sendAnswer, sendRefusal } from '../rpc/send.js';
 import type { GatewayParts } from './gateway-parts.js';
 
-/** Most bytes of a body. */
-const BODY_LIMIT = 5 * 1_024 * 1_024;
+/** Bytes of a body that one unit pays for: as many calls of usual size cost more than that. */
+const UNIT_BYTES = 16_384;
 
 /** `POST {base_url}<KEY>` of one network; of an open one `POST {base_url}` too, where a key in the address counts. */
 export function jsonRpcRoutes(
@@ -28,26 +29,56 @@ export function jsonRpcRoutes(
   const turns = createBatchTurns(network);
   const keyed = `${base.path}/:key`;
   const paths = open ? [base.path, `${base.path}/`, keyed] : [keyed];
-  return paths.map((path) => ({
-    method: 'POST',
-    path,
-    host: base.host,
-    name: 'rpc',
-    network: network.id,
-    document: { path: path === keyed ? '/{key}' : '/', servedAt: 'baseUrl' },
-    bodyLimit: BODY_LIMIT,
-    admit(exchange) {
-      const key = path === keyed ? parts.admission.identify(exchange.param('key'), exchange) : undefined;
-      if (key instanceof Promise) return key.then(() => expectCount(exchange));
-      return expectCount(exchange);
-    },
-    answer: (exchange) => answerJsonRpc(parts, at, exchange, turns),
-    refuse: (exchange, error) => refuseWhole(parts, at, exchange, error),
-  }));
+  return paths.map((path) => {
+    const bodyLimit = parts.bodyLimits[path === keyed ? 'keyed' : 'open'];
+    return {
+      method: 'POST',
+      path,
+      host: base.host,
+      name: 'rpc',
+      network: network.id,
+      document: { path: path === keyed ? '/{key}' : '/', servedAt: 'baseUrl' },
+      bodyLimit,
+      admit(exchange) {
+        const key = path === keyed ? parts.admission.identify(exchange.param('key'), exchange) : undefined;
+        if (key instanceof Promise) return key.then(() => admitBody(parts, exchange, bodyLimit));
+        return admitBody(parts, exchange, bodyLimit);
+      },
+      answer: (exchange) => answerJsonRpc(parts, at, exchange, turns),
+      refuse: (exchange, error) => refuseWhole(parts, at, exchange, error),
+    };
+  });
 }
 
-function expectCount(exchange: Exchange): void {
+/** Counts a long body before it is read, as far as its length is known. */
+function admitBody(parts: GatewayParts, exchange: Exchange, limit: number): Soon<unknown> {
   exchange.uncounted = true;
+  const { headers } = exchange.request;
+  if (headers['transfer-encoding'] !== undefined) return chargeBody(parts, exchange, 1);
+  const bytes = Number(headers['content-length'] ?? 0);
+  // A longer one is refused without being read.
+  return bytes > limit ? undefined : chargeBytes(parts, exchange, bytes);
+}
+
+function chargeBytes(parts: GatewayParts, exchange: Exchange, bytes: number): Soon<unknown> {
+  // Each request costs one unit at least.
+  return bytes <= UNIT_BYTES ? undefined : chargeBody(parts, exchange, Math.ceil(bytes / UNIT_BYTES));
+}
+
+/** Counts the units of a body that are not counted yet. Throws the problem `rate-limited`. */
+function chargeBody(parts: GatewayParts, exchange: Exchange, units: number): Soon<unknown> {
+  const more = units - exchange.paid;
+  if (more <= 0) return undefined;
+  exchange.uncounted = false;
+  const paid = (): void => {
+    exchange.uncounted = true;
+  };
+  if (exchange.key !== undefined) {
+    return whenHere(parts.admission.chargeBody(exchange.key, more, exchange), paid);
+  }
+  parts.addressLimiter.charge(exchange.ip, exchange.paid + more, exchange, exchange.paid);
+  exchange.paid += more;
+  return paid();
 }
 
 /** Answers a request after admission, synchronously if no upstream is asked. Throws problems of the whole request. */
@@ -62,7 +93,19 @@ function answerJsonRpc(
     const known = at.known.find(body);
     if (known !== undefined) return answerKnown(parts, at, exchange, known);
   }
-  const { batch, items } = readRequest(body, parts.batchCalls);
+  return whenHere(chargeBytes(parts, exchange, body?.length ?? 0), () =>
+    answerParsed(parts, at, exchange, turns),
+  );
+}
+
+/** Answers a request after its body was counted. */
+function answerParsed(
+  parts: GatewayParts,
+  at: RpcNetwork,
+  exchange: Exchange,
+  turns: FairTurns,
+): Soon<unknown> {
+  const { batch, items } = readRequest(exchange.body, parts.batchCalls);
   const calls = items.map((item) => countedCall(at, item));
   return whenHere(charge(parts, exchange, calls), () => {
     const caller = callerOf(parts, at, exchange);
@@ -99,7 +142,7 @@ function charge(parts: GatewayParts, exchange: Exchange, calls: readonly Counted
   exchange.uncounted = false;
   if (exchange.key !== undefined) return parts.admission.charge(exchange.key, calls, exchange);
   const cost = calls.reduce((sum, call) => sum + call.cost, 0);
-  return parts.addressLimiter.charge(exchange.ip, cost, exchange);
+  return parts.addressLimiter.charge(exchange.ip, cost, exchange, exchange.paid);
 }
 
 function refuse(parts: GatewayParts, at: RpcNetwork, exchange: Exchange, error: unknown, id?: string): void {
@@ -202,9 +245,6 @@ async function sendBatch(
   await answers.next();
   exchange.status(204).sendNothing();
 }
-
-/** A call of no method that the network offers, or an item that is no call. */
-const OTHER: CountedCall = { name: 'other', cost: 1 };
 
 function countedCall(at: RpcNetwork, item: RpcItem): CountedCall {
   return 'problem' in item ? OTHER : (findMethod(at, item.call.method) ?? OTHER);

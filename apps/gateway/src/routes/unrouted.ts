@@ -54,7 +54,7 @@ async function answerPreflight(
 ): Promise<void> {
   exchange.route = 'preflight';
   const origin = exchange.origin as string;
-  const { admitted, forAll } = await admission.admitsOrigin(keyIn(exchange.request.url ?? ''), origin);
+  const { admitted, forAll } = await admission.admitsOrigin(keyIn(exchange.request.url ?? ''), exchange);
   exchange.header('vary', 'Origin').header('cache-control', 'no-store');
   if (!admitted) {
     exchange.removeHeader('access-control-allow-origin');

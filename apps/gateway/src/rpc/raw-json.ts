@@ -1,33 +1,28 @@
-/** Nesting beyond this is refused: no request needs it, and it costs time. */
-const MAX_DEPTH = 64;
-
-/** A text is nested deeper than MAX_DEPTH. */
-export class TooDeepError extends Error {}
-
 /**
- * The members of a JSON object as they were written, by name. The last of a repeated name counts, as in JSON.parse.
- * The text must be valid JSON.
+ * The members of a JSON object that have one of these names, as they were written, by name. The last of a repeated name
+ * counts, as in JSON.parse. The text must be valid JSON.
  */
-export function membersOf(text: string): Map<string, string> {
+export function membersOf(text: string, wanted: readonly string[]): Map<string, string> {
   const members = new Map<string, string>();
   let at = skipSpace(text, skipSpace(text, 0) + 1);
   while (text[at] === '"') {
     const nameEnd = endOfValue(text, at);
-    const name = JSON.parse(text.slice(at, nameEnd)) as string;
+    const written = text.slice(at + 1, nameEnd - 1);
+    const name = written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written;
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
     const end = endOfValue(text, start);
-    members.set(name, text.slice(start, end));
+    if (wanted.includes(name)) members.set(name, text.slice(start, end));
     at = skipSpace(text, end);
     if (text[at] === ',') at = skipSpace(text, at + 1);
   }
   return members;
 }
 
-/** The elements of a JSON array as they were written, at most `limit` + 1. The text must be valid JSON. */
-export function elementsOf(text: string, limit: number): string[] {
+/** The elements of a JSON array as they were written. The text must be valid JSON. */
+export function elementsOf(text: string): string[] {
   const elements: string[] = [];
   let at = skipSpace(text, skipSpace(text, 0) + 1);
-  while (text[at] !== ']' && elements.length <= limit) {
+  while (text[at] !== ']') {
     const end = endOfValue(text, at);
     elements.push(text.slice(at, end));
     at = skipSpace(text, end);
@@ -75,7 +70,6 @@ function endOfValue(text: string, from: number): number {
       case OPEN_BRACE:
       case OPEN_BRACKET:
         depth += 1;
-        if (depth > MAX_DEPTH) throw new TooDeepError();
         break;
       case CLOSE_BRACE:
       case CLOSE_BRACKET:

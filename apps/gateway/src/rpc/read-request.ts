@@ -1,5 +1,6 @@
 import { Problem } from '../http/problem.js';
-import { elementsOf, membersOf, TooDeepError } from './raw-json.js';
+import { elementsOf, membersOf } from './raw-json.js';
+import { expectParsable } from './scan-body.js';
 
 /** One call of a request. */
 export interface RpcCall {
@@ -24,46 +25,42 @@ interface RpcRequest {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses the body of a request (JSON-RPC 2.0, sections 4 and 6) of `maxCalls` calls at most. Throws the problems `json-malformed`,
- * `request-malformed` and `batch-too-large` if the whole request is refused.
+ * Parses the body of a request (JSON-RPC 2.0, sections 4 and 6) of `maxCalls` calls at most. Throws the problems
+ * `json-malformed`, `request-malformed`, `batch-too-large` and `body-too-large` if the whole request is refused.
  */
 export function readRequest(body: Buffer | undefined, maxCalls: number): RpcRequest {
+  const bytes = body ?? NOTHING;
+  expectParsable(bytes, maxCalls);
   let text: string;
   let parsed: unknown;
   try {
-    text = utf8.decode(body ?? Buffer.alloc(0));
+    text = utf8.decode(bytes);
     parsed = JSON.parse(text);
   } catch (cause) {
     throw new Problem('json-malformed', { detail: 'The body is not JSON in UTF-8.', cause });
   }
-  try {
-    if (!Array.isArray(parsed)) {
-      const item = readItem(parsed, text);
-      if ('problem' in item && item.id === 'null') throw item.problem;
-      return { batch: false, items: [item] };
-    }
-    if (parsed.length === 0) {
-      throw new Problem('request-malformed', { detail: 'The batch is empty.' });
-    }
-    if (parsed.length > maxCalls) {
-      throw new Problem('batch-too-large', {
-        detail: `A batch has ${maxCalls} calls at most; this one has ${parsed.length}.`,
-        members: { limit: maxCalls },
-      });
-    }
-    const texts = elementsOf(text, maxCalls);
-    return { batch: true, items: parsed.map((item, at) => readItem(item, texts[at] as string)) };
-  } catch (error) {
-    if (!(error instanceof TooDeepError)) throw error;
-    throw new Problem('request-malformed', { detail: 'The body is nested too deeply.' });
+  if (!Array.isArray(parsed)) {
+    const item = readItem(parsed, text);
+    if ('problem' in item && item.id === 'null') throw item.problem;
+    return { batch: false, items: [item] };
   }
+  if (parsed.length === 0) {
+    throw new Problem('request-malformed', { detail: 'The batch is empty.' });
+  }
+  const texts = elementsOf(text);
+  return { batch: true, items: parsed.map((item, at) => readItem(item, texts[at] as string)) };
 }
+
+const NOTHING = Buffer.alloc(0);
+
+/** The members of a call whose text is needed. */
+const WANTED = ['id', 'params'];
 
 function readItem(parsed: unknown, text: string): RpcItem {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     return refused('null', 'A call is a JSON object with jsonrpc, method, params and id.');
   }
-  const members = membersOf(text);
+  const members = membersOf(text, WANTED);
   const id = members.get('id');
   const { jsonrpc, id: idValue, method, params } = parsed as Record<string, unknown>;
   if (id !== undefined && typeof idValue === 'object' && idValue !== null) {

@@ -186,7 +186,7 @@ async function logsOfPiece(
       throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
     }
     const head = caller.at.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
-    const texts = (): readonly string[] => elementsOf(answer.text, Number.MAX_SAFE_INTEGER - 1);
+    const texts = (): readonly string[] => elementsOf(answer.text);
     let counted: number | undefined;
     const count = (): number => {
       // Logs have an index on every node; an answer without one is parsed to be counted.
