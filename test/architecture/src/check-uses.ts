@@ -1,5 +1,12 @@
 import { importedPath, isDoor, type Repository, type SourceFile, type Workspace } from './repository.js';
-import { FOR_TESTS_ONLY, MIN_LINES, SHORT_FILES, TESTS_MAY_IMPORT, USED_BY_TOOLS } from './rules.js';
+import {
+  FOR_STRANGERS,
+  FOR_TESTS_ONLY,
+  MIN_LINES,
+  SHORT_FILES,
+  TESTS_MAY_IMPORT,
+  USED_BY_TOOLS,
+} from './rules.js';
 
 /** Names that one file takes from another. */
 interface Use {
@@ -41,6 +48,7 @@ function fileBreaches(workspace: Workspace, file: SourceFile, uses: readonly Use
 
 function indexBreaches(workspace: Workspace, file: SourceFile, uses: readonly Use[]): string[] {
   const room = roomOf(workspace);
+  if (FOR_STRANGERS.includes(room)) return [];
   const forTests = workspace.folder.startsWith('test/') || TESTS_MAY_IMPORT.includes(room);
   return file.exports.flatMap((name) => {
     const users = uses.filter((use) => takes(use, name)).map(({ by }) => by);

@@ -1,7 +1,7 @@
 /** The pure rooms, the ports, and what may be told from the whole. */
 const PURE = ['runtime', 'chain', 'bundle', 'manifest', 'networks'];
 const PORTS = ['node-rpc', 'database', 'object-store', 'queue'];
-const ALL_BUT_APPS = [...PURE, ...PORTS, 'pipeline', 'local', 'replay-node', 'scripted-s3'];
+const ALL_BUT_APPS = [...PURE, 'client', ...PORTS, 'pipeline', 'local', 'replay-node', 'scripted-s3'];
 
 /** Which workspaces each one may import, by their short names. Whoever is not named here may import nobody. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -9,6 +9,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   chain: ['runtime'],
   bundle: ['runtime', 'chain'],
   manifest: ['runtime', 'chain', 'bundle'],
+  client: ['runtime', 'chain', 'bundle', 'manifest'],
   networks: ['runtime', 'chain'],
   'node-rpc': PURE,
   database: ['runtime', 'chain', 'bundle', 'manifest'],
@@ -19,7 +20,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   gateway: [...PURE, ...PORTS, 'pipeline', 'nft'],
   ingester: [...PURE, ...PORTS, 'pipeline'],
   packer: [...PURE, ...PORTS, 'pipeline'],
-  cli: [...PURE, ...PORTS, 'pipeline', 'local'],
+  cli: [...PURE, 'client', ...PORTS, 'pipeline', 'local'],
   local: ['runtime'],
   'replay-node': PURE,
   'scripted-s3': [],
@@ -105,6 +106,9 @@ export const SHORT_FILES: Readonly<Record<string, string>> = {};
 export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
   'infra/local/src/test-services.ts': ['setup', 'teardown'],
 };
+
+/** Rooms whose index is used by programs elsewhere. */
+export const FOR_STRANGERS: readonly string[] = ['client'];
 
 /** Names that are exported for tests alone, by room. */
 export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {

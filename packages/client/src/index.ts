@@ -1,0 +1,1 @@
+export { type Bound, looksLikeBound, parseBound } from './range.js';
