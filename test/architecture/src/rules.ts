@@ -26,6 +26,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'scripted-s3': [],
   e2e: ALL_BUT_APPS,
   clients: ALL_BUT_APPS,
+  attack: ALL_BUT_APPS,
   bench: ALL_BUT_APPS,
   'kill-test': ALL_BUT_APPS,
   simulation: ALL_BUT_APPS,
@@ -54,7 +55,7 @@ export const PROCESS_FILES: readonly RegExp[] = [
   /^apps\/[^/]+\/src\/main\.ts$/,
   /^test\/[^/]+\/src\/main\.ts$/,
   // Test code whole: it starts processes and hands them their environment.
-  /^test\/(e2e|bench|clients|kill|simulation)\/src\//,
+  /^test\/(attack|e2e|bench|clients|kill|simulation)\/src\//,
   /^infra\/local\/src\/test-services\.ts$/,
   // Ends Anvil with the process that started it, whatever ends that one.
   /^infra\/local\/src\/anvil\/anvil\.ts$/,

@@ -25,9 +25,6 @@ export interface DamagedFiles {
 /** How often the alarms are read and what was found is written to them, in milliseconds. */
 const LOOK_MS = 2_000;
 
-/** Files added to the alarm at a time; it names a thousand. */
-const AT_ONCE = 500;
-
 /** Causes of an audit's findings that are about the bytes of an object; the others are about what the bytes say. */
 const OF_BYTES = new Set(['missing', 'size', 'sha256', 'gzip', 'fragmentTable']);
 
@@ -41,7 +38,7 @@ type Known = ReadonlyMap<string, readonly string[]>;
  */
 export function createDamagedFiles(parts: {
   context: Pick<Context, 'clock' | 'logger' | 'metrics'>;
-  database: Pick<Database, 'network' | 'alarms' | 'tryLock'>;
+  database: Pick<Database, 'network' | 'alarms'>;
   store: BoundedStore;
 }): DamagedFiles {
   const { context, database, store } = parts;
@@ -56,16 +53,17 @@ export function createDamagedFiles(parts: {
   let working = false;
   let flushedAt = Number.NEGATIVE_INFINITY;
 
-  /** Writes what was found here to the alarms; returns the objects that are in them now. */
   const flush = async (): Promise<string[]> => {
-    const bundles = [...fresh.values()].slice(0, AT_ONCE);
+    const bundles = [...fresh.values()];
     if (bundles.length > 0) flushedAt = context.clock.elapsed();
-    const told: string[] = [];
     for (const network of new Set(bundles.map((bundle) => bundle.network))) {
-      const own = bundles.filter((bundle) => bundle.network === network);
-      if (await raiseDamage(database, network, own)) told.push(...own.map(({ key }) => key));
+      await raiseDamage(
+        database,
+        network,
+        bundles.filter((bundle) => bundle.network === network),
+      );
     }
-    return told;
+    return bundles.map(({ key }) => key);
   };
 
   const look = async (): Promise<void> => {

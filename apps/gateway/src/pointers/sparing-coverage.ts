@@ -36,7 +36,6 @@ export function createSparingCoverage(parts: {
           holes: {
             page: sparing(`page ${id}`, holes.page),
             count: sparing(`count ${id}`, holes.count),
-            isScattered: sparing(`scattered ${id}`, holes.isScattered),
             standing: sparing<void, Standing>(`standing ${id}`, holes.standing),
           },
         };

@@ -114,13 +114,13 @@ const readySchema = {
 /** `GET /readyz`: Postgres and the object store answer, and the gateway is not draining. */
 export function readyzRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
-  const pingDatabase = oneAtATime(() => parts.database.ping());
-  const probeStore = oneAtATime(() => parts.objectStore.head(PROBE_KEY).then(() => true));
   let last: { at: number; answer: Promise<[boolean, boolean]> } | undefined;
   const check = (): Promise<[boolean, boolean]> => {
     const now = clock.elapsed();
     if (last === undefined || now - last.at >= REUSE_MS) {
-      last = { at: now, answer: Promise.all([answers(pingDatabase()), answers(probeStore())]) };
+      const database = answers(parts.database.ping());
+      const objectStore = answers(parts.objectStore.head(PROBE_KEY).then(() => true));
+      last = { at: now, answer: Promise.all([database, objectStore]) };
     }
     return last.answer;
   };
@@ -141,17 +141,6 @@ export function readyzRoute(parts: GatewayParts): Route {
         .header('cache-control', 'no-store')
         .sendJson({ status, database, objectStore, draining, networksFile: parts.networksFileOk() });
     },
-  };
-}
-
-/** Shares a check that is still under way: what hangs holds one thread or connection, however often it is asked. */
-function oneAtATime(check: () => Promise<boolean>): () => Promise<boolean> {
-  let underWay: Promise<boolean> | undefined;
-  return () => {
-    underWay ??= check().finally(() => {
-      underWay = undefined;
-    });
-    return underWay;
   };
 }
 
@@ -180,6 +169,7 @@ const metricsSchema = {
 /** `GET /metrics`. */
 export function metricsRoute(parts: GatewayParts): Route {
   const { metrics } = parts.context;
+  const caches = metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes that a cache holds.', ['cache']);
   return {
     method: 'GET',
     path: '/metrics',
@@ -187,6 +177,7 @@ export function metricsRoute(parts: GatewayParts): Route {
     schema: metricsSchema,
     forOperators: true,
     async answer(exchange) {
+      for (const [cache, { bytes }] of Object.entries(parts.memory)) caches.set({ cache }, bytes);
       exchange.sendText(await metrics.render(), metrics.contentType);
     },
   };

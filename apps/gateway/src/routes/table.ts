@@ -34,7 +34,7 @@ export function createRoutes(
     indexPageRoute(networks),
     healthzRoute,
     readyzRoute(parts),
-    ...(parts.publicMetrics ? [metricsRoute(parts)] : []),
+    metricsRoute(parts),
     manifestKeysRoute(parts),
     ...[...services].flatMap(([served, each]) => routesOf(parts, served, each)),
   ];

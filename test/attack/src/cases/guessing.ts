@@ -1,0 +1,37 @@
+import { measureBeside, victims } from '../ground/beside.js';
+import { type AttackCase, openTarget, smallCall } from '../ground/case.js';
+import { counted } from '../ground/finding.js';
+import { statusesOf } from '../programs/misbehaviour-report.js';
+
+const CONNECTIONS = 16;
+/** 401s that one address may get: what it may ask in a second without a key, for as long, and some to begin with. */
+const A_SECOND = 25;
+const TO_BEGIN_WITH = 250;
+
+/** Keys that do not exist, each once, from one address. */
+export const attackGuessing: AttackCase = async (options) => {
+  const target = await openTarget(options);
+  const seen = await measureBeside({
+    probes: target.probes,
+    clients: [
+      {
+        ...{ kind: 'flood', url: target.rpc('main', 'ph_{random}'), connections: CONNECTIONS, everyMs: 0 },
+        body: { text: smallCall('0x1', 'latest') },
+      },
+    ],
+    seconds: options.seconds,
+    attacked: target.gateway.process,
+  });
+  const [client] = seen.clients;
+  const guessed = client?.statuses['401'] ?? 0;
+  const bound = TO_BEGIN_WITH + A_SECOND * (options.seconds + 1);
+  const what = `keys guessed on ${CONNECTIONS} connections`;
+  return [
+    ...victims('guessing', what, seen),
+    counted('guessing', `${what}: guesses answered`, {
+      got: client === undefined ? 'nothing' : statusesOf(client),
+      bound: `at most ${bound} x 401`,
+      held: client !== undefined && guessed <= bound && client.sent > guessed,
+    }),
+  ];
+};

@@ -1,0 +1,181 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createDatabase, type Database } from '@packhouse/database';
+import { freePort, freshDatabase, type LocalPostgres, removePostgres, startPostgres } from '@packhouse/local';
+import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { type Child, firstLine, portOf, startNode } from './child.js';
+import type { Scope } from './scope.js';
+
+/** A database, a folder, and the nodes of a case. */
+export interface Ground {
+  directory: string;
+  /** Folder of the objects. */
+  objects: string;
+  databaseUrl: string;
+  database: Database;
+  /** A key that is never too fast, and one of the plan `free`. */
+  keys: { unlimited: string; free: string };
+}
+
+/** The folders of a gateway's plain node, which answers each network in its own way: see scripted-node.ts. */
+const SCRIPTED = ['main', 'slow', 'cut', 'forged', 'bomb', 'large'] as const;
+/** Asked without a key. */
+const OPEN = 'open';
+
+/** Makes a migrated database on a Postgres, and a folder; both are removed with the scope. */
+export async function openGround(scope: Scope, postgresUrl: string): Promise<Ground> {
+  const directory = await temporaryDirectory(scope);
+  const objects = path.join(directory, 'objects');
+  await mkdir(objects);
+  const fresh = await freshDatabase(postgresUrl, { migrated: true });
+  scope.defer(() => fresh.drop());
+  const stop = new AbortController();
+  const database = createDatabase({
+    connectionString: fresh.url,
+    context: {
+      logger: createLogger({ name: 'attack', level: 'silent' }),
+      metrics: createMetrics(),
+      clock: systemClock,
+      signal: stop.signal,
+    },
+    applicationName: 'attack',
+  });
+  scope.defer(async () => {
+    stop.abort();
+    await database.close();
+  });
+  const keyOf = async (plan: string): Promise<string> =>
+    (await database.keys.create({ application: plan, network: null, plan })).key;
+  const keys = { unlimited: await keyOf('unlimited'), free: await keyOf('free') };
+  return { directory, objects, databaseUrl: fresh.url, database, keys };
+}
+
+/** Starts an embedded Postgres that ends with the scope. */
+export async function openPostgres(scope: Scope): Promise<LocalPostgres> {
+  const directory = await temporaryDirectory(scope);
+  const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
+  scope.defer(() => postgres.stop());
+  return postgres;
+}
+
+async function temporaryDirectory(scope: Scope): Promise<string> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-attack-'));
+  scope.defer(async () => {
+    await removePostgres(path.join(directory, 'postgres'));
+    await rm(directory, { recursive: true, force: true });
+  });
+  // Under root, Postgres runs as another account that has to reach its data.
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+/** A gateway that is attacked. */
+export interface AttackedGateway {
+  /** No slash at the end. */
+  url: string;
+  process: Child;
+}
+
+/** Starts a gateway over a case's database and objects. `networks`: those of the networks file. */
+export async function startGateway(
+  scope: Scope,
+  ground: Ground,
+  parts: { networks: readonly object[]; env?: Readonly<Record<string, string>> },
+): Promise<AttackedGateway> {
+  const process = startNode(scope, 'apps/gateway/dist/main.js', [], {
+    ...(await serviceEnvironment(ground, parts.networks)),
+    ...parts.env,
+  });
+  return { url: `http://127.0.0.1:${await portOf(process, 'the gateway', 'listening')}`, process };
+}
+
+/** Settings of a service of the case. */
+export async function serviceEnvironment(
+  ground: Ground,
+  networks: readonly object[],
+): Promise<Record<string, string>> {
+  const file = path.join(ground.directory, 'networks.json');
+  await writeFile(file, JSON.stringify({ networks }));
+  return {
+    DATABASE_URL: ground.databaseUrl,
+    NETWORKS_FILE: file,
+    OBJECT_STORE: ground.objects,
+    SIGNING_KEY_FILE: path.join(ground.directory, 'signing-key.pem'),
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT: 'any',
+    LOG_LEVEL: 'warn',
+  };
+}
+
+/** Starts two scripted nodes and returns the networks that they answer: what victims ask has a node of its own. */
+export async function scriptedNetworks(scope: Scope): Promise<object[]> {
+  const start = (): Promise<string> =>
+    firstLine(startNode(scope, 'test/attack/dist/programs/scripted-node.js'), 'the scripted node');
+  const [own, shared] = await Promise.all([start(), start()]);
+  return [...SCRIPTED, OPEN].map((id) => ({
+    id,
+    family: 'evm',
+    chainId: 1,
+    upstreams: [{ url: `${id === 'main' ? own : shared}/${id}` }],
+    bundles: { enabled: false },
+    rpc: { open: id === OPEN },
+  }));
+}
+
+/** A chain of a replay node in a process of its own, as a network whose bundles are made. */
+interface ReplayedChain {
+  network: Readonly<Record<string, unknown>> & { id: string };
+  first: number;
+  last: number;
+}
+
+/** Starts a replay node; `fields` of its upstream and of the network replace the usual ones. */
+export async function replayedChain(
+  scope: Scope,
+  length: number,
+  fields: { upstream?: object; network?: object } = {},
+): Promise<ReplayedChain> {
+  const args = ['--generate', '12', '--extend', String(length)];
+  const line = await firstLine(startNode(scope, 'test/replay-node/dist/main.js', args), 'the replay node');
+  const match = /^(\S+) serves blocks (\d+) to (\d+)$/.exec(line);
+  if (match === null) throw new Error(`the replay node said: ${line}`);
+  const network = {
+    id: 'main',
+    family: 'evm',
+    chainId: 1,
+    upstreams: [{ url: match[1], ...fields.upstream }],
+    ...fields.network,
+  };
+  return { network, first: Number(match[2]), last: Number(match[3]) };
+}
+
+/** Publishes a whole chain with `packhouse local --once`. */
+export async function publishChain(scope: Scope, ground: Ground, chain: ReplayedChain): Promise<void> {
+  const env = await serviceEnvironment(ground, [chain.network]);
+  const run = startCli(
+    scope,
+    ground,
+    [
+      ...['local', '--from', String(chain.first), '--to', String(chain.last), '--once', '--json'],
+      ...['--port', String(await freePort()), '--data-dir', ground.directory],
+    ],
+    { NETWORKS_FILE: env.NETWORKS_FILE as string },
+  );
+  const code = await run.exit;
+  if (code !== 0) throw new Error(`packhouse local ended with ${code}: ${run.stderr().slice(-600)}`);
+}
+
+/** Starts the command line program on the case's database. */
+export function startCli(
+  scope: Scope,
+  ground: Ground,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  options: { readStdout?: boolean } = {},
+): Child {
+  const all = { DATABASE_URL: ground.databaseUrl, ...env };
+  return startNode(scope, 'apps/cli/dist/main.js', args, all, options);
+}
