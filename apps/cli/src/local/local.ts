@@ -19,10 +19,8 @@ import { checkLocalFlags, type LocalFlags, type LocalOptions } from './options.j
 import type { ReadyNetwork } from './preflight.js';
 import { createReporter, type Reporter } from './report.js';
 import { gatewayPort, startProcesses } from './start-processes.js';
-import { createWatch } from './watch.js';
+import { createWatch, untilNextLook } from './watch.js';
 
-/** Time between two looks at the state, in milliseconds. */
-const LOOK_EVERY_MS = 1_000;
 /** The priority of the range of the command line: first. */
 const PRIORITY = 1;
 
@@ -130,7 +128,7 @@ async function run(
       } catch (error) {
         reporter.problem('database', describeError(error));
       }
-      await context.clock.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
+      await untilNextLook(io, context.clock);
     }
   }
 

@@ -1,6 +1,8 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { BundleRow, Database, NetworkDatabase, QuarantineRow } from '@packhouse/database';
 import { type NetworkStatus, networkStatus, subtractRanges, unionRanges } from '@packhouse/pipeline';
+import type { Clock } from '@packhouse/runtime';
+import { type CliIo, drained } from '../terminal/io.js';
 
 export interface Look {
   status: NetworkStatus;
@@ -10,6 +12,8 @@ export interface Look {
   quarantined: QuarantineRow[];
 }
 
+/** Time between two looks at the state, in milliseconds. */
+const LOOK_EVERY_MS = 1_000;
 /** Rows read at a time. */
 const PAGE = 500;
 
@@ -39,6 +43,12 @@ export function createWatch(database: Database, network: string): { look(): Prom
       return { status, published, quarantined };
     },
   };
+}
+
+/** Waits for the time of the next look, and for a reader of the output that is behind; ends early at the signal. */
+export async function untilNextLook(io: CliIo, clock: Pick<Clock, 'sleep'>): Promise<void> {
+  await clock.sleep(LOOK_EVERY_MS, io.signal).catch(() => undefined);
+  await drained(io).catch(() => undefined);
 }
 
 async function bundlesWithin(database: NetworkDatabase, kind: Kind, range: BlockRange): Promise<BundleRow[]> {
