@@ -27,11 +27,13 @@ export function packableRuns(
   const active = wanted.active.get(kind) ?? [];
   const paused = wanted.paused.get(kind) ?? [];
   const settled = unionRanges([...published, ...quarantined]);
-  const toCome = subtractRanges(active, settled);
-  const onceResumed = subtractRanges(paused, unionRanges([...settled, ...active]));
+  // Asked of single blocks: what is wanted may be very many ranges.
+  const toCome = (number: number): boolean =>
+    rangesInclude(active, number) && !rangesInclude(settled, number);
+  const onceResumed = (number: number): boolean =>
+    rangesInclude(paused, number) && !rangesInclude(settled, number) && !rangesInclude(active, number);
   const comes = (number: number, beside: number): boolean =>
-    rangesInclude(toCome, number) ||
-    (rangesInclude(onceResumed, number) && rangesInclude(onceResumed, beside));
+    toCome(number) || (onceResumed(number) && onceResumed(beside));
   const runs: PackableRun[] = [];
   for (const run of subtractRanges(staged, unionRanges(published))) {
     const end = Math.min(run.end, finalized);
