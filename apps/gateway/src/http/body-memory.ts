@@ -9,6 +9,8 @@ export interface BodyMemory {
   readonly bytes: number;
 }
 
+/** Owners that are kept with nothing reserved: adding and deleting one for each request costs as much as its parsing. */
+const KEPT_OWNERS = 1_000;
 /** An owner has this part of the memory at most. */
 const SHARE = 1 / 4;
 
@@ -32,7 +34,7 @@ export function createBodyMemory(maxBytes: number): BodyMemory {
     free(owner, bytes) {
       all -= bytes;
       const left = (reserved.get(owner) ?? 0) - bytes;
-      if (left > 0) reserved.set(owner, left);
+      if (left > 0 || reserved.size <= KEPT_OWNERS) reserved.set(owner, left);
       else reserved.delete(owner);
     },
     get bytes() {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Exchange } from './exchange.js';
 import { Problem } from './problem.js';
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
@@ -12,11 +12,13 @@ const STEP = 65_536;
  * Calls neither `read` nor `failed` if the client disconnects.
  */
 export function readBody(
-  request: IncomingMessage,
-  { limit, reserve }: { limit: number; reserve(bytes: number): boolean },
+  exchange: Exchange,
+  limit: number,
+  reserve: (exchange: Exchange, bytes: number) => boolean,
   read: (body: Buffer | undefined) => void,
   failed: (problem: Problem) => void,
 ): void {
+  const { request } = exchange;
   const { headers } = request;
   const type = headers['content-type'];
   const length = headers['content-length'];
@@ -48,7 +50,7 @@ export function readBody(
     failed(tooLarge(limit));
     return;
   }
-  if (length !== undefined && !reserve(Number(length))) {
+  if (length !== undefined && !reserve(exchange, Number(length))) {
     failed(noRoom());
     return;
   }
@@ -61,7 +63,7 @@ export function readBody(
     if (bytes > limit) {
       more = REFUSED;
       failed(tooLarge(limit));
-    } else if (length === undefined && !reserve(Math.min(limit, Math.ceil(bytes / STEP) * STEP))) {
+    } else if (length === undefined && !reserve(exchange, Math.min(limit, Math.ceil(bytes / STEP) * STEP))) {
       more = REFUSED;
       failed(noRoom());
     } else if (first === undefined) first = chunk;

@@ -145,22 +145,25 @@ export function createRouter(parts: RouterParts): Router {
     }
   };
 
+  /** Reserves memory for a body of so many bytes, or of what is known of it. */
+  const reserve = (exchange: Exchange, bytes: number): boolean => {
+    const more = bytes - exchange.reserved;
+    if (more <= 0) return true;
+    if (!parts.bodies.reserve(exchange.reservedFor, more, exchange.reserved)) return false;
+    exchange.reserved += more;
+    return true;
+  };
+
   const proceed = (route: Route, exchange: Exchange): void => {
     if (route.bodyLimit === undefined) {
       answer(route, exchange);
       return;
     }
     exchange.reservedFor = exchange.key?.id ?? addressBlock(exchange.ip);
-    const reserve = (bytes: number): boolean => {
-      const more = bytes - exchange.reserved;
-      if (more <= 0) return true;
-      if (!parts.bodies.reserve(exchange.reservedFor, more, exchange.reserved)) return false;
-      exchange.reserved += more;
-      return true;
-    };
     readBody(
-      exchange.request,
-      { limit: route.bodyLimit, reserve },
+      exchange,
+      route.bodyLimit,
+      reserve,
       (body) => {
         exchange.body = body;
         answer(route, exchange);

@@ -93,9 +93,10 @@ function answerJsonRpc(
     const known = at.known.find(body);
     if (known !== undefined) return answerKnown(parts, at, exchange, known);
   }
-  return whenHere(chargeBytes(parts, exchange, body?.length ?? 0), () =>
-    answerParsed(parts, at, exchange, turns),
-  );
+  const charged = chargeBytes(parts, exchange, body?.length ?? 0);
+  return charged instanceof Promise
+    ? charged.then(() => answerParsed(parts, at, exchange, turns))
+    : answerParsed(parts, at, exchange, turns);
 }
 
 /** Answers a request after its body was counted. */
