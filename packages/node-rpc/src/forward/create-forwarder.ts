@@ -243,6 +243,11 @@ export function createForwarder({
         request.signal.removeEventListener('abort', giveUp);
       };
       try {
+        const refreshing = watching.used();
+        if (refreshing !== undefined) {
+          await refreshing;
+          if (late || request.signal.aborted) throw TIMED_OUT;
+        }
         const answered = await answer(request, tries);
         if (answered.kind === 'result' && answered.body.rest !== null) {
           streaming = true;
@@ -265,13 +270,24 @@ export function createForwarder({
         if (!streaming) done();
       }
     },
-    broadcast: (request, most) => broadcast(order(request).nodes, request, most, closing.signal),
-    head: newestKnown,
-    newest() {
-      const refreshing = lone ? undefined : told.refresh();
-      return refreshing === undefined ? newestKnown() : refreshing.then(newestKnown);
+    broadcast(request, most) {
+      void watching.used();
+      return broadcast(order(request).nodes, request, most, closing.signal);
     },
-    pinned,
+    head() {
+      void watching.used();
+      return newestKnown();
+    },
+    newest() {
+      const looking = watching.used();
+      const refreshing = lone ? undefined : told.refresh();
+      if (looking === undefined && refreshing === undefined) return newestKnown();
+      return Promise.all([looking, refreshing]).then(newestKnown);
+    },
+    async pinned(tag) {
+      await watching.used();
+      return pinned(tag);
+    },
     finalized,
     status: () =>
       nodes.map((node) => ({

@@ -61,6 +61,26 @@ it('agrees with JSON.parse about a value of which one character was changed, add
   );
 });
 
+it('agrees with JSON.parse about long strings, wherever in memory they lie', () => {
+  const special = fc.constantFrom('"', '\\"', '\\', '\\u00e9', '\n', '\u001f', 'é', ' ', '\u007f', '[', '');
+  fc.assert(
+    fc.property(
+      special,
+      fc.integer({ min: 1_030, max: 1_045 }),
+      fc.nat(7),
+      fc.nat(9),
+      (text, at, lead, more) => {
+        const value = `["${'a'.repeat(at)}${text}${'b'.repeat(more)}","${'c'.repeat(more)}"]`;
+        const memory = Buffer.concat([Buffer.alloc(lead, 0x22), Buffer.from(`${value}\0`)]);
+        const scanner = new ValueScanner();
+        const end = scanner.scan(memory.subarray(lead));
+        expect(scanner.ended && end === memory.length - lead - 1).toBe(isJson(value));
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
 it.each([
   ...['', ' ', '}', ']', ',', 'nul}', 'nulll}', '01}', '1.}', '-}', '+1}', '1e}', 'undefined}', 'NaN}'],
   ...['"a', '"\\x"}', '"\\u12g4"}', '"\u0001"}', '"a\nb"}', "'a'}"],

@@ -51,12 +51,13 @@ export class ValueScanner {
    */
   scan(bytes: Buffer, from = 0): number {
     const { length } = bytes;
+    const words = length < WORDS_FROM ? NO_WORDS : wordsOf(bytes);
     let state = this.#state;
     let at = from;
     while (at < length) {
       const byte = bytes[at] as number;
       if (state === STRING) {
-        at = endOfPlain(bytes, at);
+        at = endOfPlain(bytes, at, words);
         if (at === length) break;
         const stop = bytes[at] as number;
         if (stop === QUOTE) state = this.#isKey ? COLON : AFTER;
@@ -64,6 +65,19 @@ export class ValueScanner {
         else return -1;
         at += 1;
         if (state === AFTER && this.#depth === 0) return this.#end(at);
+        // What mostly follows, without another round.
+        const next = bytes[at];
+        if (state === COLON && next === COLON_SIGN) {
+          state = VALUE;
+          at += 1;
+          if (bytes[at] !== QUOTE) continue;
+          this.#isKey = false;
+        } else if (state === AFTER && next === COMMA && bytes[at + 1] === QUOTE) {
+          this.#isKey = this.#objects[this.#depth] === 1;
+          at += 1;
+        } else continue;
+        state = STRING;
+        at += 1;
         continue;
       }
       if (state === SCALAR) {
@@ -150,15 +164,42 @@ export class ValueScanner {
   }
 }
 
+/** Shorter pieces are read byte by byte alone. */
+const WORDS_FROM = 1_024;
+const NO_WORDS = new Int32Array(0);
+
+/** The aligned words of the memory that a piece lies in, up to its end. */
+function wordsOf({ buffer, byteOffset, length }: Buffer): Int32Array {
+  return new Int32Array(buffer, 0, (byteOffset + length) >> 2);
+}
+
 /** Offset of the first byte that is not plain text of a string: its end, an escape, or a control character. */
-function endOfPlain(bytes: Buffer, from: number): number {
+function endOfPlain(bytes: Buffer, from: number, words: Int32Array): number {
   const { length } = bytes;
   let at = from;
-  for (; at < length; at++) {
-    const byte = bytes[at] as number;
-    if (byte === QUOTE || byte === BACKSLASH || byte < SPACE) return at;
+  if (words.length > 0) {
+    const { byteOffset } = bytes;
+    const aligned = Math.min(length, at + ((4 - ((byteOffset + at) & 3)) & 3));
+    for (; at < aligned; at++) if (isSpecial(bytes[at] as number)) return at;
+    let index = (byteOffset + at) >> 2;
+    const first = index;
+    for (; index < words.length; index++) {
+      // The highest bit of each byte: whether it is a quote, a backslash, or below a space.
+      const word = words[index] as number;
+      const quote = word ^ 0x22222222;
+      const slash = word ^ 0x5c5c5c5c;
+      const special =
+        ((quote - 0x01010101) & ~quote) | ((slash - 0x01010101) & ~slash) | ((word - 0x20202020) & ~word);
+      if ((special & 0x80808080) !== 0) break;
+    }
+    at += (index - first) * 4;
   }
+  for (; at < length; at++) if (isSpecial(bytes[at] as number)) return at;
   return length;
+}
+
+function isSpecial(byte: number): boolean {
+  return byte === QUOTE || byte === BACKSLASH || byte < SPACE;
 }
 
 function isScalar(text: string): boolean {

@@ -24,6 +24,11 @@ interface WatchParts {
 
 /** The watch over the heads of one network's upstreams. */
 interface HeadWatch {
+  /**
+   * Says that the network is in use. If it was not for a while, what is known of heads may be old: the promise resolves when
+   * the upstreams were asked again, or have not answered within REFRESH_MS.
+   */
+  used(): Promise<void> | undefined;
   /** Asks these for their heads now, unless that is under way or just happened. */
   look(nodes: readonly ForwardNode[]): void;
   /** Asks one; resolves with the answer to a question that was sent after this call. Null: there was none. */
@@ -32,6 +37,13 @@ interface HeadWatch {
   readonly ended: Promise<void>;
 }
 
+/** A network that nobody used for this long is asked rarely; a filter lives no longer without being polled. */
+const IDLE_AFTER_MS = 300_000;
+/** It is, at most, this old what is known of the heads of an idle network. */
+const IDLE_EVERY_MS = 45_000;
+/** A network that was not used yet is in use for so long, in which the first heads are heard. */
+const START_MS = 30_000;
+const REFRESH_MS = 1_500;
 /** Two looks that nobody waits for are this far apart. */
 const LOOK_GAP_MS = 100;
 /** A head this far above all others counts once its upstream has delivered that block. */
@@ -41,7 +53,10 @@ export const FAR_BLOCKS = 1_000;
 export function watchHeads(parts: WatchParts): HeadWatch {
   const { context, metrics, network, nodes, signal } = parts;
   const question = headQuestion(network);
-  if (question === null) return { look: () => undefined, lookAt: async () => null, ended: Promise.resolve() };
+  if (question === null) {
+    const nothing = (): undefined => undefined;
+    return { used: nothing, look: nothing, lookAt: async () => null, ended: Promise.resolve() };
+  }
   const everyMs = Math.min(network.pollIntervalMs, 5_000);
   const watchFinality = network.family === 'evm' ? createFinalityWatch(parts) : undefined;
   const delivers = createFarCheck(parts);
@@ -58,17 +73,51 @@ export function watchHeads(parts: WatchParts): HeadWatch {
   };
 
   const looks = new Map(nodes.map((node) => [node, createLooks(() => askHead(node))]));
+  let usedAt = context.clock.elapsed() - IDLE_AFTER_MS + START_MS;
+  let refreshing: Promise<void> | undefined;
+  const sleeping = new Set<CallController>();
+  const isIdle = (): boolean => context.clock.elapsed() - usedAt > IDLE_AFTER_MS;
+  /** Ends when the network is in use again, too. */
+  const rest = async (): Promise<void> => {
+    const woken = new CallController();
+    const end = (): void => woken.abort(signal.reason);
+    sleeping.add(woken);
+    signal.addEventListener('abort', end, { once: true });
+    await context.clock.sleep(IDLE_EVERY_MS, woken).catch(() => undefined);
+    signal.removeEventListener('abort', end);
+    sleeping.delete(woken);
+  };
+  const refresh = async (): Promise<void> => {
+    for (const each of [...sleeping]) each.abort(undefined);
+    const asked = nodes.map(async (node) => {
+      const head = (await checkIdentity(node, parts)) ? ((await looks.get(node)?.now()) ?? null) : null;
+      await watchFinality?.(node, head, signal);
+    });
+    const enough = new CallController();
+    const late = context.clock.sleep(REFRESH_MS, enough).catch(() => undefined);
+    await Promise.race([Promise.all(asked), late]);
+    enough.abort(undefined);
+  };
   const ended = Promise.all(
     nodes.map(async (node) => {
       while (!signal.aborted) {
         const counts = await checkIdentity(node, parts);
         const head = counts ? await askHead(node) : null;
         await watchFinality?.(node, head, signal);
-        await context.clock.sleep(everyMs, signal).catch(() => undefined);
+        await (isIdle() ? rest() : context.clock.sleep(everyMs, signal).catch(() => undefined));
       }
     }),
   );
   return {
+    used() {
+      const idle = isIdle();
+      usedAt = context.clock.elapsed();
+      if (idle)
+        refreshing = refresh().finally(() => {
+          refreshing = undefined;
+        });
+      return refreshing;
+    },
     look(some) {
       for (const node of some) if (!node.excluded) looks.get(node)?.soon();
     },
