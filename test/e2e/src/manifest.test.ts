@@ -105,7 +105,7 @@ test('what a repair published is signed without any new block, by the repair or 
     const lines = (await asked.text()).trimEnd().split('\n');
     return lines.map((line) => (JSON.parse(line) as { version: number }).version);
   };
-  const repair = async (env: Record<string, string>): Promise<string> => {
+  const repair = async (env: Record<string, string>): Promise<CliProcess> => {
     const folder = path.join(workspace.directory, 'objects');
     const database = openDatabase(workspace.databaseUrl);
     const [network] = await database.networks.list();
@@ -117,17 +117,18 @@ test('what a repair published is signed without any new block, by the repair or 
     });
     expect(await one.exit, one.stderr()).toBe(0);
     expect(one.stdout()).toContain('1 of 1 repaired');
-    return one.stdout();
+    return one;
   };
   const before = await versions();
 
-  expect(await repair({})).not.toContain('wait');
+  expect((await repair({})).stdout()).not.toContain('wait');
   expect(await versions()).toEqual([...before, 2]);
 
-  const absent = path.join(workspace.directory, 'absent.pem');
-  expect(await repair({ SIGNING_KEY_FILE: absent })).toMatch(
-    /\n1 entry of the manifest waits for a packer to sign it\.\n$/,
-  );
+  const unusable = path.join(workspace.directory, 'unusable.pem');
+  await writeFile(unusable, 'no key');
+  const unsigned = await repair({ SIGNING_KEY_FILE: unusable });
+  expect(unsigned.stderr()).toContain('[SIGNING_KEY_INVALID]');
+  expect(unsigned.stdout()).toMatch(/\n1 entry of the manifest waits for a packer to sign it\.\n$/);
   await expect.poll(versions, { timeout: 120_000 }).toEqual([...before, 2, 3]);
 
   await download(gateway, KINDS);

@@ -145,6 +145,22 @@ describe('a damaged file that is streamed', () => {
     await expect.poll(alarm, WAIT).toEqual([expect.stringContaining('logs 0-9 (fragmentTable)')]);
   });
 
+  it('in part is refused for a moment where it was superseded since its row was read', async () => {
+    expect((await get()).status).toBe(200);
+    const { bundles } = at.database.network('ethereum');
+    const { covering } = bundles;
+    bundles.covering = async (...args) => ({
+      ...((await covering(...args)) as BundleRow),
+      objectKey: OBJECT.replace('.json.gz', '.v2.json.gz'),
+    });
+    expect((await get({ range: 'bytes=0-3' })).json()).toMatchObject({
+      reason: 'unavailable',
+      retryAfter: 1,
+    });
+    bundles.covering = covering;
+    expect((await get({ range: 'bytes=0-3' })).body.equals(file.subarray(0, 4))).toBe(true);
+  });
+
   it('in a large part breaks off', async () => {
     await put(flipped(file.length - 30));
     await expect(get({ range: 'bytes=5-' })).rejects.toThrow();
