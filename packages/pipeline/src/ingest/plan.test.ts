@@ -1,0 +1,54 @@
+import { KINDS } from '@packhouse/chain';
+import { runSql } from '@packhouse/local';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { parseIngestJobId } from '../job-names.js';
+import { chainFrom } from '../testing/chains.js';
+import { emptyQueue, makeWorld, type World } from '../testing/world.js';
+import { plan } from './plan.js';
+
+let world: World;
+beforeEach(async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(0, 2) }]);
+  const hash = `0x${'0'.repeat(64)}`;
+  await world.database.network('main').head.set({ number: 99_999, hash, finalized: 99_999 });
+});
+afterEach(() => world.close());
+
+const want = (start: number, end: number, priority: number) =>
+  world.database.network('main').wanted.add({ kinds: [...KINDS], start, end, priority });
+const planned = async () =>
+  [...(await world.queues.pendingIds('ingest'))]
+    .map((id) => parseIngestJobId('main', id))
+    .map((window) => `${window?.start}-${window?.end}`)
+    .sort();
+
+test('the first priority is fetched first, and of one priority what was ordered first', async () => {
+  await want(500, 509, 7);
+  await want(400, 409, 7);
+  await want(300, 309, 900);
+  await want(505, 514, 1);
+  await plan({ ...world, maxPending: 3 });
+  expect(await planned()).toEqual(['500-504', '505-511', '512-514']);
+  await emptyQueue(world.queues, 'ingest');
+  await plan({ ...world, maxPending: 4 });
+  expect(await planned()).toEqual(['400-409', '500-504', '505-511', '512-514']);
+});
+
+test('of thousands of ranges each block is named once, and none of them is read again', async () => {
+  await runSql(
+    world.databaseUrl,
+    `INSERT INTO packhouse.wanted_range (network_id, kinds, start_block, end_block, priority)
+     SELECT n.id, 31, 10 * i, 10 * i + 4, 1 FROM packhouse.network AS n, generate_series(0, 1999) AS i`,
+  );
+  await want(0, 19_999, 2);
+  const { wanted } = world.database.network('main');
+  const before = [await wanted.runs(), await wanted.open()];
+  for (let looks = 0; looks < 3; looks++) {
+    expect(await plan({ ...world })).toMatchObject({ missingBlocks: 20_000 - (looks === 0 ? 0 : 17) });
+  }
+  expect(await planned()).toEqual(['0-4', '10-14', '20-24', '30-31']);
+  expect([await wanted.runs(), await wanted.open()].map((each, at) => each === before[at])).toEqual([
+    true,
+    true,
+  ]);
+});
