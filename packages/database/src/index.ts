@@ -27,6 +27,7 @@ export {
   type NewBundle,
   type OpenRange,
   type Plan,
+  type PublishedFile,
   type QuarantineRow,
   type QuarantineTry,
   SEGMENT_BLOCKS,

@@ -116,6 +116,7 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   bundle: ['fragmentOf'],
   chain: ['keyLength', 'keyOf', 'RULE_SETS'],
   cli: ['createProgram'],
+  database: ['selectFiles'],
   gateway: ['Gateway', 'METHODS_OF_FAMILY', 'WALLET_METHODS'],
   manifest: ['entryText'],
   'node-rpc': ['BlockSourceOptions', 'StreamedAnswer'],

@@ -7,7 +7,9 @@ type Restricted = Pick<KeyRow, 'origins' | 'addresses' | 'methods'>;
 /** The names for `--method` beside JSON-RPC methods, by route. */
 const ROUTE_USES: Readonly<Record<string, string>> = {
   pointer: 'bundle-api',
+  files: 'bundle-api',
   manifest: 'bundle-api',
+  'manifest-head': 'bundle-api',
   coverage: 'bundle-api',
   download: 'download',
   nft: 'nft',

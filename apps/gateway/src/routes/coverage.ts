@@ -5,8 +5,9 @@ import { isPackhouseError } from '@packhouse/runtime';
 import { Problem } from '../http/problem.js';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
-import { coverageQuery, cursorInvalid, DEFAULT_LIMIT, MAX_LIMIT } from './coverage-query.js';
+import { coverageQuery, DEFAULT_LIMIT, MAX_LIMIT } from './coverage-query.js';
 import type { GatewayParts } from './gateway-parts.js';
+import { cursorInvalid } from './range-query.js';
 import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
 
 const block = { type: ['integer', 'null'] } as const;

@@ -6,6 +6,7 @@ import type { RpcNetwork } from '../rpc/method.js';
 import { bundlePointerRoute } from './bundle-pointer.js';
 import { coverageRoute } from './coverage.js';
 import { downloadRoute } from './download.js';
+import { fileListRoute } from './file-list.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { jsonRpcRoutes } from './json-rpc.js';
 import { manifestRoute } from './manifest.js';
@@ -67,6 +68,7 @@ function routesOf(
     bundlePointerRoute(parts, served),
     manifestRoute(parts, served),
     manifestHeadRoute(parts, served),
+    fileListRoute(parts, served),
     coverageRoute(parts, served),
     downloadRoute(parts, served),
     nftRefreshRoute(parts, served, () => nft?.wake()),

@@ -14,6 +14,7 @@ import type {
   NewBundle,
   OpenRange,
   Plan,
+  PublishedFile,
   QuarantineRow,
   QuarantineTry,
   Sealing,
@@ -290,7 +291,9 @@ export interface NetworkDatabase {
     covering(kind: Kind, number: number): Promise<BundleRow | null>;
     /** Ranges of the bundles that touch start..end, ascending: less data than `list`, for caches. */
     ranges(kind: Kind, range: BlockRange): Promise<BlockRange[]>;
-    /** Of these, the ones with blocks that are not wholly proved. */
+    /** The first `limit` bundles that touch start..end, ascending, with what a list of files says of them. */
+    files(kind: Kind, range: BlockRange, limit: number): Promise<PublishedFile[]>;
+    /** Of these ranges, the ones with blocks that are not wholly proved. */
     notProved(kind: Kind, range: BlockRange): Promise<(BlockRange & { notProved: NotProved[] })[]>;
     /** What is not proved in some published bundle of any kind, each reason once; 32 at most. */
     reasonsNotProved(): Promise<NotProved[]>;

@@ -62,6 +62,9 @@ export interface BundleRow {
   publishedAt: Date;
 }
 
+/** What a list of files says of a published bundle. */
+export type PublishedFile = Pick<BundleRow, 'start' | 'end' | 'byteLength' | 'sha256' | 'version'>;
+
 /** A bundle to publish; version and time are set when it is published. */
 export type NewBundle = Omit<BundleRow, 'network' | 'publishedAt' | 'version'>;
 
