@@ -1,6 +1,6 @@
 import type { Network } from '@packhouse/networks';
 import { ownerOf } from '../access/address-limiter.js';
-import { Problem } from '../http/problem.js';
+import { createInFlight } from '../access/in-flight.js';
 import {
   address,
   anything,
@@ -22,7 +22,7 @@ import type { Prepared, RpcMethod } from '../rpc/method.js';
  * concurrent calls of one key, or address without a key: slow calls of one client must not block the nodes for others.
  */
 export function ethCalls(): RpcMethod[] {
-  const inFlight = createCallsInFlight();
+  const inFlight = createInFlight('calls');
   const method = (
     name: string,
     prepare: (params: readonly unknown[], block: number | undefined) => Prepared,
@@ -67,40 +67,6 @@ function withGasCap(
     throw invalidParams(`invalid argument 0: gas: ${BigInt(call.gas)} is above the cap of ${gasCap}`, 0);
   }
   return { ...call, gas: `0x${gasCap.toString(16)}` };
-}
-
-/** Counts the concurrent calls of each key or address on one network. */
-interface CallsInFlight {
-  /** Counts a call; the returned function ends it. Throws the problem `rate-limited` if `owner` has `limit` already. */
-  enter(owner: number, limit: number): () => void;
-}
-
-/** Short enough for calls that take milliseconds, long enough to prevent a busy loop. */
-const RETRY_AFTER_SECONDS = 1;
-
-function createCallsInFlight(): CallsInFlight {
-  const counts = new Map<number, number>();
-  return {
-    enter(owner, limit) {
-      const count = counts.get(owner) ?? 0;
-      if (count >= limit) {
-        throw new Problem('rate-limited', {
-          detail: `A key, or an address without one, has ${limit} calls in flight at most; wait for answers before asking more.`,
-          members: { limit, window: 'in-flight', retryAfterMs: RETRY_AFTER_SECONDS * 1_000 },
-          headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-        });
-      }
-      counts.set(owner, count + 1);
-      let left = false;
-      return () => {
-        if (left) return;
-        left = true;
-        const now = (counts.get(owner) ?? 1) - 1;
-        if (now === 0) counts.delete(owner);
-        else counts.set(owner, now);
-      };
-    },
-  };
 }
 
 const FIELDS: Record<string, Check> = {
