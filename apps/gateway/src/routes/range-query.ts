@@ -5,7 +5,7 @@ const PARAMETERS = ['kind', 'from', 'to', 'limit', 'cursor'] as const;
 type Parameter = (typeof PARAMETERS)[number];
 
 /** A question about a range of blocks that is answered in pages. */
-export interface RangeQuery {
+interface RangeQuery {
   kind: string | undefined;
   from: number | undefined;
   to: number | undefined;
