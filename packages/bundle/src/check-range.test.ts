@@ -20,9 +20,9 @@ const file = Buffer.concat(spliceMember(fragments, bodies).chunks);
 async function check(
   bytes: Buffer,
   range: { start: number; end: number },
-  { piece = 1_000, maxExtraBytes = 10_000 } = {},
+  { piece = 1_000, maxExtraBytes = 10_000, bodies = new Map<number, number>() } = {},
 ): Promise<{ start: number; end: number }> {
-  const checking = createRangeCheck(fragments, range, { maxExtraBytes });
+  const checking = createRangeCheck(fragments, range, { maxExtraBytes, bodies });
   const read = bytes.subarray(checking.read.start, checking.read.end + 1);
   for (let at = 0; at < read.length; at += piece) await checking.push(read.subarray(at, at + piece));
   checking.finish();
@@ -59,15 +59,17 @@ it('finds every changed byte of the range that changes the text', async () => {
       return false;
     }
   };
-  for (let position = 0; position < file.length; position++) {
+  // Every bit of the head and the small fragments, with all their separators; one of each byte of the large one.
+  const small = 400;
+  for (let bit = 0; bit < file.length * 8; bit += bit < small * 8 ? 1 : 9) {
+    const position = bit >> 3;
     const changed = Buffer.from(file);
-    changed[position] = (changed[position] as number) ^ (1 << (position % 8));
-    const range = { start: position, end: position };
-    const wrong = await check(changed, range).then(
+    changed[position] = (changed[position] as number) ^ (1 << (bit % 8));
+    const wrong = await check(changed, { start: position, end: position }).then(
       () => false,
       () => true,
     );
-    if (!wrong) expect(sameText(changed), `byte ${position}`).toBe(true);
+    if (!wrong) expect(sameText(changed), `bit ${bit}`).toBe(true);
   }
 });
 
@@ -87,11 +89,10 @@ it('refuses a body that ends the stream, one that is longer, and a bundle that e
     await expect(check(put(body), range)).rejects.toThrow(invalid);
   }
   await expect(check(file.subarray(0, start + 9), range)).rejects.toThrow(invalid);
-  const checking = createRangeCheck(fragments, range, { maxExtraBytes: 10_000 });
+  const checking = createRangeCheck(fragments, range, { maxExtraBytes: 10_000, bodies: new Map() });
   await expect(checking.push(file.subarray(checking.read.start))).rejects.toThrow(invalid);
-  expect(() => createRangeCheck(fragments, { start: 0, end: file.length }, { maxExtraBytes: 0 })).toThrow(
-    invalid,
-  );
+  const beyond = { start: 0, end: file.length };
+  expect(() => createRangeCheck(fragments, beyond, { maxExtraBytes: 0, bodies: new Map() })).toThrow(invalid);
 });
 
 it('only counts the part of a fragment of which too much lies outside of the range', async () => {
@@ -102,4 +103,18 @@ it('only counts the part of a fragment of which too much lies outside of the ran
   await expect(check(changed, range)).rejects.toThrow(invalid);
   expect(await check(changed, range, { maxExtraBytes: 100 })).toEqual(range);
   await expect(check(changed.subarray(0, range.end), range, { maxExtraBytes: 100 })).rejects.toThrow(invalid);
+});
+
+it('finds every changed byte in a body that was right before, without inflating it again', async () => {
+  const bodies = new Map<number, number>();
+  const whole = { start: 0, end: file.length - 1 };
+  await check(file, whole, { bodies });
+  expect([...bodies.keys()]).toEqual([0, 1, 2, 3]);
+  await check(file, whole, { bodies, piece: 77 });
+  for (let position = 0; position < file.length; position++) {
+    const changed = Buffer.from(file);
+    changed[position] = (changed[position] as number) ^ (1 << (position % 8));
+    const range = { start: position, end: position };
+    await expect(check(changed, range, { bodies }), `byte ${position}`).rejects.toThrow(invalid);
+  }
 });

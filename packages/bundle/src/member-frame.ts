@@ -19,7 +19,7 @@ function stored(character: string, final: boolean): Buffer {
 const HEADER = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0xff]);
 
 /** The bytes before the first body of every bundle. */
-const MEMBER_HEAD = Buffer.concat([HEADER, stored('[', false)]);
+export const MEMBER_HEAD = Buffer.concat([HEADER, stored('[', false)]);
 
 /** The bytes between two bodies. */
 export const SEPARATOR = stored(',', false);

@@ -25,6 +25,9 @@ export interface DamagedFiles {
 /** How often the alarms are read and what was found is written to them, in milliseconds. */
 const LOOK_MS = 2_000;
 
+/** Files added to the alarm at a time; it names a thousand. */
+const AT_ONCE = 500;
+
 /** Causes of an audit's findings that are about the bytes of an object; the others are about what the bytes say. */
 const OF_BYTES = new Set(['missing', 'size', 'sha256', 'gzip', 'fragmentTable']);
 
@@ -38,7 +41,7 @@ type Known = ReadonlyMap<string, readonly string[]>;
  */
 export function createDamagedFiles(parts: {
   context: Pick<Context, 'clock' | 'logger' | 'metrics'>;
-  database: Pick<Database, 'network' | 'alarms'>;
+  database: Pick<Database, 'network' | 'alarms' | 'tryLock'>;
   store: BoundedStore;
 }): DamagedFiles {
   const { context, database, store } = parts;
@@ -53,17 +56,16 @@ export function createDamagedFiles(parts: {
   let working = false;
   let flushedAt = Number.NEGATIVE_INFINITY;
 
+  /** Writes what was found here to the alarms; returns the objects that are in them now. */
   const flush = async (): Promise<string[]> => {
-    const bundles = [...fresh.values()];
+    const bundles = [...fresh.values()].slice(0, AT_ONCE);
     if (bundles.length > 0) flushedAt = context.clock.elapsed();
+    const told: string[] = [];
     for (const network of new Set(bundles.map((bundle) => bundle.network))) {
-      await raiseDamage(
-        database,
-        network,
-        bundles.filter((bundle) => bundle.network === network),
-      );
+      const own = bundles.filter((bundle) => bundle.network === network);
+      if (await raiseDamage(database, network, own)) told.push(...own.map(({ key }) => key));
     }
-    return bundles.map(({ key }) => key);
+    return told;
   };
 
   const look = async (): Promise<void> => {

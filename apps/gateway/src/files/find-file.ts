@@ -1,4 +1,4 @@
-import { createRangeCheck, type FragmentInfo, sliceOfMember } from '@packhouse/bundle';
+import { createRangeCheck, sliceOfMember } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { BundleRow, Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -8,13 +8,13 @@ import type { BodyCache } from '../cache/body-cache.js';
 import { fileDamaged, Problem } from '../http/problem.js';
 import { createBoundedStore } from './bounded-store.js';
 import { createDamagedFiles, type PublishedFacts } from './damaged-files.js';
-import type { ServedFile } from './served-file.js';
+import type { FragmentTable, ServedFile } from './served-file.js';
 import { blockFile, publishedFile } from './served-file.js';
 
 /** Most rows of published bundles kept, without their fragment tables: about 500 bytes each. */
 const MAX_FACTS = 20_000;
 
-/** Most fragments in the tables that are kept for ranges of streamed files: about 100 bytes each. */
+/** Most fragments in the tables that are kept for ranges of streamed files: about 150 bytes each. */
 const MAX_FRAGMENTS = 100_000;
 
 /** How often superseded bundles are looked for, in milliseconds; until then a download may return the old bundle. */
@@ -46,22 +46,23 @@ export function createFileFinder(parts: {
   const store = createBoundedStore(parts.objectStore, parts.storeTimeoutMs);
   const damaged = createDamagedFiles({ context, database, store });
   let known = new LRUCache<string, PublishedFacts>({ max: MAX_FACTS });
-  const tables = new LRUCache<string, readonly FragmentInfo[]>({
+  const tables = new LRUCache<string, FragmentTable>({
     maxSize: MAX_FRAGMENTS,
-    sizeCalculation: (fragments) => fragments.length,
+    sizeCalculation: ({ fragments }) => fragments.length,
   });
 
-  const fragmentsOf = async (file: PublishedFacts): Promise<readonly FragmentInfo[]> => {
+  const tableOf = async (file: PublishedFacts): Promise<FragmentTable> => {
     const kept = tables.get(file.objectKey);
     if (kept !== undefined) return kept;
     const row = await database.network(file.network).bundles.covering(file.kind, file.start);
     if (row?.objectKey !== file.objectKey) throw replaced();
-    tables.set(file.objectKey, row.fragments);
-    return row.fragments;
+    const table = { fragments: row.fragments, bodies: new Map<number, number>() };
+    tables.set(file.objectKey, table);
+    return table;
   };
   const serve = async (facts: PublishedFacts): Promise<ServedFile> => {
     await damaged.check(facts);
-    return publishedFile(facts, { store, bodies, damaged, fragmentsOf });
+    return publishedFile(facts, { store, bodies, damaged, tableOf });
   };
 
   const published = (
@@ -85,7 +86,7 @@ export function createFileFinder(parts: {
       const bytes = await store.read(row.objectKey, slice.range);
       // Where the block shares its fragment, its record is read out of the text, which is checked then.
       if (fragment.startBlock !== fragment.endBlock) return bytes;
-      const check = createRangeCheck(row.fragments, slice.range, { maxExtraBytes: 0 });
+      const check = createRangeCheck(row.fragments, slice.range, { maxExtraBytes: 0, bodies: new Map() });
       await check.push(bytes);
       check.finish();
       return bytes;

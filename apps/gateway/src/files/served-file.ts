@@ -41,7 +41,13 @@ interface PublishedParts {
   bodies: BodyCache;
   damaged: DamagedFiles;
   /** The fragment table of a bundle. Throws what the database throws, and `unavailable` if it was superseded. */
-  fragmentsOf(file: PublishedFacts): Promise<readonly FragmentInfo[]>;
+  tableOf(file: PublishedFacts): Promise<FragmentTable>;
+}
+
+/** The fragments of a bundle, with what is known of their bodies (see createRangeCheck). */
+export interface FragmentTable {
+  fragments: readonly FragmentInfo[];
+  bodies: Map<number, number>;
 }
 
 /** Bytes beyond a range that are read at most to check a fragment of which it has a part. */
@@ -60,6 +66,11 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
   /** Turns what shows damage into the refusal. */
   const refusal = (error: unknown): unknown =>
     !stop.signal.aborted && damaged.found(facts, error) ? fileDamaged() : error;
+
+  const partCheck = async (range: FileRange): Promise<RangeCheck> => {
+    const { fragments, bodies } = await parts.tableOf(facts);
+    return createRangeCheck(fragments, range, { maxExtraBytes: MAX_EXTRA_BYTES, bodies });
+  };
 
   async function* open(range: FileRange, check: RangeCheck): AsyncGenerator<Buffer, void, undefined> {
     try {
@@ -90,9 +101,7 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
     },
     async stream(range) {
       const whole = range.start === 0 && range.end === byteLength - 1;
-      const check = whole
-        ? createWholeCheck(facts)
-        : createRangeCheck(await parts.fragmentsOf(facts), range, { maxExtraBytes: MAX_EXTRA_BYTES });
+      const check = whole ? createWholeCheck(facts) : await partCheck(range);
       const pieces = open(range, check);
       return resume(await pieces.next(), pieces);
     },

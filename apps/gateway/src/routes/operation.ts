@@ -114,13 +114,13 @@ const readySchema = {
 /** `GET /readyz`: Postgres and the object store answer, and the gateway is not draining. */
 export function readyzRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
+  const pingDatabase = oneAtATime(() => parts.database.ping());
+  const probeStore = oneAtATime(() => parts.objectStore.head(PROBE_KEY).then(() => true));
   let last: { at: number; answer: Promise<[boolean, boolean]> } | undefined;
   const check = (): Promise<[boolean, boolean]> => {
     const now = clock.elapsed();
     if (last === undefined || now - last.at >= REUSE_MS) {
-      const database = answers(parts.database.ping());
-      const objectStore = answers(parts.objectStore.head(PROBE_KEY).then(() => true));
-      last = { at: now, answer: Promise.all([database, objectStore]) };
+      last = { at: now, answer: Promise.all([answers(pingDatabase()), answers(probeStore())]) };
     }
     return last.answer;
   };
@@ -141,6 +141,17 @@ export function readyzRoute(parts: GatewayParts): Route {
         .header('cache-control', 'no-store')
         .sendJson({ status, database, objectStore, draining, networksFile: parts.networksFileOk() });
     },
+  };
+}
+
+/** Shares a check that is still under way: what hangs holds one thread or connection, however often it is asked. */
+function oneAtATime(check: () => Promise<boolean>): () => Promise<boolean> {
+  let underWay: Promise<boolean> | undefined;
+  return () => {
+    underWay ??= check().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
   };
 }
 

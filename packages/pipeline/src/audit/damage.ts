@@ -75,19 +75,23 @@ export async function listDamage(database: Pick<Database, 'alarms'>): Promise<Al
   return alarms.filter(({ name }) => name === BUNDLE_DAMAGED).flatMap((alarm) => contentOf(alarm).bundles);
 }
 
-/** Tries to have a bundle listed: the write of another process may come between. */
-const TRIES = 3;
-
-/** Adds bundles that were found damaged outside of an audit to the alarm of their network. */
+/**
+ * Adds bundles that were found damaged outside of an audit to the alarm of their network, at most NAMED. Returns false
+ * if another process is at it, or its write came between: then it is to be tried again.
+ */
 export async function raiseDamage(
-  database: Pick<Database, 'network'>,
+  database: Pick<Database, 'network' | 'tryLock'>,
   network: string,
   damaged: readonly DamagedBundle[],
-): Promise<void> {
-  for (let tries = 1; tries <= TRIES; tries++) {
+): Promise<boolean> {
+  const lock = await database.tryLock(`damage:${network}`);
+  if (lock === null) return false;
+  try {
     await settleAlarm(database, network, { damaged, others: 0, seen: () => false, everything: false });
     const { bundles } = await alarmedBundles(database, network);
-    if (damaged.every((bundle) => bundles.some(({ key }) => key === bundle.key))) return;
+    return damaged.every((bundle) => bundles.some(({ key }) => key === bundle.key));
+  } finally {
+    await lock.release();
   }
 }
 
