@@ -112,7 +112,6 @@ test('a retry makes blocks due and counts them', async () => {
   expect(jsonLines(await packhouse('retry', '90-109', '--json'))).toEqual([{ network: 'main', retried: 10 }]);
   expect((await packhouse('retry', 'all')).out).toBe('1,001 blocks of main are tried again now.\n');
   const due = await on.database.network('main').quarantine.due({
-    now: new Date(Date.now() + 1_000),
     finalized: 2_000,
     limit: 9,
   });

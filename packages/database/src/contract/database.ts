@@ -331,7 +331,7 @@ export interface NetworkDatabase {
      * every few minutes; adjacent rows of it are merged whatever their attempts.
      */
     put(
-      row: Omit<QuarantineRow, 'network' | 'attempts' | 'firstSeen' | 'nextTry' | 'end' | 'tried'> & {
+      row: Omit<QuarantineRow, 'network' | 'attempts' | 'firstSeen' | 'nextTry' | 'due' | 'end' | 'tried'> & {
         end?: number;
         tried?: readonly QuarantineTry[];
         probed?: boolean;
@@ -346,7 +346,7 @@ export interface NetworkDatabase {
     /** The rows that touch the range, ascending. */
     within(range: BlockRange): Promise<QuarantineRow[]>;
     /** Due rows up to block `finalized` that are still wanted, oldest first. */
-    due(at: { now: Date; finalized: number; limit: number }): Promise<QuarantineRow[]>;
+    due(at: { finalized: number; limit: number }): Promise<QuarantineRow[]>;
     /** Rows and blocks by cause. */
     causes(): Promise<{ cause: string; entries: number; blocks: number }[]>;
   };

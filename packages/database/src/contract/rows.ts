@@ -132,6 +132,8 @@ export interface QuarantineRow {
   attempts: number;
   firstSeen: Date;
   nextTry: Date;
+  /** Whether `nextTry` had come when the row was read, by the clock of Postgres. */
+  due: boolean;
   /** Results of the last try, in the order the upstreams were asked; of several blocks, those of the first. */
   tried: readonly QuarantineTry[];
 }

@@ -6,13 +6,13 @@ import type { QuarantineRow, QuarantineTry } from '../contract/rows.js';
 import type { NetworkRef } from './networks.js';
 
 const COLUMNS =
-  'block, blocks, kinds, cause, message, upstream, payload_digest, attempts, first_seen, next_try, tried';
+  'block, blocks, kinds, cause, message, upstream, payload_digest, attempts, first_seen, next_try, tried, next_try <= now() AS due';
 
 /** $1 network or null for all, $2 cause or null for all, $3 network and $4 block to begin after or null, $5 limit. */
 const selectQuarantine = statement(
   'quarantine/select-quarantine',
   `SELECT n.name AS network, q.block, q.blocks, q.kinds, q.cause, q.message, q.upstream, q.payload_digest,
-     q.attempts, q.first_seen, q.next_try, q.tried
+     q.attempts, q.first_seen, q.next_try, q.tried, q.next_try <= now() AS due
    FROM packhouse.quarantine AS q JOIN packhouse.network AS n ON n.id = q.network_id
    WHERE ($1::text IS NULL OR n.name = $1::text) AND ($2::text IS NULL OR q.cause = $2::text)
      AND ($3::text IS NULL OR (n.name, q.block) > ($3::text, $4::int8))
@@ -20,25 +20,24 @@ const selectQuarantine = statement(
    LIMIT $5::int8`,
 );
 
-/** $1 network id, $2 start, $3 end: the rows that touch start..end, ascending; whether their next try is due by now. */
+/** $1 network id, $2 start, $3 end: the rows that touch start..end, ascending. */
 const selectOverlapping = statement(
   'quarantine/select-overlapping',
-  `SELECT ${COLUMNS},
-     next_try <= now() AS due
+  `SELECT ${COLUMNS}
    FROM packhouse.quarantine
    WHERE network_id = $1 AND int8range(block, block + blocks) && int8range($2::int8, $3::int8, '[]')
    ORDER BY block`,
 );
 
 /**
- * $1 network id, $2 now, $3 newest final block, $4 limit: due rows that are still wanted, longest wait first. Rows
+ * $1 network id, $2 newest final block, $3 limit: due rows that are still wanted, longest wait first. Rows
  * that are no longer wanted would fill the limit for ever.
  */
 const selectDue = statement(
   'quarantine/select-due',
   `SELECT ${COLUMNS}
    FROM packhouse.quarantine AS q
-   WHERE network_id = $1 AND next_try <= $2 AND block <= $3 AND EXISTS (
+   WHERE network_id = $1 AND next_try <= now() AND block <= $2 AND EXISTS (
      SELECT FROM generate_series(0, 15) AS k (kind), LATERAL (
        SELECT end_block FROM packhouse.wanted_run
        WHERE network_id = q.network_id AND kind = k.kind AND state = 'active' AND start_block < q.block + q.blocks
@@ -47,7 +46,7 @@ const selectDue = statement(
      WHERE (q.kinds >> k.kind) & 1 = 1 AND w.end_block >= q.block
    )
    ORDER BY next_try
-   LIMIT $4`,
+   LIMIT $3`,
 );
 
 /** $1 network id: rows and blocks of each cause. */
@@ -116,8 +115,8 @@ export function createQuarantine(
       const rows = await connections.query<StoredQuarantine>(selectOverlapping, values);
       return rows.map((row) => quarantineOf(network.name, row));
     },
-    due: async ({ now, finalized, limit }) => {
-      const values = [await network.find(), now, finalized, limit];
+    due: async ({ finalized, limit }) => {
+      const values = [await network.find(), finalized, limit];
       const rows = await connections.query<StoredQuarantine>(selectDue, values);
       return rows.map((row) => quarantineOf(network.name, row));
     },
@@ -240,20 +239,13 @@ async function settle(
 function changing<T>(
   connections: Connections,
   { network, networkId }: Place,
-  change: (
-    session: Session,
-    overlapping: (range: BlockRange) => Promise<(QuarantineRow & { due: boolean })[]>,
-  ) => Promise<T>,
+  change: (session: Session, overlapping: (range: BlockRange) => Promise<QuarantineRow[]>) => Promise<T>,
 ): Promise<T> {
   return connections.transaction(async (session) => {
     await session.query(lockQuarantine, [networkId]);
     return change(session, async ({ start, end }) => {
-      const rows = await session.query<StoredQuarantine & { due: boolean }>(selectOverlapping, [
-        networkId,
-        start,
-        end,
-      ]);
-      return rows.map((row) => ({ ...quarantineOf(network, row), due: row.due }));
+      const rows = await session.query<StoredQuarantine>(selectOverlapping, [networkId, start, end]);
+      return rows.map((row) => quarantineOf(network, row));
     });
   });
 }
@@ -263,7 +255,7 @@ async function remove(session: Session, { networkId }: Place, rows: readonly Qua
 }
 
 /** A row to write; new if it has no times. */
-type NewQuarantine = Omit<QuarantineRow, 'network' | 'firstSeen' | 'nextTry'> & {
+type NewQuarantine = Omit<QuarantineRow, 'network' | 'firstSeen' | 'nextTry' | 'due'> & {
   firstSeen: Date | null;
   nextTry: Date | null;
   /** In minutes; default a day. */
@@ -322,6 +314,7 @@ interface StoredQuarantine {
   attempts: number;
   first_seen: Date;
   next_try: Date;
+  due: boolean;
   tried: QuarantineTry[];
 }
 
@@ -338,6 +331,7 @@ function quarantineOf(network: string, row: StoredQuarantine): QuarantineRow {
     attempts: row.attempts,
     firstSeen: row.first_seen,
     nextTry: row.next_try,
+    due: row.due,
     tried: row.tried,
   };
 }

@@ -182,7 +182,7 @@ async function extractSingly(
 
 /** The wanted blocks that are not final and neither staged nor published; of rows that are probed, the due ones. */
 async function missingAtHead(
-  { context, database }: IngestParts,
+  { database }: IngestParts,
   head: ChainHead,
 ): Promise<{ pieces: IngestWindow[]; probed: QuarantineRow[] }> {
   const { active } = await database.wanted.runs();
@@ -212,7 +212,7 @@ async function missingAtHead(
     missing.set(kind, subtractRanges(ranges, unionRanges(held)));
   }
   const above = rows.filter(({ number }) => number > head.finalized);
-  const probed = withoutResting(missing, above, context.clock.now());
+  const probed = withoutResting(missing, above);
   return { pieces: missingPieces(missing), probed };
 }
 

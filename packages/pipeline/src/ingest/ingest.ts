@@ -114,7 +114,7 @@ async function answersElsewhere(
  * is probed, the first missing block is one; `probed`: such rows.
  */
 async function missingWithin(
-  { context, database }: IngestParts,
+  { database }: IngestParts,
   { start, end, kinds }: IngestWindow,
 ): Promise<{ pieces: IngestWindow[]; quarantined: BlockRange[]; probed: QuarantineRow[] }> {
   const rows = await database.quarantine.within({ start, end });
@@ -123,6 +123,6 @@ async function missingWithin(
     const { staged, published } = await database.coverage(kind, { start, end });
     missing.set(kind, subtractRanges([{ start, end }], unionRanges([...staged, ...published])));
   }
-  const probed = withoutResting(missing, rows, context.clock.now());
+  const probed = withoutResting(missing, rows);
   return { pieces: missingPieces(missing), quarantined: unionRanges(rows.map(rangeOf)), probed };
 }

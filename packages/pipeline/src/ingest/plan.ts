@@ -137,12 +137,11 @@ async function pendingWindows({ queues, network }: Planning): Promise<IngestWind
  * one. Blocks staged meanwhile (at the head, by another job) leave the quarantine.
  */
 async function dueForRetry(
-  { database, context }: Planning,
+  { database }: Planning,
   coverage: ReadonlyMap<Kind, Coverage>,
   finalized: number,
 ): Promise<Map<Kind, BlockRange[]>> {
-  const now = new Date(context.clock.now());
-  const rows = await database.quarantine.due({ now, finalized, limit: MAX_DUE });
+  const rows = await database.quarantine.due({ finalized, limit: MAX_DUE });
   const due = new Map<Kind, BlockRange[]>();
   for (const row of rows) {
     const { number, end, kinds } = row;

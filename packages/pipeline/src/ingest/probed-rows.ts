@@ -12,17 +12,16 @@ import { isProbed } from './blame.js';
 export function withoutResting(
   missing: Map<Kind, BlockRange[]>,
   rows: readonly QuarantineRow[],
-  now: number,
 ): QuarantineRow[] {
   const probes = new Map<QuarantineRow, number>();
-  for (const row of rows.filter((each) => isDue(each, now) && isProbed(each.cause))) {
+  for (const row of rows.filter(({ due, cause }) => due && isProbed(cause))) {
     const left = row.kinds.flatMap((kind) => intersectRanges(missing.get(kind) ?? [], [rangeOf(row)]));
     const probe = probeOf(row, left);
     if (probe !== null) probes.set(row, probe);
   }
   for (const [kind, ranges] of missing) {
     const resting = rows
-      .filter((row) => row.kinds.includes(kind) && (!isDue(row, now) || probes.has(row)))
+      .filter((row) => row.kinds.includes(kind) && (!row.due || probes.has(row)))
       .flatMap((row) => {
         const probe = probes.get(row);
         const range = rangeOf(row);
@@ -78,8 +77,4 @@ export function rowsTried(
 
 export function rangeOf({ number, end }: QuarantineRow): BlockRange {
   return { start: number, end };
-}
-
-function isDue({ nextTry }: QuarantineRow, now: number): boolean {
-  return nextTry.getTime() <= now;
 }
