@@ -1,1 +1,5 @@
+export { checkApiKey, type GatewayAddress, gatewayAddress } from './gateway-address.js';
+export { createHttp, type Http, type Wait } from './http.js';
+export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
+export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { type Bound, looksLikeBound, parseBound } from './range.js';

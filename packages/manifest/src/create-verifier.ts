@@ -21,9 +21,15 @@ interface Verifier {
   logs(): CheckedLog[];
 }
 
-/** Creates a verifier that trusts these public keys, by their ids. */
-export function createVerifier(keys: ReadonlyMap<string, KeyObject>): Verifier {
-  const logs = new Map<string, CheckedLog>();
+/**
+ * Creates a verifier that trusts these public keys, by their ids. `begun` are logs whose beginnings were checked before:
+ * it goes on behind them.
+ */
+export function createVerifier(
+  keys: ReadonlyMap<string, KeyObject>,
+  begun: readonly CheckedLog[] = [],
+): Verifier {
+  const logs = new Map(begun.map((log) => [`${log.kind} of ${log.network}`, log]));
   return {
     push(entry) {
       const { network, kind, chainId, sequence, hash } = entry;

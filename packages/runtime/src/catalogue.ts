@@ -220,7 +220,19 @@ export const ERROR_CATALOGUE = {
   DOWNLOAD_FAILED: {
     retryable: true,
     exitCode: 69,
-    meaning: 'A manifest or its keys could not be downloaded.',
+    meaning: 'A manifest, its keys or a file could not be downloaded.',
+  },
+  API_KEY_REFUSED: {
+    retryable: false,
+    exitCode: 69,
+    meaning:
+      'The gateway does not take this API key: it is unknown, revoked, expired, or for something else.',
+  },
+  PLAN_LIMIT: { retryable: false, exitCode: 2, meaning: 'The plan of the API key ends before these blocks.' },
+  FOLDER_MISMATCH: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'A folder of downloads was filled from another network, with another kind or under other keys.',
   },
   SIGNING_KEY_INVALID: {
     retryable: false,

@@ -1,0 +1,90 @@
+import type { BlockRange } from '@packhouse/chain';
+
+/** The facts of a published bundle that a choice needs. */
+export interface BundleRow extends BlockRange {
+  bytes: number;
+  /** 1, or more if it was published again: the highest of a range counts. */
+  version: number;
+  /** Where its line is in the manifest, in bytes; 0 if there is no manifest. */
+  offset: number;
+  /** Of the line. */
+  length: number;
+}
+
+const FIELDS = ['start', 'end', 'bytes', 'version', 'offset', 'length'] as const;
+const WIDTH = FIELDS.length;
+
+/** Bundles in the order they were added, 48 bytes each. */
+export interface BundleRows {
+  readonly count: number;
+  add(row: BundleRow): void;
+  at(index: number): BundleRow;
+  /**
+   * The bundles that have a block of the range, ascending, of each the newest version; by their indexes.
+   */
+  choose(range: BlockRange): Uint32Array;
+  /** First and last block of all bundles; null if there are none. */
+  extent(): BlockRange | null;
+}
+
+/** Creates an empty list: numbers in one buffer, because 200,000 objects would cost ten times as much memory. */
+export function createBundleRows(): BundleRows {
+  let cells = new Float64Array(WIDTH * 1_024);
+  let count = 0;
+  const cell = (index: number, field: number): number => cells[index * WIDTH + field] as number;
+  return {
+    get count() {
+      return count;
+    },
+    add(row) {
+      if ((count + 1) * WIDTH > cells.length) {
+        const larger = new Float64Array(cells.length * 2);
+        larger.set(cells);
+        cells = larger;
+      }
+      for (const [field, name] of FIELDS.entries()) cells[count * WIDTH + field] = row[name];
+      count += 1;
+    },
+    at: (index) => ({
+      start: cell(index, 0),
+      end: cell(index, 1),
+      bytes: cell(index, 2),
+      version: cell(index, 3),
+      offset: cell(index, 4),
+      length: cell(index, 5),
+    }),
+    choose({ start, end }) {
+      const found = new Uint32Array(count);
+      let length = 0;
+      for (let index = 0; index < count; index += 1) {
+        if (cell(index, 0) <= end && cell(index, 1) >= start) found[length++] = index;
+      }
+      const sorted = found
+        .subarray(0, length)
+        .sort((a, b) => cell(a, 0) - cell(b, 0) || cell(a, 3) - cell(b, 3));
+      return sorted.filter((index, at) => cell(index, 0) !== cell(sorted[at + 1] ?? -1, 0));
+    },
+    extent() {
+      if (count === 0) return null;
+      const all = { start: Number.POSITIVE_INFINITY, end: 0 };
+      for (let index = 0; index < count; index += 1) {
+        all.start = Math.min(all.start, cell(index, 0));
+        all.end = Math.max(all.end, cell(index, 1));
+      }
+      return all;
+    },
+  };
+}
+
+/** What of `range` no bundle of `chosen` (ascending) has. */
+export function holesIn(range: BlockRange, rows: BundleRows, chosen: Uint32Array): BlockRange[] {
+  const holes: BlockRange[] = [];
+  let next = range.start;
+  for (const index of chosen) {
+    const { start, end } = rows.at(index);
+    if (start > next) holes.push({ start: next, end: start - 1 });
+    next = Math.max(next, end + 1);
+  }
+  if (next <= range.end) holes.push({ start: next, end: range.end });
+  return holes;
+}

@@ -1,0 +1,206 @@
+import type { Readable } from 'node:stream';
+import { isPackhouseError, PackhouseError, redact, systemClock } from '@packhouse/runtime';
+import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+
+/** Why a request waits. */
+export interface Wait {
+  /** What the gateway said, or what went wrong. */
+  reason: string;
+  seconds: number;
+  /** Whether the gateway asked for it (429): such waits have no bound. */
+  asked: boolean;
+}
+
+interface HttpOptions {
+  apiKey: string;
+  /** Told of every wait before it begins. */
+  onWait?: ((wait: Wait) => void) | undefined;
+  /** Waits `ms`; a test replaces it. */
+  sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** An answer of status 200. */
+export interface Answer {
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Readable;
+}
+
+interface Asked {
+  /** Sent with the key as `Authorization: Bearer`; addresses under the base have the key in their path. */
+  bearer?: boolean;
+  /** JSON-RPC: the body of a POST. */
+  post?: string;
+  signal?: AbortSignal | undefined;
+}
+
+/** Requests to one gateway, with its key. */
+export interface Http {
+  /**
+   * Asks until there is an answer that `read` reads whole: broken and truncated answers, 5xx and 408 are asked again a
+   * few times, 429 as often as it comes. Throws API_KEY_REFUSED, PLAN_LIMIT, DOWNLOAD_FAILED (`data.reason` and
+   * `data.status` are the gateway's), and what `read` throws as a PackhouseError.
+   */
+  get<T>(url: string, read: (answer: Answer) => Promise<T>, asked?: Asked): Promise<T>;
+  /** As `get`, for a text of at most `maxBytes`. */
+  text(url: string, maxBytes: number, asked?: Asked): Promise<string>;
+  /** Requests sent so far. */
+  readonly sent: number;
+  close(): Promise<void>;
+}
+
+/** Tries of a request that breaks or is answered with 5xx. */
+const TRIES = 6;
+const FIRST_PAUSE_MS = 500;
+/** Pauses without 429 are no longer than this, whatever Retry-After says. */
+const MAX_PAUSE_MS = 60_000;
+/** How long to wait after 429 without Retry-After. */
+const DEFAULT_WAIT_MS = 5_000;
+const PROBLEM_BYTES = 65_536;
+/** Without a byte for so long, a connection is dead. */
+const SILENCE_MS = 60_000;
+
+/** Creates the HTTP client of a gateway. Honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOptions): Http {
+  const dispatcher: Dispatcher = new EnvHttpProxyAgent({
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+  });
+  let sent = 0;
+
+  const once = async <T>(url: string, read: (answer: Answer) => Promise<T>, asked: Asked): Promise<T> => {
+    sent += 1;
+    const { statusCode, headers, body } = await request(url, {
+      dispatcher,
+      signal: asked.signal ?? null,
+      method: asked.post === undefined ? 'GET' : 'POST',
+      body: asked.post ?? null,
+      headers: {
+        'user-agent': 'packhouse-client/0.1.0',
+        ...(asked.bearer === true ? { authorization: `Bearer ${apiKey}` } : {}),
+        ...(asked.post === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+    });
+    try {
+      if (statusCode === 200) return await read({ headers, body });
+      throw refusal(url, statusCode, headers['retry-after'], await problemOf(body));
+    } finally {
+      // What was not read is not wanted; a body read to its end is not touched by this.
+      body.on('error', () => undefined).destroy();
+    }
+  };
+
+  const get: Http['get'] = async (url, read, asked = {}) => {
+    let failures = 0;
+    for (;;) {
+      try {
+        return await once(url, read, asked);
+      } catch (error) {
+        asked.signal?.throwIfAborted();
+        const failure = isPackhouseError(error) ? error : broken(url, error);
+        const told = failure.data.status === 429;
+        if (!told) failures += 1;
+        if (!failure.retryable || failures >= TRIES) throw failure;
+        const ms = told
+          ? ((failure.data.retryAfterMs as number | undefined) ?? DEFAULT_WAIT_MS)
+          : pauseOf(failure, failures);
+        onWait?.({ reason: failure.message, seconds: ms / 1_000, asked: told });
+        await sleep(ms, asked.signal);
+      }
+    }
+  };
+
+  return {
+    get,
+    text: (url, maxBytes, asked) => get(url, ({ body }) => readText(body, maxBytes, shownUrl(url)), asked),
+    get sent() {
+      return sent;
+    },
+    close: () => dispatcher.close(),
+  };
+}
+
+/** Doubles from half a second, or as Retry-After says, within bounds. */
+function pauseOf({ data }: PackhouseError, failures: number): number {
+  const asked = (data.retryAfterMs as number | undefined) ?? 0;
+  return Math.min(MAX_PAUSE_MS, Math.max(asked, FIRST_PAUSE_MS * 2 ** (failures - 1)));
+}
+
+/** The address for messages: without the key, and without a query. */
+function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/ph_[^/]*/, '')}`;
+}
+
+async function readText(body: Readable, maxBytes: number, where: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      throw new PackhouseError({
+        code: 'DOWNLOAD_FAILED',
+        message: `The answer of ${where} has more than ${maxBytes} bytes, which is more than it can be.`,
+        hint: 'Check the address.',
+        retryable: false,
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+interface ProblemBody {
+  reason?: string;
+  detail?: string;
+  maxBlock?: number;
+}
+
+async function problemOf(body: Readable): Promise<ProblemBody> {
+  try {
+    const value: unknown = JSON.parse(await readText(body, PROBLEM_BYTES, ''));
+    return typeof value === 'object' && value !== null ? (value as ProblemBody) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The error of an answer that is not 200. */
+function refusal(
+  url: string,
+  status: number,
+  retryAfter: string | string[] | undefined,
+  { reason, detail, maxBlock }: ProblemBody,
+): PackhouseError {
+  const seconds = Number(retryAfter);
+  const retryAfterMs = retryAfter === undefined || Number.isNaN(seconds) ? undefined : seconds * 1_000;
+  const said = redact(String(detail ?? `the answer has the status ${status}`)).replace(/\.$/, '');
+  const data = { status, reason, maxBlock, retryAfterMs };
+  if (reason === 'plan-limit') {
+    return new PackhouseError({ code: 'PLAN_LIMIT', message: `${said}.`, data });
+  }
+  if (status === 401 || status === 403 || status === 407) {
+    return new PackhouseError({
+      code: 'API_KEY_REFUSED',
+      message: `${shownUrl(url)} refused the API key: ${said}.`,
+      hint: 'Give a valid key in PACKHOUSE_API_KEY or with --api-key-file; what is downloaded already is kept.',
+      data,
+    });
+  }
+  return new PackhouseError({
+    code: 'DOWNLOAD_FAILED',
+    message: `${shownUrl(url)} could not be downloaded: ${said}.`,
+    hint: status === 404 ? 'Check the address, the network in it and the kind.' : undefined,
+    data,
+    retryable: status === 429 || status === 408 || status >= 500,
+  });
+}
+
+function broken(url: string, cause: unknown): PackhouseError {
+  const { message, code } = cause as NodeJS.ErrnoException;
+  return new PackhouseError({
+    code: 'DOWNLOAD_FAILED',
+    message: `${shownUrl(url)} could not be downloaded: ${redact(message || String(code)).replace(/\.$/, '')}.`,
+    hint: 'Check the network and the address, then run it again: it continues where it ended.',
+    cause,
+  });
+}

@@ -1,0 +1,152 @@
+import type { KeyObject } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { constants, open } from 'node:fs/promises';
+import path from 'node:path';
+import { checkSeal, entryLine, parseEntry, type SealedEntry } from '@packhouse/manifest';
+import { PackhouseError } from '@packhouse/runtime';
+import { type BundleRow, type BundleRows, createBundleRows } from './bundle-rows.js';
+import type { GatewayAddress } from './gateway-address.js';
+import type { Http } from './http.js';
+import { writePage } from './manifest-page.js';
+import { type PullState, writeState } from './pull-state.js';
+import { readLines } from './read-lines.js';
+import { notWritable, writeWhole } from './whole-file.js';
+
+/** Entries of one request. */
+const PAGE = 10_000;
+/** Signed heads of all kinds. */
+const MAX_HEAD_BYTES = 1_048_576;
+
+/** The copy of a signed manifest in a folder. Each line is checked before it counts. */
+export interface ManifestCopy {
+  readonly rows: BundleRows;
+  /** The entry of a row, read from the copy. */
+  entry(index: number): Promise<SealedEntry>;
+  /**
+   * Asks the gateway for its signed head, and for the entries that the copy does not have. Throws MANIFEST_INVALID if
+   * the manifest is changed, forked, cut off, or signed with a key that is not trusted.
+   */
+  update(signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface ManifestCopyParts {
+  folder: string;
+  /** Changed as the copy grows. */
+  state: PullState;
+  address: GatewayAddress;
+  http: Http;
+  keys: ReadonlyMap<string, KeyObject>;
+}
+
+/** Opens the copy of a folder, `<kind>.jsonl`. Throws DATA_DIR_UNUSABLE, MANIFEST_INVALID. */
+export async function openManifestCopy(parts: ManifestCopyParts): Promise<ManifestCopy> {
+  const { folder, state, address, http, keys } = parts;
+  const name = path.join(folder, `${state.kind}.jsonl`);
+  const rows = createBundleRows();
+  // Not emptied: it is longer than what counts if a run was killed, and what follows is overwritten.
+  const file = await open(name, constants.O_RDWR | constants.O_CREAT).catch((error: unknown) => {
+    throw notWritable(name, error);
+  });
+  try {
+    await readCopy(name, state, rows);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+
+  const takePage = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
+    const page = await writePage(body, { file, name, state, keys });
+    if (page.rows.length === 0) throw cutOff(state);
+    await file.truncate(page.bytes);
+    await file.sync();
+    Object.assign(state, { log: page.log, bytes: page.bytes });
+    await writeState(folder, state);
+    for (const row of page.rows) rows.add(row);
+  };
+
+  const entryAt = async (index: number): Promise<SealedEntry> => {
+    const { offset, length } = rows.at(index);
+    const line = Buffer.alloc(length);
+    await file.read(line, 0, length, offset);
+    return parseEntry(line.toString('utf8', 0, length - 1), `Line ${index + 1} of ${name}`);
+  };
+
+  return {
+    rows,
+    entry: entryAt,
+    async update(signal) {
+      const head = await readHead(parts, signal);
+      const entries = head === null ? 0 : head.sequence + 1;
+      if ((state.log?.entries ?? 0) > entries) throw lost(state, entries);
+      while ((state.log?.entries ?? 0) < entries) {
+        const after = (state.log?.entries ?? 0) - 1;
+        const url = address.api(`manifest?kind=${state.kind}&limit=${PAGE}&after=${after}`);
+        await http.get(url, ({ body }) => takePage(body), { signal });
+      }
+      if (head === null) return;
+      const own = state.log?.entries === entries ? state.log : await entryAt(head.sequence);
+      if (own.hash !== head.hash) throw forked(state, head);
+      await writeWhole(path.join(folder, 'manifest-head.jsonl'), `${entryLine(head)}\n`);
+    },
+    close: () => file.close(),
+  };
+}
+
+/** Reads what counts of the copy. */
+async function readCopy(name: string, state: PullState, rows: BundleRows): Promise<void> {
+  if (state.bytes === 0) return;
+  let offset = 0;
+  const source = createReadStream(name, { end: state.bytes - 1 });
+  for await (const line of readLines(source as AsyncIterable<Buffer>, name)) {
+    const length = Buffer.byteLength(line);
+    rows.add({ ...(JSON.parse(line) as BundleRow), offset, length });
+    offset += length;
+  }
+  if (offset === state.bytes && rows.count === state.log?.entries) return;
+  throw new PackhouseError({
+    code: 'MANIFEST_INVALID',
+    message: `${name} was changed: it has ${rows.count} entries, expected ${state.log?.entries}.`,
+    hint: `Delete it and packhouse-pull.json beside it: the next run downloads it again, and keeps the files that are there.`,
+  });
+}
+
+/** The newest signed entry of the kind; null: nothing is published. */
+async function readHead(
+  { state, address, http, keys }: ManifestCopyParts,
+  signal?: AbortSignal,
+): Promise<SealedEntry | null> {
+  const text = await http.text(address.api('manifest/head'), MAX_HEAD_BYTES, { signal });
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const head = parseEntry(line, 'A signed head');
+    if (head.kind !== state.kind) continue;
+    checkSeal(head, keys);
+    return head;
+  }
+  return null;
+}
+
+function cutOff({ kind, log }: PullState): PackhouseError {
+  return new PackhouseError({
+    code: 'MANIFEST_INVALID',
+    message: `The manifest of ${kind} is cut off: the gateway sends no entry after the first ${log?.entries ?? 0}, and its signed head is a later one.`,
+    hint: 'Run it again; if it stays so, ask its publisher.',
+  });
+}
+
+function lost({ kind, log }: PullState, entries: number): PackhouseError {
+  return new PackhouseError({
+    code: 'MANIFEST_INVALID',
+    message: `The manifest of ${kind} became shorter: the folder has ${log?.entries} signed entries, and the gateway has ${entries}.`,
+    hint: 'Ask its publisher; the files in the folder are as they were published.',
+  });
+}
+
+function forked({ kind }: PullState, { sequence, publishedAt }: SealedEntry): PackhouseError {
+  return new PackhouseError({
+    code: 'MANIFEST_INVALID',
+    message: `The manifest of ${kind} is forked: its entry ${sequence} is another one than the head signed on ${publishedAt}.`,
+    hint: 'Ask its publisher which of the two is right.',
+  });
+}

@@ -1,0 +1,174 @@
+import { rename, rm, stat } from 'node:fs/promises';
+import type { BlockRange } from '@packhouse/chain';
+import type { SealedEntry } from '@packhouse/manifest';
+import { isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
+import { type Different, downloadFile, hashOfFile, partOf } from './download-file.js';
+import type { Http } from './http.js';
+import { type Mirror, type MirrorPlan, targetOf } from './mirror.js';
+
+/** Downloads at a time. */
+const AT_ONCE = 8;
+const MAX_POINTER_BYTES = 65_536;
+
+/** A file of the mirror, or what is wrong with it. */
+export type MirrorFile = { range: BlockRange; path: string; entry: SealedEntry } & (
+  | { state: 'present' | 'downloaded' }
+  /** The gateway sends other bytes than the manifest says, or no file: a sentence. */
+  | { state: 'faulty'; fault: string }
+);
+
+/**
+ * Brings the files of a plan into the folder, and yields them ascending by block; 8 are downloaded at a time. A file
+ * that is not what the manifest says is asked for once more, then named, and kept as `.damaged`; all others are
+ * downloaded nevertheless. Throws API_KEY_REFUSED, DOWNLOAD_FAILED, DISK_FULL, DATA_DIR_UNUSABLE; what is whole by
+ * then stays.
+ */
+export async function* mirrorFiles(
+  mirror: Mirror,
+  plan: MirrorPlan,
+  onBytes: (bytes: number) => void = () => undefined,
+): AsyncGenerator<MirrorFile> {
+  const scope = openScope(mirror.options.signal);
+  const linkOf = createLinks(mirror);
+  const refresh = createRefresh(mirror);
+  const window: Promise<MirrorFile>[] = [];
+  try {
+    for (const [at, row] of plan.rows.entries()) {
+      scope.signal.throwIfAborted();
+      const file = obtain(mirror, row, {
+        present: plan.present[at] === 1,
+        linkOf,
+        refresh,
+        onBytes,
+        signal: scope.signal,
+      });
+      // Its failure is seen when its turn comes.
+      file.catch(() => undefined);
+      window.push(file);
+      if (window.length === AT_ONCE) yield await (window.shift() as Promise<MirrorFile>);
+    }
+    while (window.length > 0) yield await (window.shift() as Promise<MirrorFile>);
+  } finally {
+    scope.abort(new Error('the pull ended'));
+    await Promise.allSettled(window);
+    scope.close();
+  }
+}
+
+interface Obtain {
+  present: boolean;
+  linkOf(range: BlockRange, signal: AbortSignal): Promise<string>;
+  refresh(): Promise<void>;
+  onBytes(bytes: number): void;
+  signal: AbortSignal;
+}
+
+async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorFile> {
+  const { manifest, done, options } = mirror;
+  const entry = await manifest.entry(row);
+  const range = { start: entry.start, end: entry.end };
+  const path = targetOf(options, range);
+  const file = { range, path, entry };
+  if (how.present) return { ...file, state: 'present' };
+  if (await isWhole(path, entry)) {
+    // A run ended after it renamed the file and before it marked it.
+    await done.add(row);
+    return { ...file, state: 'present' };
+  }
+  for (let again = false; ; again = true) {
+    const fault = await tryOnce(options.http, file, how);
+    if (fault === null) {
+      await done.add(row);
+      return { ...file, state: 'downloaded' };
+    }
+    if (!again) {
+      // Perhaps the bundle was replaced after the manifest was read.
+      await how.refresh();
+      const newest = manifest.rows.choose(range).find((each) => manifest.rows.at(each).start === range.start);
+      if (newest !== undefined && newest !== row) {
+        await rm(partOf(path), { force: true });
+        return obtain(mirror, newest, { ...how, present: false });
+      }
+      continue;
+    }
+    const kept = await rename(partOf(path), `${path}.damaged`).then(
+      () => ` What came is kept as ${path}.damaged.`,
+      () => '',
+    );
+    return { ...file, state: 'faulty', fault: `${fault}${kept}` };
+  }
+}
+
+/** Downloads a file; a sentence if something else came, or if there is no such file. */
+async function tryOnce(
+  http: Http,
+  { range, path, entry }: { range: BlockRange; path: string; entry: SealedEntry },
+  { linkOf, onBytes, signal }: Obtain,
+): Promise<string | null> {
+  try {
+    const url = await linkOf(range, signal);
+    const got = await downloadFile({ http, url, target: path, entry, onBytes, signal });
+    return got === null ? null : sentence(path, entry, got);
+  } catch (error) {
+    const status = isPackhouseError(error, 'DOWNLOAD_FAILED') ? error.data.status : undefined;
+    // This file is not there; others may be.
+    if (status === 404 || status === 410) return (error as PackhouseError).message;
+    throw error;
+  }
+}
+
+function sentence(path: string, entry: SealedEntry, { bytes, sha256 }: Different): string {
+  const got =
+    bytes === entry.bytes
+      ? `its sha256 is ${sha256}, expected ${entry.sha256}`
+      : `it is ${sha256 === null ? 'longer than' : `${bytes} bytes long, expected`} ${entry.bytes} bytes`;
+  return `The gateway sends ${path} other than the manifest says: ${got}.`;
+}
+
+async function isWhole(file: string, entry: SealedEntry): Promise<boolean> {
+  const found = await stat(file).catch(() => null);
+  return found?.size === entry.bytes && (await hashOfFile(file)) === entry.sha256;
+}
+
+/** Updates the manifest; calls at the same time share one. */
+function createRefresh({ manifest, options }: Mirror): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  return () => {
+    running ??= manifest.update(options.signal).finally(() => {
+      running = null;
+    });
+    return running;
+  };
+}
+
+/** Makes links of files: all begin as the one that the gateway gives for the first. */
+function createLinks({ options: { address, http, kind } }: Mirror): Obtain['linkOf'] {
+  let base: Promise<string> | null = null;
+  const ask = async ({ start }: BlockRange, signal: AbortSignal): Promise<string> => {
+    const text = await http.text(address.api(`${kind}/${start}`), MAX_POINTER_BYTES, { signal });
+    const link = linkIn(text);
+    const begin = link?.replace(/\/[a-z]+\/\d+-\d+\.json\.gz$/, '');
+    // The key goes there: never without TLS if the gateway itself is asked with it.
+    const safe = link?.startsWith('https://') === true || !address.base.startsWith('https://');
+    if (begin !== undefined && begin !== link && safe) return begin;
+    throw new PackhouseError({
+      code: 'DOWNLOAD_FAILED',
+      message: `The gateway's answer to where block ${start} of ${kind} is holds no usable link.`,
+      hint: 'Check the address.',
+      retryable: false,
+    });
+  };
+  return async (range, signal) => {
+    base ??= ask(range, signal);
+    return `${await base}/${kind}/${range.start}-${range.end}.json.gz`;
+  };
+}
+
+function linkIn(text: string): string | undefined {
+  try {
+    const link = (JSON.parse(text) as { download_link?: unknown }).download_link;
+    return typeof link === 'string' && URL.canParse(link) ? link : undefined;
+  } catch {
+    return undefined;
+  }
+}

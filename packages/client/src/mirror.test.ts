@@ -1,0 +1,247 @@
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makePullFolder, type PullFolder } from './testing/open-folder.js';
+import { refuse, startTestGateway, type TestGateway } from './testing/test-gateway.js';
+
+let gateway: TestGateway;
+let folder: PullFolder;
+beforeEach(async () => {
+  gateway = await startTestGateway();
+  for (let start = 0; start < 300; start += 10) gateway.publish(start, start + 9);
+  folder = await makePullFolder();
+});
+afterEach(async () => {
+  await gateway.close();
+  await folder.remove();
+});
+
+const names = async (): Promise<string[]> => (await readdir(folder.at('logs'))).sort();
+const isSound = async (name: string): Promise<boolean> =>
+  (await readFile(folder.at('logs', `${name}.json.gz`))).equals(gateway.files.get(name) as Buffer);
+const asked = (part: string): number => gateway.requests.filter((path) => path.includes(part)).length;
+
+describe('a mirror', () => {
+  it('has the files, their manifest, its head and the keys, and a second run asks once', async () => {
+    const first = await folder.pull(gateway);
+    expect(first).toMatchObject({ downloaded: 30, waits: [] });
+    expect(first.files.map(({ range }) => range.start)).toEqual(Array.from({ length: 30 }, (_, i) => i * 10));
+    expect(first.bytes).toBe(gateway.entries.reduce((sum, { bytes }) => sum + bytes, 0));
+    for (const name of gateway.files.keys()) expect(await isSound(name)).toBe(true);
+    expect(await names()).toHaveLength(30);
+    expect((await readdir(folder.path)).sort()).toEqual([
+      ...['logs', 'logs.jsonl', 'manifest-head.jsonl', 'packhouse-manifest-keys.json'],
+      ...['packhouse-pull.done', 'packhouse-pull.json'],
+    ]);
+    gateway.requests.length = 0;
+    expect(await folder.pull(gateway)).toMatchObject({ downloaded: 0, bytes: 0 });
+    expect(gateway.requests).toEqual(['/ethereum/v1/bundle-api/manifest/head']);
+  });
+
+  it.each([
+    [{ from: '25', to: '44' }, ['20-29', '30-39', '40-49']],
+    [{ from: '290' }, ['290-299']],
+    [{ from: '-15' }, ['280-289', '290-299']],
+    [{ from: '100', to: '+10' }, ['100-109']],
+    [{ to: '-290' }, ['0-9']],
+    [{ from: '2020-01-01', to: '2020-01-01T00:04Z' }, ['0-9', '10-19']],
+  ])('holds the files of a part: %j', async (range, expected) => {
+    await folder.pull(gateway, range);
+    expect(await names()).toEqual(expected.map((name) => `${name}.json.gz`).sort());
+  });
+
+  it('downloads what was removed, cut off or added since, and nothing else', async () => {
+    await folder.pull(gateway);
+    await rm(folder.at('logs', '10-19.json.gz'));
+    await truncate(folder.at('logs', '20-29.json.gz'), 5);
+    gateway.publish(300, 309);
+    const second = await folder.pull(gateway);
+    expect(second.files.flatMap(({ state, range }) => (state === 'downloaded' ? [range.start] : []))).toEqual(
+      [10, 20, 300],
+    );
+    expect(await isSound('20-29')).toBe(true);
+  });
+
+  it('takes a whole file without a mark for what it is, after reading it', async () => {
+    await folder.pull(gateway);
+    await rm(folder.at('packhouse-pull.done'));
+    await writeFile(folder.at('logs', '0-9.json.gz'), 'x'.repeat(gateway.entries[0]?.bytes ?? 0));
+    expect(await folder.pull(gateway)).toMatchObject({ downloaded: 1 });
+    expect(await isSound('0-9')).toBe(true);
+  });
+
+  it('forgets what a killed run wrote behind the checked part of the manifest', async () => {
+    await folder.pull(gateway);
+    const text = await readFile(folder.at('logs.jsonl'), 'utf8');
+    await writeFile(folder.at('logs.jsonl'), `${text}{"format":"packho`);
+    gateway.publish(300, 309);
+    await folder.pull(gateway);
+    expect((await readFile(folder.at('logs.jsonl'), 'utf8')).split('\n')).toHaveLength(32);
+  });
+
+  it('asks for dates once', async () => {
+    await folder.pull(gateway, { to: '2020-01-01T00:04Z' });
+    expect(gateway.requests.filter((path) => path === '/ethereum/v1').length).toBeLessThan(13);
+    gateway.requests.length = 0;
+    await folder.pull(gateway, { to: '2020-01-01T00:04Z' });
+    expect(gateway.requests).toHaveLength(1);
+    await expect(folder.pull(gateway, { to: '2030-01-01' })).rejects.toMatchObject({
+      code: 'RANGE_BEYOND_HEAD',
+      message: expect.stringContaining('block 999, the newest, is of 2020-01-01T03:19:48.000Z'),
+    });
+  });
+});
+
+describe('a published bundle that is replaced', () => {
+  const replace = (): void => {
+    const [, old] = gateway.entries;
+    gateway.publish(
+      10,
+      19,
+      { version: 2, supersedes: old?.sha256 ?? null },
+      '[[],[],[],[],[],[],[],[],[],[]]',
+    );
+  };
+
+  it('replaces the file in the folder', async () => {
+    await folder.pull(gateway);
+    replace();
+    expect(await folder.pull(gateway)).toMatchObject({ downloaded: 1 });
+    expect(await isSound('10-19')).toBe(true);
+  });
+
+  it('while the pull is under way is downloaded as it is now', async () => {
+    gateway.fault = (path) => {
+      if (path.includes('/files/logs/10-19') && gateway.entries.length === 30) replace();
+      return false;
+    };
+    const { files } = await folder.pull(gateway);
+    expect(files[1]).toMatchObject({ state: 'downloaded', entry: { version: 2 } });
+    expect(await isSound('10-19')).toBe(true);
+  });
+});
+
+describe('wrong bytes', () => {
+  it.each([
+    ['other', (bytes: Buffer) => Buffer.alloc(bytes.length), 'its sha256 is'],
+    ['too many', (bytes: Buffer) => Buffer.concat([bytes, bytes]), 'it is longer than'],
+    ['too few', (bytes: Buffer) => bytes.subarray(1), 'bytes long, expected'],
+  ])('%s: asked once more, then named and kept as .damaged', async (_, change, why) => {
+    gateway.files.set('50-59', change(gateway.files.get('50-59') as Buffer));
+    const { files, downloaded } = await folder.pull(gateway);
+    expect(downloaded).toBe(29);
+    expect(files.find(({ state }) => state === 'faulty')).toMatchObject({
+      range: { start: 50, end: 59 },
+      fault: expect.stringContaining(why),
+    });
+    expect(asked('/files/logs/50-59')).toBe(2);
+    expect(await names()).toContain('50-59.json.gz.damaged');
+    expect(await names()).not.toContain('50-59.json.gz');
+  });
+
+  it('once only are replaced by the right ones', async () => {
+    gateway.fault = (path, response) => {
+      if (!path.includes('/files/logs/50-59') || asked('/files/logs/50-59') > 1) return false;
+      response.end('nonsense');
+      return true;
+    };
+    expect(await folder.pull(gateway)).toMatchObject({ downloaded: 30 });
+    expect(await names()).toHaveLength(30);
+  });
+
+  it('a file that is gone is named, and the others are downloaded', async () => {
+    gateway.files.delete('50-59');
+    const { files, downloaded } = await folder.pull(gateway);
+    expect(downloaded).toBe(29);
+    expect(files[5]).toMatchObject({
+      state: 'faulty',
+      fault: expect.stringContaining('There is no such file'),
+    });
+  });
+});
+
+describe('what is not published', () => {
+  it('is refused with the reason, and left out with partial', async () => {
+    await expect(folder.pull(gateway, { from: '290', to: '305' })).rejects.toMatchObject({
+      code: 'RANGE_INCOMPLETE',
+      message:
+        'The blocks 300-305 of logs are not published, because they are not-wanted: a range that orders it.',
+    });
+    expect(await folder.pull(gateway, { from: '290', to: '305', partial: true })).toMatchObject({
+      downloaded: 1,
+    });
+  });
+
+  it('or behind the end of the plan likewise', async () => {
+    gateway.maxBlock = 25;
+    await expect(folder.pull(gateway)).rejects.toMatchObject({
+      code: 'PLAN_LIMIT',
+      hint: expect.stringContaining('up to block 25'),
+    });
+    expect(await folder.pull(gateway, { partial: true })).toMatchObject({ downloaded: 2 });
+    await expect(folder.pull(gateway, { from: '30', partial: true })).rejects.toMatchObject({
+      code: 'PLAN_LIMIT',
+    });
+  });
+});
+
+describe('a refusal', () => {
+  it('of the key half way ends the pull, and the next one continues', async () => {
+    let served = 0;
+    gateway.fault = (path, response) => {
+      served += path.includes('/files/') ? 1 : 0;
+      return (
+        served > 12 && refuse(response, 403, { reason: 'forbidden', detail: 'This API key was revoked.' })
+      );
+    };
+    await expect(folder.pull(gateway)).rejects.toMatchObject({
+      code: 'API_KEY_REFUSED',
+      message: expect.stringContaining('This API key was revoked'),
+    });
+    gateway.fault = null;
+    const { downloaded } = await folder.pull(gateway);
+    expect(downloaded).toBe(18);
+    expect(await names()).toHaveLength(30);
+  });
+
+  it('because of too many requests is waited for, however often it comes', async () => {
+    let left = 40;
+    gateway.fault = (path, response) =>
+      path.includes('/files/logs/50-59') &&
+      left-- > 0 &&
+      refuse(
+        response,
+        429,
+        { detail: 'The plan includes 5 units a second; try again in 7 s.' },
+        { 'retry-after': '7' },
+      );
+    const { waits, downloaded } = await folder.pull(gateway);
+    expect(downloaded).toBe(30);
+    expect(waits).toHaveLength(40);
+    expect(waits[0]).toMatchObject({
+      asked: true,
+      seconds: 7,
+      reason: expect.stringContaining('5 units a second'),
+    });
+  });
+});
+
+it('connections that break and 5xx are tried again, within bounds', async () => {
+  gateway.fault = (path, response) => {
+    if (!path.includes('/files/logs/50-59')) return false;
+    if (asked('/files/logs/50-59') === 1) response.destroy();
+    else if (asked('/files/logs/50-59') === 2) {
+      const file = gateway.files.get('50-59') as Buffer;
+      response
+        .writeHead(200, { 'content-length': file.length })
+        .write(file.subarray(0, 9), () => response.destroy());
+    } else return asked('/files/logs/50-59') < 5 && refuse(response, 503, {}, { 'retry-after': '1' });
+    return true;
+  };
+  const { downloaded, waits } = await folder.pull(gateway);
+  expect(downloaded).toBe(30);
+  expect(waits.map(({ asked: told }) => told)).toEqual([false, false, false, false]);
+  gateway.publish(300, 309);
+  gateway.fault = (path, response) => path.includes('/300-309') && refuse(response, 500);
+  await expect(folder.pull(gateway)).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
+  expect(asked('/300-309')).toBe(6);
+});

@@ -1,0 +1,197 @@
+import { statSync } from 'node:fs';
+import { mkdir, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import type { BlockRange, Kind } from '@packhouse/chain';
+import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { blockDates } from './block-dates.js';
+import { holesIn } from './bundle-rows.js';
+import { type Hole, holesWithReasons } from './coverage.js';
+import { type DoneMarks, openDoneMarks } from './done-marks.js';
+import type { GatewayAddress } from './gateway-address.js';
+import type { Http } from './http.js';
+import { type ManifestCopy, openManifestCopy } from './manifest-copy.js';
+import { type PullState, readState, writeState } from './pull-state.js';
+import type { Bound } from './range.js';
+import { resolveRange } from './resolve-range.js';
+import { type Trust, trustedKeys } from './trust.js';
+import { notWritable } from './whole-file.js';
+
+/** Bytes of the disk that stay free. */
+const RESERVE = 16_777_216;
+
+interface MirrorOptions {
+  folder: string;
+  kind: Kind;
+  address: GatewayAddress;
+  http: Http;
+  /** Public keys to trust, in place of those of the gateway. */
+  trustKeyFile?: string | undefined;
+  signal: AbortSignal;
+}
+
+/** A folder of downloaded bundles of one kind, with its checked manifest. One process may have it open at a time. */
+export interface Mirror {
+  readonly options: MirrorOptions;
+  readonly state: PullState;
+  readonly trust: Trust;
+  readonly manifest: ManifestCopy;
+  readonly done: DoneMarks;
+  close(): Promise<void>;
+}
+
+/** What a pull has to do. */
+export interface MirrorPlan {
+  /** The blocks asked for, or what the plan of the key allows of them. */
+  range: BlockRange;
+  network: string;
+  /** Rows of the manifest, ascending by block; files at the ends reach beyond the range. */
+  rows: Uint32Array;
+  /** Whether each of them is in the folder already. */
+  present: Uint8Array;
+  files: number;
+  bytes: number;
+  presentFiles: number;
+  presentBytes: number;
+  /** The first holes, with reasons. */
+  holes: Hole[];
+  /** The last block of the plan of the key, if it cuts the range. */
+  limitedTo: number | null;
+}
+
+/**
+ * Opens a folder for one kind of one network and brings its manifest up to date. Throws FOLDER_MISMATCH,
+ * MANIFEST_INVALID, API_KEY_REFUSED, DOWNLOAD_FAILED, DISK_FULL, DATA_DIR_UNUSABLE.
+ */
+export async function openMirror(options: MirrorOptions): Promise<Mirror> {
+  const { folder, kind, address, signal } = options;
+  const state = await readState(folder, address.base, kind);
+  await mkdir(path.join(folder, kind), { recursive: true }).catch((error: unknown) => {
+    throw notWritable(folder, error);
+  });
+  const trust = await trustedKeys(folder, options, signal);
+  const manifest = await openManifestCopy({ ...options, state, keys: trust.keys });
+  try {
+    await manifest.update(signal);
+    const done = await openDoneMarks(folder);
+    const close = async (): Promise<void> => {
+      await Promise.all([manifest.close(), done.close()]);
+    };
+    return { options, state, trust, manifest, done, close };
+  } catch (error) {
+    await manifest.close();
+    throw error;
+  }
+}
+
+/**
+ * Finds what is to be downloaded. With `partial`, holes and the end of the plan are no errors. Throws RANGE_INVALID,
+ * RANGE_BEYOND_HEAD, RANGE_INCOMPLETE, PLAN_LIMIT, and DISK_FULL if the files do not fit.
+ */
+export async function planMirror(
+  mirror: Mirror,
+  { from, to, partial = false }: { from?: Bound | undefined; to?: Bound | undefined; partial?: boolean },
+): Promise<MirrorPlan> {
+  const { options, state, manifest } = mirror;
+  const { folder, kind, signal } = options;
+  const extent = manifest.rows.extent();
+  if (extent === null || state.log === null) {
+    throw new PackhouseError({
+      code: 'RANGE_INCOMPLETE',
+      message: `Nothing of ${kind} is published at ${options.address.base}.`,
+      hint: 'Check the network in the address and the kind.',
+    });
+  }
+  const dates = Object.keys(state.dates).length;
+  const asked = await resolveRange({ from, to }, extent, blockDates(options, state.dates, signal));
+  if (Object.keys(state.dates).length > dates) await writeState(folder, state);
+
+  const whole = choose(mirror, asked);
+  if (whole.presentFiles === whole.files && whole.gaps.length === 0) {
+    return { ...whole, range: asked, network: state.log.network, holes: [], limitedTo: null };
+  }
+  const { range, holes, limitedTo } = await withReasons(options, asked, partial);
+  const chosen = limitedTo === null ? whole : choose(mirror, range, limitedTo);
+  if (chosen.gaps.length > 0 && !partial) throw incomplete(kind, chosen.gaps, holes);
+  await checkSpace(folder, chosen.bytes - chosen.presentBytes);
+  return { ...chosen, range, network: state.log.network, holes, limitedTo };
+}
+
+type Chosen = Pick<MirrorPlan, 'rows' | 'present' | 'files' | 'bytes' | 'presentFiles' | 'presentBytes'> & {
+  gaps: BlockRange[];
+};
+
+/** The bundles of a range, and which of them the folder has. */
+function choose({ options, manifest, done }: Mirror, range: BlockRange, lastBlock = Infinity): Chosen {
+  const all = manifest.rows.choose(range);
+  const rows = all.filter((row) => manifest.rows.at(row).end <= lastBlock);
+  const present = new Uint8Array(rows.length);
+  let [bytes, presentFiles, presentBytes] = [0, 0, 0];
+  for (const [at, row] of rows.entries()) {
+    const bundle = manifest.rows.at(row);
+    bytes += bundle.bytes;
+    if (!done.has(row)) continue;
+    const found = statSync(targetOf(options, bundle), { throwIfNoEntry: false });
+    if (found?.size !== bundle.bytes) continue;
+    present[at] = 1;
+    presentFiles += 1;
+    presentBytes += bundle.bytes;
+  }
+  const gaps = holesIn(range, manifest.rows, all);
+  return { rows, present, files: rows.length, bytes, presentFiles, presentBytes, gaps };
+}
+
+/** The file of a bundle. */
+export function targetOf({ folder, kind }: MirrorOptions, { start, end }: BlockRange): string {
+  return path.join(folder, kind, `${start}-${end}.json.gz`);
+}
+
+/** Asks why blocks are missing; cuts the range at the end of the plan of the key if that is allowed. */
+async function withReasons(
+  options: MirrorOptions,
+  asked: BlockRange,
+  partial: boolean,
+): Promise<Pick<MirrorPlan, 'range' | 'holes' | 'limitedTo'>> {
+  try {
+    const holes = await holesWithReasons(options, options.kind, asked, options.signal);
+    return { range: asked, holes, limitedTo: null };
+  } catch (error) {
+    const maxBlock = isPackhouseError(error, 'PLAN_LIMIT') ? error.data.maxBlock : undefined;
+    if (!isPackhouseError(error, 'PLAN_LIMIT') || typeof maxBlock !== 'number') throw error;
+    if (!partial || maxBlock < asked.start) {
+      throw new PackhouseError({
+        code: 'PLAN_LIMIT',
+        message: error.message,
+        hint: partial ? undefined : `With --partial it pulls up to block ${maxBlock} and exits with 2.`,
+        data: error.data,
+      });
+    }
+    const range = { start: asked.start, end: maxBlock };
+    const holes = await holesWithReasons(options, options.kind, range, options.signal);
+    return { range, holes, limitedTo: maxBlock };
+  }
+}
+
+function incomplete(kind: Kind, gaps: readonly BlockRange[], holes: readonly Hole[]): PackhouseError {
+  const [first] = gaps as [BlockRange];
+  const why = holes.find((hole) => hole.start <= first.end && hole.end >= first.start);
+  const reason = why === undefined ? '' : `, because they are ${why.reason}${why.needs && `: ${why.needs}`}`;
+  const more = gaps.length > 1 ? `, and ${gaps.length - 1} more ranges are missing` : '';
+  return new PackhouseError({
+    code: 'RANGE_INCOMPLETE',
+    message: `The blocks ${first.start}-${first.end} of ${kind} are not published${reason}${more}.`,
+    hint: 'With --partial it pulls what there is and exits with 2.',
+    data: { missing: gaps.slice(0, 100), reason: why?.reason },
+  });
+}
+
+async function checkSpace(folder: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  if (bytes === 0 || free >= bytes + RESERVE) return;
+  throw new PackhouseError({
+    code: 'DISK_FULL',
+    message: `The files have ${bytes} bytes, and the disk of ${folder} has ${free} free.`,
+    hint: 'Make space, give another folder, or pull a part of the range.',
+    data: { bytes, free },
+  });
+}

@@ -1,0 +1,60 @@
+import path from 'node:path';
+import type { Kind } from '@packhouse/chain';
+import type { CheckedLog } from '@packhouse/manifest';
+import { PackhouseError } from '@packhouse/runtime';
+import { readIfThere, writeWhole } from './whole-file.js';
+
+const STATE_FILE = 'packhouse-pull.json';
+const FORMAT = 'packhouse-pull-1';
+
+/** What a folder is filled with, and how far its copy of the manifest is checked. */
+export interface PullState {
+  format: typeof FORMAT;
+  /** The base address of the network, ending in `/v1/`. */
+  base: string;
+  kind: Kind;
+  /** Null before the first entry. */
+  log: CheckedLog | null;
+  /** The checked bytes of `<kind>.jsonl`: what follows them was being written when a run was killed. */
+  bytes: number;
+  /** Blocks of dates: the number of the first block at or after this moment (ISO 8601). */
+  dates: Record<string, number>;
+}
+
+/**
+ * Reads the state of a folder, or begins one. Throws FOLDER_MISMATCH if the folder is for something else or was
+ * written by a newer version.
+ */
+export async function readState(folder: string, base: string, kind: Kind): Promise<PullState> {
+  const text = await readIfThere(path.join(folder, STATE_FILE));
+  if (text === null) return { format: FORMAT, base, kind, log: null, bytes: 0, dates: {} };
+  const state = parse(text);
+  if (state === null) {
+    throw mismatch(folder, `holds a ${STATE_FILE} that this version cannot read`);
+  }
+  if (state.base !== base) throw mismatch(folder, `is filled from ${state.base}, and ${base} was asked for`);
+  if (state.kind !== kind) throw mismatch(folder, `holds ${state.kind}, and ${kind} were asked for`);
+  return state;
+}
+
+/** Keeps the state of a folder. Throws DISK_FULL, DATA_DIR_UNUSABLE. */
+export async function writeState(folder: string, state: PullState): Promise<void> {
+  await writeWhole(path.join(folder, STATE_FILE), `${JSON.stringify(state, null, 2)}\n`);
+}
+
+function parse(text: string): PullState | null {
+  try {
+    const state = JSON.parse(text) as PullState;
+    return state.format === FORMAT && Number.isSafeInteger(state.bytes) ? state : null;
+  } catch {
+    return null;
+  }
+}
+
+function mismatch(folder: string, what: string): PackhouseError {
+  return new PackhouseError({
+    code: 'FOLDER_MISMATCH',
+    message: `The folder ${folder} ${what}.`,
+    hint: 'Pull into another folder.',
+  });
+}

@@ -1,0 +1,33 @@
+import { StringDecoder } from 'node:string_decoder';
+import { PackhouseError } from '@packhouse/runtime';
+
+/** Characters of a line; an entry of a manifest has about 1,100. */
+const MAX_LINE = 65_536;
+
+/**
+ * The lines of a text, each with its line break, one in memory at a time; `name` is for messages. Throws
+ * MANIFEST_INVALID if a line is too long, or if the last one does not end.
+ */
+export async function* readLines(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of source) {
+    rest += decoder.write(Buffer.from(chunk));
+    let from = 0;
+    for (let at = rest.indexOf('\n'); at !== -1; at = rest.indexOf('\n', from)) {
+      yield rest.slice(from, at + 1);
+      from = at + 1;
+    }
+    rest = rest.slice(from);
+    if (rest.length > MAX_LINE) throw invalid(`${name} has a line of more than ${MAX_LINE} characters`);
+  }
+  if (rest + decoder.end() !== '') throw invalid(`${name} ends within a line`);
+}
+
+function invalid(what: string): PackhouseError {
+  return new PackhouseError({
+    code: 'MANIFEST_INVALID',
+    message: `${what}: it is not a whole manifest.`,
+    hint: 'Download it again; if it stays so, ask its publisher.',
+  });
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { Kind } from '@packhouse/chain';
+import {
+  createSigner,
+  entryLine,
+  type ManifestEntry,
+  makeSigningKey,
+  NO_ENTRY,
+  readSigningKey,
+  type SealedEntry,
+} from '@packhouse/manifest';
+
+/** Answers a request in place of the gateway; false: the gateway answers. `path` has no key in it. */
+type Fault = (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
+
+/** A gateway of one network in this process, with its signed manifest. */
+export interface TestGateway {
+  /** As it is given to `pull`. */
+  url: string;
+  apiKey: string;
+  kind: Kind;
+  entries: SealedEntry[];
+  /** The bytes of each file, by `<start>-<end>`. */
+  files: Map<string, Buffer>;
+  /** The document of public keys. */
+  keys: string;
+  /** Paths asked for, without the key. */
+  requests: string[];
+  /** Blocks of the plan; null: all. */
+  maxBlock: number | null;
+  fault: Fault | null;
+  /** Publishes blocks; without a file, only its entry. */
+  publish(start: number, end: number, fields?: Partial<ManifestEntry>, text?: string): SealedEntry;
+  /** Signs with another key from now on. */
+  rotate(): void;
+  close(): Promise<void>;
+}
+
+const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
+const hashOf = (number: number): string => `0x${sha256(`block ${number}`)}`;
+
+/** Blocks are 12 seconds apart, from 2020 on; the newest is 999. */
+const GENESIS = Date.UTC(2020, 0, 1) / 1_000;
+const HEAD = 999;
+
+/** Starts a gateway that has published nothing. */
+export async function startTestGateway(kind: Kind = 'logs'): Promise<TestGateway> {
+  const apiKey = `ph_12345678_${'k'.repeat(43)}`;
+  let signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');
+  const publicKeys: object[] = [];
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').replace(`/${apiKey}`, '');
+    gateway.requests.push(path);
+    if (gateway.fault?.(path, response, request) === true) return;
+    answer(gateway, path, request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const addKey = (): void => {
+    publicKeys.push({ keyId: signer.keyId, publicKey: signer.publicKey.toString('base64') });
+    gateway.keys = JSON.stringify({ keys: publicKeys });
+  };
+  const gateway: TestGateway = {
+    url: `${origin}/ethereum`,
+    apiKey,
+    kind,
+    entries: [],
+    files: new Map(),
+    keys: '',
+    requests: [],
+    maxBlock: null,
+    fault: null,
+    publish(start, end, fields = {}, text = textOf(start, end)) {
+      const file = fields.bytes === undefined ? gzipSync(text) : Buffer.alloc(0);
+      if (file.length > 0) gateway.files.set(`${start}-${end}`, file);
+      const last = gateway.entries.at(-1);
+      const entry = signer.seal({
+        ...{ network: 'ethereum', chainId: 1, kind, sequence: gateway.entries.length, start, end },
+        ...{ sha256: sha256(file), bytes: file.length, rawBytes: text.length },
+        ...{ firstHash: hashOf(start), firstParentHash: hashOf(start - 1), lastHash: hashOf(end) },
+        ...{ proofs: ['headerHash'], clients: [], producer: signer.producer, version: 1, supersedes: null },
+        publishedAt: new Date(1_700_000_000_000).toISOString(),
+        previous: last?.hash ?? NO_ENTRY,
+        keyId: signer.keyId,
+        ...fields,
+      });
+      gateway.entries.push(entry);
+      return entry;
+    },
+    rotate() {
+      signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/0.0.0');
+      addKey();
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  addKey();
+  return gateway;
+}
+
+function textOf(start: number, end: number): string {
+  const data = sha256(`data ${start}`).repeat(8);
+  return `[${Array.from({ length: end - start + 1 }, (_, i) => `[{"blockNumber":"0x${(start + i).toString(16)}","data":"0x${data}"}]`)}]`;
+}
+
+/** Ends an answer with a refusal. */
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  body: object = {},
+  headers: Record<string, string> = {},
+): true {
+  response.writeHead(status, headers).end(JSON.stringify(body));
+  return true;
+}
+
+function answer(
+  gateway: TestGateway,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { pathname, searchParams } = new URL(path, gateway.url);
+  const at = pathname.replace('/ethereum/', '');
+  const keyed =
+    request.url?.includes(gateway.apiKey) || request.headers.authorization === `Bearer ${gateway.apiKey}`;
+  if (at.startsWith('/.well-known/')) response.end(gateway.keys);
+  else if (!keyed)
+    refuse(response, 401, { reason: 'unauthenticated', detail: 'The API key is missing or not valid.' });
+  else if (at === 'v1/bundle-api/manifest/head') {
+    const head = gateway.entries.at(-1);
+    response.end(head === undefined ? '' : `${entryLine(head)}\n`);
+  } else if (at === 'v1/bundle-api/manifest') {
+    const after = Number(searchParams.get('after'));
+    const page = gateway.entries.slice(after + 1, after + 1 + Number(searchParams.get('limit')));
+    response.end(page.map((entry) => `${entryLine(entry)}\n`).join(''));
+  } else if (at === 'v1/bundle-api/coverage') sendCoverage(gateway, searchParams, response);
+  else if (at === 'v1') sendHeader(request, response);
+  else if (at.startsWith('v1/bundle-api/')) sendPointer(gateway, Number(at.split('/').at(-1)), response);
+  else {
+    const file = gateway.files.get(at.split('/').at(-1)?.replace('.json.gz', '') ?? '');
+    if (file === undefined)
+      refuse(response, 404, { reason: 'file-unknown', detail: 'There is no such file.' });
+    else response.writeHead(200, { 'content-length': file.length }).end(file);
+  }
+}
+
+function sendCoverage(
+  { kind, maxBlock, entries }: TestGateway,
+  query: URLSearchParams,
+  response: ServerResponse,
+): void {
+  const [from, to] = [Number(query.get('from')), Number(query.get('to'))];
+  if (maxBlock !== null && to > maxBlock) {
+    const detail = `The plan "free" includes blocks up to ${maxBlock}; block ${to} was asked for.`;
+    refuse(response, 403, { reason: 'plan-limit', detail, maxBlock });
+    return;
+  }
+  const has = (block: number): boolean => entries.some(({ start, end }) => start <= block && end >= block);
+  const holes = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+    .filter((block) => !has(block))
+    .map((block) => ({ range: `${block}-${block}`, reason: 'not-wanted', needs: 'a range that orders it' }));
+  response.end(JSON.stringify({ kinds: [{ kind, holes }] }));
+}
+
+function sendPointer({ url, kind, entries }: TestGateway, block: number, response: ServerResponse): void {
+  const found = entries.find(({ start, end }) => start <= block && end >= block);
+  if (found === undefined) {
+    refuse(response, 404, { reason: 'not-covered', detail: 'The block is not covered.' });
+    return;
+  }
+  const range = `${found.start}-${found.end}`;
+  response.end(JSON.stringify({ type: kind, range, download_link: `${url}/files/${kind}/${range}.json.gz` }));
+}
+
+function sendHeader(request: IncomingMessage, response: ServerResponse): void {
+  let text = '';
+  request.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  request.on('end', () => {
+    const [tag] = (JSON.parse(text) as { params: [string] }).params;
+    const number = tag === 'latest' ? HEAD : Number(tag);
+    const hex = (value: number): string => `0x${value.toString(16)}`;
+    response.end(JSON.stringify({ result: { number: hex(number), timestamp: hex(GENESIS + 12 * number) } }));
+  });
+}

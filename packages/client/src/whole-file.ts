@@ -1,0 +1,39 @@
+import { open, readFile, rename } from 'node:fs/promises';
+import { PackhouseError } from '@packhouse/runtime';
+
+/** The text of a file, or null if there is none. */
+export async function readIfThere(file: string): Promise<string | null> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw notWritable(file, error);
+  });
+}
+
+/** Writes a file so that at any moment it is the old or the new one, whole. Throws DISK_FULL, DATA_DIR_UNUSABLE. */
+export async function writeWhole(file: string, text: string): Promise<void> {
+  const draft = `${file}.new`;
+  try {
+    const handle = await open(draft, 'w');
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } catch (error) {
+    throw notWritable(file, error);
+  }
+}
+
+/** The error of a file that cannot be written or read: DISK_FULL or DATA_DIR_UNUSABLE. */
+export function notWritable(file: string, cause: unknown): PackhouseError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  return new PackhouseError({
+    code: full ? 'DISK_FULL' : 'DATA_DIR_UNUSABLE',
+    message: full ? `No space is left for ${file}.` : `${file} cannot be read or written: ${message}.`,
+    hint: full ? 'Make space, then run it again: it continues where it ended.' : undefined,
+    cause,
+  });
+}
