@@ -33,6 +33,29 @@ it('what was refused or broke off takes no room until the client is answered', a
   expect(memory.bytes).toBe(0);
 });
 
+it('a client whose calls keep the nodes busy is told when to come again, and named to the nodes', async () => {
+  const asked: unknown[] = [];
+  const memory = createAnswerMemory(10 * MIB);
+  const busy = callerOf(memory, () => ({
+    ...{ kind: 'failed', reason: 'busy', detail: 'many wait', retryAfterMs: 1_000 },
+  }));
+  const { call } = busy.at.forwarder;
+  busy.at.forwarder.call = async (request) => {
+    asked.push(request.caller);
+    return call(request);
+  };
+  await expect(askWhole(busy, logs)).rejects.toMatchObject({
+    ...{
+      reason: 'nodes-busy',
+      status: 503,
+      headers: { 'retry-after': '1' },
+      members: { retryAfterMs: 1_000 },
+    },
+  });
+  await expect(askWhole({ ...busy, key: undefined, address: '192.0.2.1' }, logs)).rejects.toThrow();
+  expect(asked).toEqual([7, '192.0.2.1']);
+});
+
 it('a head and a link are asked for where there is no room for logs', async () => {
   const memory = createAnswerMemory(MIB, 5);
   memory.hold(MIB, new CallController(), 1);
