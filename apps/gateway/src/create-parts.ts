@@ -49,6 +49,10 @@ export function createParts(options: GatewayOptions): {
   const answers = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
   const held = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
   const requests = createBodyMemory(options.bodyMemoryBytes ?? 67_108_864);
+  const memory = { ranges, files: bodies, answers, held, requests };
+  context.metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes that a cache holds.', ['cache'], (gauge) => {
+    for (const [cache, { bytes }] of Object.entries(memory)) gauge.set({ cache }, bytes);
+  });
   return {
     filters,
     parts: {
@@ -71,7 +75,7 @@ export function createParts(options: GatewayOptions): {
       batchCalls: options.batchCalls ?? 1_000,
       tips: options.tips ?? database.tips,
       callMetrics: createCallMetrics(context.metrics, () => filters.count()),
-      memory: { ranges, files: bodies, answers, held, requests },
+      publicMetrics: options.publicMetrics ?? false,
     },
     async close() {
       files.close();

@@ -57,6 +57,8 @@ export interface GatewayOptions {
   nft?: NftOptions | undefined;
   /** The requests that are logged at level info. Default: all. */
   logRequests?: LoggedRequests;
+  /** Whether /metrics is served beside everything else: it names keys by their prefixes. Default: no. */
+  publicMetrics?: boolean;
   /** Connections beyond this many are refused. Default 10,000. */
   maxConnections?: number;
   /** Connections from one address beyond this many are refused, except those of trusted proxies. Default 1,000. */

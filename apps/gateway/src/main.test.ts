@@ -52,14 +52,17 @@ describe('the gateway as a process', () => {
       said.stderr += String(chunk);
     });
     const ended = once(child, 'close').then(([code]) => code as number | null);
-    const listening = new Promise<number>((resolve, reject) => {
-      child.on('message', (message: { type: string; port: number }) => {
-        if (message.type === 'listening') resolve(message.port);
+    const heard = (type: string): Promise<number> => {
+      const port = new Promise<number>((resolve, reject) => {
+        child.on('message', (message: { type: string; port: number }) => {
+          if (message.type === type) resolve(message.port);
+        });
+        void ended.then((code) => reject(new Error(`ended with ${code}: ${said.stderr}`)));
       });
-      void ended.then((code) => reject(new Error(`ended with ${code}: ${said.stderr}`)));
-    });
-    listening.catch(() => undefined);
-    return { child, said, ended, listening };
+      port.catch(() => undefined);
+      return port;
+    };
+    return { child, said, ended, listening: heard('listening'), metrics: heard('metrics') };
   }
 
   it('tells its supervisor its port, says nothing on stdout, and drains on SIGTERM', async () => {
@@ -70,6 +73,42 @@ describe('the gateway as a process', () => {
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(said.stdout).toBe('');
+  });
+
+  it('keeps its metrics on a port of their own where others can reach its requests', async () => {
+    for (const [env, open] of [
+      [{ HOST: '0.0.0.0' }, false],
+      [{ HOST: '127.0.0.1' }, true],
+      [{ HOST: '0.0.0.0', PUBLIC_METRICS: 'open' }, true],
+      [{ HOST: '127.0.0.1', PUBLIC_METRICS: 'closed' }, false],
+    ] as const) {
+      const { child, ended, listening, metrics } = start({
+        ...env,
+        METRICS_PORT: 'any',
+        METRICS_HOST: '127.0.0.1',
+      });
+      const url = `http://127.0.0.1:${await listening}`;
+      const answer = await ask(url, '/metrics');
+      expect(answer.status).toBe(open ? 200 : 404);
+      const { paths } = (await ask(url, '/openapi.json')).json() as { paths: object };
+      expect('/metrics' in paths).toBe(open);
+      if (!open) expect(answer.text).not.toContain('packhouse_');
+      const own = `http://127.0.0.1:${await metrics}`;
+      expect((await ask(own, '/metrics')).text).toMatch(
+        /^packhouse_gateway_cache_bytes\{cache="files"\} 0$/m,
+      );
+      expect((await ask(own, '/readyz')).status).toBe(404);
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+    }
+  });
+
+  it('says that nobody can read its metrics', async () => {
+    const { child, said, ended, listening } = start({ HOST: '0.0.0.0' });
+    await listening;
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(said.stderr).toContain('metrics are not served: set METRICS_PORT');
   });
 
   it('takes a changed networks file up, and keeps the old one where the change is bad', async () => {

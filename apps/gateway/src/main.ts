@@ -3,20 +3,27 @@ import { loadNetworks, type NetworksWatch, watchNetworks } from '@packhouse/netw
 import { nftOptionsOf } from '@packhouse/nft';
 import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
-import { runProcess } from '@packhouse/runtime';
+import { runProcess, startMetrics } from '@packhouse/runtime';
 import { connectRedis } from './access/connect-redis.js';
 import { createSharedSeconds } from './access/shared-seconds.js';
 import { createSharedAnswers } from './cache/answer-cache.js';
 import { createGateway } from './create-gateway.js';
 import { createRedisFilterStore } from './filters/create-redis-filter-store.js';
 import { createRedisTips } from './networks/redis-tips.js';
-import { gatewaySettings } from './settings.js';
+import { gatewaySettings, hasPublicMetrics } from './settings.js';
 
 await runProcess(process, {
   name: 'gateway',
   settings: gatewaySettings,
   async start({ settings, context, shutdown, notify }) {
     const networks = await loadNetworks(settings.NETWORKS_FILE, process.env);
+    await startMetrics({ context, shutdown, notify }, settings);
+    const publicMetrics = hasPublicMetrics(settings);
+    if (!publicMetrics && settings.METRICS_PORT === 0) {
+      context.logger.warn(
+        'metrics are not served: set METRICS_PORT (PORT does not answer /metrics to others)',
+      );
+    }
     const database = createDatabase({
       connectionString: settings.DATABASE_URL,
       context,
@@ -71,6 +78,7 @@ await runProcess(process, {
       trustProxy: settings.TRUST_PROXY,
       nft: nftOptionsOf(settings),
       logRequests: settings.LOG_REQUESTS,
+      publicMetrics,
       networksFileOk: () => (watch?.problem() ?? null) === null,
     });
     shutdown.add('gateway', () => gateway.close({ delayMs: settings.DRAIN_DELAY_MS, cut: shutdown.cut }));

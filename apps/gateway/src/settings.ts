@@ -6,6 +6,8 @@ import {
   drainLimitSetting,
   integerSetting,
   logLevelSetting,
+  metricsHostSetting,
+  metricsPortSetting,
   s3EndpointSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
@@ -32,6 +34,14 @@ export const gatewaySettings = z.object({
   PORT: integerSetting('the port to listen on, 0 for any that is free (default 8080)', 0, 65_535).default(
     8_080,
   ),
+  METRICS_PORT: metricsPortSetting(),
+  METRICS_HOST: metricsHostSetting(),
+  PUBLIC_METRICS: z
+    .enum(['open', 'closed'])
+    .optional()
+    .describe(
+      'open, or closed: whether PORT answers /metrics too, which names keys by their prefixes (default: open if HOST is an address of this machine alone, as 127.0.0.1, else closed)',
+    ),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .transform((url) => url.replace(/\/+$/, ''))
@@ -90,6 +100,14 @@ export const gatewaySettings = z.object({
     ),
   LOG_LEVEL: logLevelSetting(),
 });
+
+/** Whether the port of requests answers /metrics too: if that is set, or if only this machine can reach it. */
+export function hasPublicMetrics({ PUBLIC_METRICS: set, HOST: host }: GatewaySettings): boolean {
+  if (set !== undefined) return set === 'open';
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+type GatewaySettings = Readonly<Pick<z.infer<typeof gatewaySettings>, 'PUBLIC_METRICS' | 'HOST'>>;
 
 /**
  * TRUST_PROXY: the proxies whose `X-Forwarded-For` is trusted, as their number or as their addresses and ranges.

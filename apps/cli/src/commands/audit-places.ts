@@ -15,7 +15,7 @@ import {
   s3EndpointSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
-import { DATA_DIRECTORY } from '../installation/data-directory.js';
+import { DATA_DIRECTORY, signingKeyFile } from '../installation/data-directory.js';
 import type { CliIo } from '../terminal/io.js';
 
 const storeSettings = z.object({ OBJECT_STORE: objectStoreSetting(), S3_ENDPOINT: s3EndpointSetting() });
@@ -54,8 +54,7 @@ export async function findSigners(
   context: Context,
   { database, dataDir }: { database: Database; dataDir: string | undefined },
 ): Promise<SignerSource | undefined> {
-  const local = path.join(dataDir ?? DATA_DIRECTORY, 'signing-key.pem');
-  const file = path.resolve(io.cwd, io.env.SIGNING_KEY_FILE || local);
+  const file = signingKeyFile(io, dataDir);
   if (!existsSync(file)) return undefined;
   try {
     return await openSigners({ context, database, file });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
@@ -140,6 +140,25 @@ describe('packhouse doctor', () => {
       code: 0,
       result: { event: 'result', exitCode: 0, warnings: 0 },
     });
+  });
+
+  it('warns of a signing key that others than its owner may read', async () => {
+    const { url } = await replay();
+    const file = path.join(directory, 'networks.yaml');
+    await writeFile(file, `networks:\n${evm(`{url: '${url}'}`)}`);
+    const key = path.join(directory, 'key.pem');
+    await writeFile(key, 'secret', { mode: 0o600 });
+    const examined = (...args: string[]) =>
+      run(['doctor', '--networks', file, ...args], { cwd: directory, env: { SIGNING_KEY_FILE: 'key.pem' } });
+    expect(await examined()).toMatchObject({ code: 0 });
+    await chmod(key, 0o640);
+    const { code, out } = await examined();
+    expect(code).toBe(2);
+    expect(out).toContain(`\nwarn: The signing key file ${key} has the permissions 0640: others than`);
+    expect(jsonLines(await examined('--json')).slice(1)).toMatchObject([
+      { event: 'warning', message: expect.stringContaining(key) },
+      { event: 'result', exitCode: 2, warnings: 1 },
+    ]);
   });
 
   it('names the one that lies, lags, is of another chain, or speaks HTML, and goes on with the good one', async () => {

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { loadNetworks, type Network } from '@packhouse/networks';
+import { keyFileWarning } from '@packhouse/pipeline';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import type { Chart } from '../doctor/chart.js';
 import { chartJson, chartTable, findingLines, summaryLines, verdictOf } from '../doctor/describe-charts.js';
 import { examine } from '../doctor/examine.js';
 import { commandContext } from '../installation/connect.js';
-import { DATA_DIRECTORY } from '../installation/data-directory.js';
+import { DATA_DIRECTORY, signingKeyFile } from '../installation/data-directory.js';
 import { type CliIo, print } from '../terminal/io.js';
 import { parseInteger } from '../terminal/parse.js';
 
@@ -26,7 +27,7 @@ export function addDoctorCommand(program: Command, io: CliIo): void {
   program
     .command('doctor')
     .description(
-      'examine every upstream of the networks file; exit code 2: something is to be looked at, 69: a network has no usable upstream',
+      'examine every upstream of the networks file, and the permissions of the signing key; exit code 2: something is to be looked at, 69: a network has no usable upstream',
     )
     .option(
       '--networks <file>',
@@ -44,21 +45,28 @@ export function addDoctorCommand(program: Command, io: CliIo): void {
       const charts = await Promise.all(
         networks.map((each) => examine(each, { context, timeoutMs, limitMs })),
       );
-      await report(io, charts, options.json ?? false);
+      const warning = await keyFileWarning(signingKeyFile(io));
+      await report(io, charts, { json: options.json ?? false, warning });
     });
 }
 
-async function report(io: CliIo, charts: readonly Chart[][], json: boolean): Promise<void> {
+/** `warning` is about the signing key. */
+async function report(
+  io: CliIo,
+  charts: readonly Chart[][],
+  { json, warning }: { json: boolean; warning: string | null },
+): Promise<void> {
   const all = charts.flat();
-  const verdict = verdictOf(charts);
+  const verdict = verdictOf(charts, warning === null ? 0 : 1);
   io.exitCode = verdict.exitCode;
   if (json) {
     for (const chart of all) await print(io, chartJson(chart));
+    if (warning !== null) await print(io, { event: 'warning', message: warning });
     await print(io, { event: 'result', ...verdict });
     return;
   }
   await print(io, chartTable(all));
-  const findings = all.flatMap(findingLines);
+  const findings = [...all.flatMap(findingLines), ...(warning === null ? [] : [`warn: ${warning}`])];
   if (findings.length > 0) await print(io, `\n${findings.join('\n')}`);
   await print(io, `\n${summaryLines(charts).join('\n')}`);
 }

@@ -13,17 +13,17 @@ interface Verdict {
 const TO_LOOK_AT = 2;
 const NO_UPSTREAM = 69;
 
-/** Computes the overall result; `charts` are grouped by network. */
-export function verdictOf(charts: readonly (readonly Chart[])[]): Verdict {
+/** Computes the overall result; `charts` are grouped by network, `others` are warnings that are not about upstreams. */
+export function verdictOf(charts: readonly (readonly Chart[])[], others: number): Verdict {
   const findings = charts.flat().flatMap((chart) => chart.findings);
   const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
   const unusableNetworks = charts
     .filter((group) => !group.some((chart) => chart.usable))
     .flatMap((group) => group[0]?.network.id ?? []);
   return {
-    exitCode: unusableNetworks.length > 0 ? NO_UPSTREAM : findings.length > 0 ? TO_LOOK_AT : 0,
+    exitCode: unusableNetworks.length > 0 ? NO_UPSTREAM : findings.length + others > 0 ? TO_LOOK_AT : 0,
     upstreams: charts.flat().length,
-    warnings: count('warn'),
+    warnings: count('warn') + others,
     failures: count('fail'),
     unusableNetworks,
   };

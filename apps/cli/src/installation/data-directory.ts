@@ -46,6 +46,14 @@ export function openDataDirectory(directory: string, pid: number): DataDirectory
   };
 }
 
+/** The file of the signing key: SIGNING_KEY_FILE, else that of the `packhouse local` of this data folder. */
+export function signingKeyFile(
+  { cwd, env }: { cwd: string; env: Readonly<Record<string, string | undefined>> },
+  directory?: string,
+): string {
+  return path.resolve(cwd, env.SIGNING_KEY_FILE || path.join(directory ?? DATA_DIRECTORY, 'signing-key.pem'));
+}
+
 /** The database address of the `packhouse local` that runs on this folder; undefined if none does. */
 export function runningDatabaseUrl(cwd: string, directory?: string): string | undefined {
   const base = path.resolve(cwd, directory ?? DATA_DIRECTORY);

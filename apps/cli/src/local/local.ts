@@ -111,7 +111,7 @@ async function run(
   const metrics = processes.metrics();
   reporter.event(
     { event: 'ready', ...addresses, apiKey, metrics },
-    `Gateway: ${addresses.gateway}  data: ${directory.path}\nMetrics: ${Object.values(metrics).join('  ')}`,
+    `Gateway: ${addresses.gateway}  data: ${directory.path}${metricsLine(metrics)}`,
   );
   for (const line of rpcLines(addresses.gateway, apiKey, networks)) reporter.say(line);
 
@@ -200,4 +200,9 @@ async function localApiKey(database: Database, file: string): Promise<string> {
   const { key } = await database.keys.create({ application: 'local', network: null, plan: 'unlimited' });
   await writeFile(file, `${key}\n`, { mode: 0o600 });
   return key;
+}
+
+function metricsLine(metrics: Record<string, string>): string {
+  const addresses = Object.values(metrics);
+  return addresses.length === 0 ? '' : `\nMetrics: ${addresses.join('  ')}`;
 }

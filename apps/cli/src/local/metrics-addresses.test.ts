@@ -13,19 +13,22 @@ test('without METRICS_PORT any free port is taken, open to this machine only', (
   expect(addresses.env(0)).toEqual({ METRICS_PORT: 'any', METRICS_HOST: '127.0.0.1' });
   addresses.heard('packer', 4002);
   addresses.heard('ingester', 4001);
-  expect(addresses.all(8080)).toEqual({
-    gateway: 'http://127.0.0.1:8080/metrics',
+  addresses.heard('gateway', 4003);
+  expect(addresses.all()).toEqual({
+    gateway: 'http://127.0.0.1:4003/metrics',
     ingester: 'http://127.0.0.1:4001/metrics',
     packer: 'http://127.0.0.1:4002/metrics',
   });
 });
 
-test('METRICS_PORT names the first of two ports, and 0 means none', () => {
+test('METRICS_PORT names the first of three ports, and 0 means none', () => {
   const { addresses } = make({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' });
-  expect([0, 1].map(addresses.env)).toEqual([
+  expect([0, 1, 2].map(addresses.env)).toEqual([
     { METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' },
     { METRICS_PORT: '9465', METRICS_HOST: '0.0.0.0' },
+    { METRICS_PORT: '9466', METRICS_HOST: '0.0.0.0' },
   ]);
+  expect(make({ METRICS_PORT: '0' }).addresses.all()).toEqual({});
   expect(make({ METRICS_PORT: '0' }).addresses.env(1).METRICS_PORT).toBe('0');
 });
 

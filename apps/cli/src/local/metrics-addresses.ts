@@ -1,12 +1,14 @@
 import type { Reporter } from './report.js';
 
 interface MetricsAddresses {
-  /** The settings of the n-th worker process. */
+  /** The settings of the n-th process. */
   env(index: number): { METRICS_PORT: string; METRICS_HOST: string };
+  /** Whether METRICS_PORT names the ports. */
+  isChosen: boolean;
   /** Notes the port of a process; a change is reported. */
   heard(name: string, port: number): void;
-  /** Addresses by process, that of the gateway included. */
-  all(gatewayPort: number): Record<string, string>;
+  /** Addresses by process. */
+  all(): Record<string, string>;
 }
 
 /**
@@ -22,9 +24,11 @@ export function createMetricsAddresses(
   const ports = new Map<string, number>();
   const url = (port: number): string =>
     `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}/metrics`;
+  const isChosen = /^[1-9]\d*$/.test(wanted);
   return {
+    isChosen,
     env: (index) => ({
-      METRICS_PORT: /^[1-9]\d*$/.test(wanted) ? String(Number(wanted) + index) : wanted,
+      METRICS_PORT: isChosen ? String(Number(wanted) + index) : wanted,
       METRICS_HOST: host,
     }),
     heard(name, port) {
@@ -36,9 +40,6 @@ export function createMetricsAddresses(
           `Metrics of the ${name} are at ${url(port)} now`,
         );
     },
-    all: (gatewayPort) => ({
-      gateway: `http://127.0.0.1:${gatewayPort}/metrics`,
-      ...Object.fromEntries([...ports].sort().map(([name, port]) => [name, url(port)])),
-    }),
+    all: () => Object.fromEntries([...ports].sort().map(([name, port]) => [name, url(port)])),
   };
 }

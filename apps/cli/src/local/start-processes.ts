@@ -52,11 +52,11 @@ export function startProcesses(parts: {
   const { io, directory, reporter } = parts;
   let port = parts.port;
   const metrics = createMetricsAddresses(io, reporter);
-  const workers = ['ingester', 'packer'];
+  const metricsOrder = ['ingester', 'packer', 'gateway'];
   const env = (name: string) => ({
     ...io.env,
     ...parts.env,
-    ...metrics.env(Math.max(0, workers.indexOf(name))),
+    ...metrics.env(metricsOrder.indexOf(name)),
     OBJECT_STORE: io.env.OBJECT_STORE ?? directory.in('objects'),
     PORT: String(port),
     HOST: io.env.HOST ?? '127.0.0.1',
@@ -81,6 +81,8 @@ export function startProcesses(parts: {
       async putRight(code) {
         // Another program took the port first, perhaps another start at the same moment.
         if (name !== 'gateway' || code !== 'PORT_IN_USE' || port === 65_535) return false;
+        // It may have been the port of its metrics: one that the operator chose is not replaced.
+        if (metrics.isChosen && (await isFree(port))) return false;
         const next = await nextFreePort(port + 1);
         if (next === null) return false;
         sayPort(reporter, port, next);
@@ -88,7 +90,7 @@ export function startProcesses(parts: {
         return true;
       },
     });
-  const children = ['gateway', ...workers].map(start);
+  const children = ['gateway', 'ingester', 'packer'].map(start);
   const killAll = (): void => {
     for (const child of children) child.kill();
   };
@@ -101,7 +103,7 @@ export function startProcesses(parts: {
     ready: Promise.all(children.map((child) => child.ready)),
     failed,
     port: () => port,
-    metrics: () => metrics.all(port),
+    metrics: () => metrics.all(),
   };
 }
 

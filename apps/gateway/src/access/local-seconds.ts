@@ -53,7 +53,7 @@ export function createLocalSeconds(clock: Pick<Clock, 'elapsed'>): LocalSeconds 
         windows.set(name, window);
       } else advance(window, limit, now);
       const allowed = window.used <= counted || window.used + cost <= limit;
-      if (allowed) window.used += cost;
+      window.used = allowed ? window.used + cost : Math.max(window.used, limit);
       return secondVerdict(allowed, limit, window.used, now - window.start, cost);
     },
     left(name, limit) {

@@ -124,7 +124,7 @@ describe('the rate limiter of one gateway', () => {
     expect(left(row)).toMatchObject({ remaining: 3 });
   });
 
-  it('tells a refused request when there is room for it, and does not count it', () => {
+  it('tells a refused request when there is room for it, and counts it to the end of its second only', () => {
     const { time, take } = setup();
     const row = key(1, { requestsPerDay: null });
     take(row, ...Array.from({ length: 7 }, () => 'eth_call'));
@@ -132,7 +132,8 @@ describe('the rate limiter of one gateway', () => {
     expect(take(row, 'a', 'b', 'c')).toMatchObject({ allowed: false, resetMs: 3_000 });
     expect(take(row, 'a', 'b', 'c', 'd')).toMatchObject({ allowed: false, resetMs: 3_000 });
     time.now += 2_000;
-    expect(take(row, 'a', 'b')).toMatchObject({ allowed: true, remaining: 0 });
+    expect(take(row, 'a')).toMatchObject({ allowed: true, remaining: 1 });
+    expect(take(row, 'a', 'b')).toMatchObject({ allowed: false, remaining: 0, resetMs: 1_000 });
     time.now += 1_000;
     expect(take(row, 'a', 'b', 'c', 'd')).toMatchObject({ allowed: true });
   });

@@ -15,8 +15,8 @@ export interface CountedCall {
  */
 export interface SecondLimiter {
   /**
-   * Counts `cost` against `limit`, unless it is refused. `counted`: units of the same request that were counted before;
-   * with no others the window is empty.
+   * Counts `cost` against `limit`; what is refused uses its second up, and makes no debt. `counted`: units of the same
+   * request that were counted before; with no others the window is empty.
    */
   take(name: string | number, limit: number, cost: number, counted?: number): Soon<RateVerdict>;
   /** Returns the rest without counting. */
@@ -27,9 +27,9 @@ export interface SecondLimiter {
 /** Counts calls of keys against their plans. */
 export interface RateLimiter {
   /**
-   * Counts the calls of one request, which is allowed whole or refused whole. One that the second refuses is not counted;
-   * one that a method's limit, day or month refuses is, in its second. `quota` false: day and month are neither asked nor
-   * counted. `paid`: units that were counted for its body.
+   * Counts the calls of one request, which is allowed whole or refused whole; a refused one counts in its second, not in
+   * day and month. `quota` false: day and month are neither asked nor counted. `paid`: units that were counted for its
+   * body.
    */
   take(key: KeyRow, calls: readonly CountedCall[], quota?: boolean, paid?: number): Soon<RateVerdict>;
   /** Counts units for the body of a request, in its second alone. */

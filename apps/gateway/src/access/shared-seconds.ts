@@ -24,11 +24,14 @@ if now < start or seconds > 0 then
   if seconds > 0 and owed > 0 then start = start + seconds * 1000 else start = now end
 end
 if cost < 0 then return {1, used, now - start} end
-if used > tonumber(ARGV[3]) and used + cost > limit then return {0, used, now - start} end
-used = used + cost
+local allowed = 1
+if used > tonumber(ARGV[3]) and used + cost > limit then
+  allowed = 0
+  used = math.max(used, limit)
+else used = used + cost end
 redis.call('HSET', KEYS[1], 'start', string.format('%.0f', start), 'used', string.format('%.0f', used))
 redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.max(1, math.ceil(used / limit)) * 1000))
-return {1, used, now - start}`;
+return {allowed, used, now - start}`;
 
 /** Creates a limiter that counts in Redis for all gateways together. While Redis is away, each counts for itself. */
 export function createSharedSeconds(redis: Redis, clock: Pick<Clock, 'elapsed'>): SecondLimiter {

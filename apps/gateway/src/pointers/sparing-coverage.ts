@@ -36,6 +36,7 @@ export function createSparingCoverage(parts: {
           holes: {
             page: sparing(`page ${id}`, holes.page),
             count: sparing(`count ${id}`, holes.count),
+            isScattered: sparing(`scattered ${id}`, holes.isScattered),
             standing: sparing<void, Standing>(`standing ${id}`, holes.standing),
           },
         };

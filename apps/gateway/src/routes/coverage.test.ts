@@ -21,6 +21,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
   let key: string;
   let looks = 0;
   let away = false;
+  let held: Promise<void> | undefined;
   /** Ids of the existing jobs, by queue. */
   const jobs: Record<'ingest' | 'pack', { running: string[]; waiting: string[] }> = {
     ingest: { running: ['ethereum.60.69.31', 'other.0.9999.31'], waiting: ['ethereum.70.79.8', 'nonsense'] },
@@ -44,6 +45,7 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
       queue: {
         look: async (queue) => {
           looks += 1;
+          await held;
           if (away) throw new PackhouseError({ code: 'QUEUE_UNAVAILABLE', message: 'The queue is gone.' });
           return jobs[queue];
         },
@@ -145,6 +147,25 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
       logs: ['95-99 waiting', '100-119 packing', '120-149 waiting'],
       traces: ['95-99 not-wanted', '100-119 staged', '120-189 not-wanted'],
     });
+  });
+
+  it('is asked for at most twice at once by a key; others are not held up', async () => {
+    const other = (await at.makeKey()).key;
+    let go = (): void => undefined;
+    held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    at.time.offset += 5_000;
+    const asking = [1, 2, 3, 4].map((from) => coverage(`?from=${from}`));
+    asking.push(coverage('?from=5', 'ethereum', other));
+    const statuses: number[] = [];
+    for (const one of asking) void one.then(({ status }) => statuses.push(status));
+    await expect.poll(() => statuses).toEqual([429, 429]);
+    go();
+    const answers = await Promise.all(asking);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
+    expect(answers.find(({ status }) => status === 429)?.headers['retry-after']).toBe('1');
+    expect((await coverage('?from=6')).status).toBe(200);
   });
 
   it('is answered a page at a time, which together are the whole', async () => {

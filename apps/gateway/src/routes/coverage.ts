@@ -2,6 +2,7 @@ import type { BlockRange } from '@packhouse/chain';
 import { HOLE_REASONS } from '@packhouse/database';
 import { type CoveragePage, coverage, holeNeeds } from '@packhouse/pipeline';
 import { isPackhouseError } from '@packhouse/runtime';
+import { createInFlight } from '../access/in-flight.js';
 import { Problem } from '../http/problem.js';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
@@ -40,7 +41,8 @@ const kindCoverage = {
     },
     counts: {
       type: ['object', 'null'],
-      description: 'Blocks of the whole range, not of this page alone; null where there is a cursor.',
+      description:
+        'Blocks of the whole range, not of this page alone; null where there is a cursor, and where more than 10,000 separate ranges were ordered.',
       required: ['published', 'missing'],
       properties: {
         published: blocks,
@@ -119,8 +121,12 @@ const schema = {
   },
 } as const;
 
+/** Pages of one key under way: each takes one of the few turns at the database. */
+const AT_ONCE = 2;
+
 /** `GET {base_url}<KEY>/bundle-api/coverage` of one network. */
 export function coverageRoute(parts: GatewayParts, { network, base }: ServedNetwork): Route {
+  const inFlight = createInFlight('pages of coverage');
   return {
     method: 'GET',
     path: `${base.path}/:key/bundle-api/coverage`,
@@ -137,9 +143,12 @@ export function coverageRoute(parts: GatewayParts, { network, base }: ServedNetw
         });
       }
       const asked = coverageQuery(exchange.query, network, key.plan);
-      const page = await coverage(parts.coverage, asked).catch((error: unknown) => {
-        throw isPackhouseError(error, 'RANGE_INVALID') ? cursorInvalid() : error;
-      });
+      const leave = inFlight.enter(key.id, AT_ONCE);
+      const page = await coverage(parts.coverage, asked)
+        .catch((error: unknown) => {
+          throw isPackhouseError(error, 'RANGE_INVALID') ? cursorInvalid() : error;
+        })
+        .finally(leave);
       exchange.header('cache-control', 'no-store').sendJson(bodyOf(page));
     },
   };

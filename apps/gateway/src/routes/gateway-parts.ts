@@ -48,6 +48,6 @@ export interface GatewayParts {
   batchCalls: number;
   /** Counts the calls of a network. */
   callMetrics(network: string): CallMetrics;
-  /** Users of memory by name, for the metrics. */
-  memory: Readonly<Record<string, { readonly bytes: number }>>;
+  /** Whether /metrics is a route. */
+  publicMetrics: boolean;
 }

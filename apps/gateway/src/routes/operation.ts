@@ -180,7 +180,6 @@ const metricsSchema = {
 /** `GET /metrics`. */
 export function metricsRoute(parts: GatewayParts): Route {
   const { metrics } = parts.context;
-  const caches = metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes that a cache holds.', ['cache']);
   return {
     method: 'GET',
     path: '/metrics',
@@ -188,7 +187,6 @@ export function metricsRoute(parts: GatewayParts): Route {
     schema: metricsSchema,
     forOperators: true,
     async answer(exchange) {
-      for (const [cache, { bytes }] of Object.entries(parts.memory)) caches.set({ cache }, bytes);
       exchange.sendText(await metrics.render(), metrics.contentType);
     },
   };

@@ -35,7 +35,7 @@ export function createRoutes(
     indexPageRoute(networks),
     healthzRoute,
     readyzRoute(parts),
-    metricsRoute(parts),
+    ...(parts.publicMetrics ? [metricsRoute(parts)] : []),
     manifestKeysRoute(parts),
     ...[...services].flatMap(([served, each]) => routesOf(parts, served, each)),
   ];

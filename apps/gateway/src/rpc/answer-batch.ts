@@ -172,7 +172,7 @@ async function answerItem(
 /** The bytes of a result. One that would be streamed on its own is held, so that it can still be refused. */
 async function heldWhole(
   { bytes, pieces, rest }: ResultBody,
-  { at, key, signal }: CallContext,
+  caller: CallContext,
   reserve: (size: number) => void,
 ): Promise<readonly Buffer[]> {
   if (rest === null) {
@@ -180,7 +180,7 @@ async function heldWhole(
     reserve(sizeOf(whole));
     return whole;
   }
-  const held = await at.memory?.enter(signal, key?.id ?? 0);
+  const held = await caller.at.memory?.enter(caller.signal, callerName(caller));
   const read: Buffer[] = [bytes];
   let size = bytes.length;
   try {

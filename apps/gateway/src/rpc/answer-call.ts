@@ -162,7 +162,7 @@ async function forward(
   name: string,
   caller: CallContext,
 ): Promise<RpcAnswer> {
-  const { at, key, signal, span } = caller;
+  const { at, signal, span } = caller;
   const { rpc } = at.network;
   if (at.cache.far !== undefined && method.idempotent && mayBeKept(method, prepared, at)) {
     const far = await at.cache.far(name);
@@ -175,7 +175,7 @@ async function forward(
   const newest = needsNewest(prepared, at) ? await at.forwarder.newest() : null;
   const flight = newest === null ? name : `${name} ${newest}`;
   const before = at.forwarder.head();
-  const held = at.memory?.full === true ? await at.memory.enter(signal, key?.id ?? 0) : undefined;
+  const held = at.memory?.full === true ? await at.memory.enter(signal, callerName(caller)) : undefined;
   const prove = at.integrity?.proofOf(method.name, params);
   const maxBytes = (prove && at.integrity?.mostBytes) ?? rpc.maxAnswerBytes;
   let mine = false;
@@ -215,7 +215,7 @@ async function forward(
   if (answer.kind === 'failed') throw failure(answer, { maxAnswerBytes: maxBytes });
   const { length } = answer.body.bytes;
   if (held !== undefined) held(length);
-  else if (length > COUNTED_BYTES) at.memory?.hold(length, signal, key?.id ?? 0);
+  else if (length > COUNTED_BYTES) at.memory?.hold(length, signal, callerName(caller));
   if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);
   return { kind: 'result', body: answer.body };
 }

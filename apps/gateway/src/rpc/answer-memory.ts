@@ -6,12 +6,12 @@ export interface AnswerMemory {
   /**
    * Waits for room for one more answer, whose size is estimated from earlier ones. Call the returned function with
    * the size once it is known; 0 if there is no answer. The room is free again when `signal` is aborted, that is, when
-   * the client has its answer or is gone. One `key` gets at most half of the room. Throws the problem `unavailable` if
-   * there is no room in time.
+   * the client has its answer or is gone. One owner, a key or an address, gets at most half of the room. Throws the
+   * problem `unavailable` if there is no room in time.
    */
-  enter(signal: CallSignal, key: number): Promise<(bytes: number) => void>;
+  enter(signal: CallSignal, owner: number | string): Promise<(bytes: number) => void>;
   /** Counts an answer that is in memory already. */
-  hold(bytes: number, signal: CallSignal, key: number): void;
+  hold(bytes: number, signal: CallSignal, owner: number | string): void;
   /** Whether there is no room. */
   readonly full: boolean;
   readonly bytes: number;
@@ -19,7 +19,7 @@ export interface AnswerMemory {
 
 interface Waiting {
   signal: CallSignal;
-  key: number;
+  owner: number | string;
   enter(): void;
 }
 
@@ -36,31 +36,31 @@ const MOST_GUESSES = 32;
 export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMemory {
   let held = 0;
   let guess = Math.min(FIRST_GUESS, maxBytes / MOST_GUESSES);
-  const heldFor = new Map<number, number>();
+  const heldFor = new Map<number | string, number>();
   /** Calls that have room. A split call does not wait again, or it would wait for itself. */
   const inside = new WeakSet<CallSignal>();
   const waiting = new Set<Waiting>();
 
-  const fits = (signal: CallSignal, key: number): boolean =>
-    inside.has(signal) || (held < maxBytes && (heldFor.get(key) ?? 0) < maxBytes / 2);
+  const fits = (signal: CallSignal, owner: number | string): boolean =>
+    inside.has(signal) || (held < maxBytes && (heldFor.get(owner) ?? 0) < maxBytes / 2);
 
-  const take = (bytes: number, key: number): void => {
+  const take = (bytes: number, owner: number | string): void => {
     held += bytes;
-    const now = (heldFor.get(key) ?? 0) + bytes;
-    if (now === 0) heldFor.delete(key);
-    else heldFor.set(key, now);
+    const now = (heldFor.get(owner) ?? 0) + bytes;
+    if (now === 0) heldFor.delete(owner);
+    else heldFor.set(owner, now);
     if (bytes >= 0) return;
-    for (const one of waiting) if (fits(one.signal, one.key)) one.enter();
+    for (const one of waiting) if (fits(one.signal, one.owner)) one.enter();
   };
 
-  const taken = (signal: CallSignal, key: number, size?: number): ((bytes: number) => void) => {
+  const taken = (signal: CallSignal, owner: number | string, size?: number): ((bytes: number) => void) => {
     let mine = size ?? Math.round(guess);
     let over = false;
     inside.add(signal);
-    take(mine, key);
+    take(mine, owner);
     const leave = (): void => {
       over = true;
-      take(-mine, key);
+      take(-mine, owner);
     };
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
@@ -72,13 +72,13 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
       if (over) return;
       const more = bytes - mine;
       mine = bytes;
-      take(more, key);
+      take(more, owner);
     };
   };
 
   return {
-    async enter(signal, key) {
-      if (fits(signal, key)) return taken(signal, key);
+    async enter(signal, owner) {
+      if (fits(signal, owner)) return taken(signal, owner);
       return new Promise((resolve, reject) => {
         const end = (): void => {
           clearTimeout(timer);
@@ -91,10 +91,10 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
         };
         const mine: Waiting = {
           signal,
-          key,
+          owner,
           enter: () => {
             end();
-            resolve(taken(signal, key));
+            resolve(taken(signal, owner));
           },
         };
         const timer = setTimeout(() => {
@@ -106,7 +106,7 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
         else signal.addEventListener('abort', gone, { once: true });
       });
     },
-    hold: (bytes, signal, key) => void taken(signal, key, bytes),
+    hold: (bytes, signal, owner) => void taken(signal, owner, bytes),
     get full() {
       return held >= maxBytes;
     },

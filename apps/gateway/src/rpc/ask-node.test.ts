@@ -1,7 +1,8 @@
+import type { KeyRow } from '@packhouse/database';
 import { CallController } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
 import { type AnswerMemory, createAnswerMemory } from './answer-memory.js';
-import { askWhole } from './ask-node.js';
+import { askWhole, callerName } from './ask-node.js';
 import type { CallContext } from './method.js';
 
 const MIB = 1_048_576;
@@ -70,4 +71,12 @@ it('what turns out to be large is counted whatever it is', async () => {
   const caller = callerOf(memory, () => result(3 * MIB));
   await askWhole(caller, { method: 'registry_accountList', params: '[]' });
   expect(memory.bytes).toBe(3 * MIB);
+});
+
+it('shares what there is by keys, and without one by addresses, IPv6 by what one customer has', () => {
+  const of = (address: string) => callerName({ key: undefined, address });
+  expect(callerName({ key: { id: 7 } as KeyRow, address: undefined })).toBe(7);
+  expect(of('::ffff:192.0.2.1')).toBe('192.0.2.1');
+  expect(of('2001:db8::1')).toBe(of('2001:db8::2'));
+  expect(of('2001:db8::1')).not.toBe(of('2001:db8:0:1::1'));
 });

@@ -1,5 +1,6 @@
 import { nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer, ResultBody } from '@packhouse/node-rpc';
+import { addressBlock } from '../http/client-address.js';
 import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
 import type { CallContext } from './method.js';
@@ -38,10 +39,10 @@ export async function askWhole(
     timeoutMs?: number;
   },
 ): Promise<WholeAnswer> {
-  const { at, key, signal, span, notes } = caller;
+  const { at, signal, span, notes } = caller;
   const { rpc } = at.network;
   caller.deadline ??= performance.now() + rpc.timeoutMs;
-  const holder = key?.id ?? 0;
+  const holder = callerName(caller);
   // Counted until the client has its answer.
   const held = LISTS.has(request.method) ? await at.memory?.enter(signal, holder) : undefined;
   const { block } = request;
@@ -92,9 +93,9 @@ export async function askWhole(
   };
 }
 
-/** Whom a call is for, as nodes' connections are shared: a key, or the address of a client without one. */
+/** Whom a call is for, as nodes' connections and memory are shared: a key, or the address of a client without one. */
 export function callerName({ address, key }: Pick<CallContext, 'address' | 'key'>): string | number {
-  return key?.id ?? address ?? '';
+  return key?.id ?? addressBlock(address ?? '');
 }
 
 /** Bytes of a result in memory. */

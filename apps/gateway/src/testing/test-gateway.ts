@@ -96,7 +96,7 @@ export async function startTestGateway(
   for (const { id, chainId } of networks) await database.networks.register({ id, chainId });
   const reached = await reach?.(fresh.url, context);
   const gateway = await createGateway({
-    ...{ context, database: reached ?? database, objectStore, networks },
+    ...{ context, database: reached ?? database, objectStore, networks, publicMetrics: true },
     ...options,
   });
   const port = await gateway.listen(0, '127.0.0.1');

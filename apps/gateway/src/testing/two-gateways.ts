@@ -35,6 +35,7 @@ export async function startTwoGateways(
   const { context, database, objectStore } = at;
   const second = await createGateway({
     ...{ context: { ...context, metrics: createMetrics() }, database, objectStore, networks: theirs },
+    publicMetrics: true,
     ...(await store.options()),
     ...options,
   });

@@ -400,3 +400,25 @@ it('the nearest covered ranges around a block, published or staged', async () =>
     above: null,
   });
 });
+
+it('a page is of what it shows where very many separate ranges were ordered, and says that they are many', async () => {
+  await clear();
+  await open.sql(`INSERT INTO packhouse.wanted_range (network_id, kinds, start_block, end_block, priority)
+    SELECT n.id, 24, 10 * i, 10 * i + 4, 1 FROM packhouse.network AS n, generate_series(0, 4999) AS i
+    WHERE n.name = 'main'`);
+  await open.main.head.set({ number: 60_000, hash: hashAt(60_000), finalized: 60_000 });
+  const range = { start: 0, end: 60_000 };
+  const kinds = ['logs'] as const;
+  const page = await open.main.holes.page({ kinds, range, limit: 10 });
+  expect(page.range.end).toBeLessThan(200);
+  expect(page.kinds[0]?.holes.map(({ start, end, reason }) => [start, end, reason]).slice(0, 3)).toEqual([
+    [0, 4, 'waiting'],
+    [5, 9, 'not-wanted'],
+    [10, 14, 'waiting'],
+  ]);
+  expect(await open.main.holes.isScattered({ kinds, range, limit: 4_999 })).toBe(true);
+  expect(await open.main.holes.isScattered({ kinds, range, limit: 5_000 })).toBe(false);
+  expect(await open.main.holes.isScattered({ kinds, range: { start: 0, end: 999 }, limit: 100 })).toBe(false);
+  const [counts] = await open.main.holes.count({ kinds, range });
+  expect(counts?.missing).toEqual({ waiting: 25_000, 'not-wanted': 35_001 });
+});

@@ -48,6 +48,26 @@ it('makes the key on the first start, for its owner alone, and takes the same on
   expect((await openSigners({ context, database, file })).current().keyId).toBe(first.keyId);
 });
 
+it('warns at its start in one line if others than the owner may use the key file', async () => {
+  const warnings = () => log.filter((line) => line.includes('"level":"warn"'));
+  await openSigners({ context, database, file });
+  for (const mode of [0o600, 0o400]) {
+    await chmod(file, mode);
+    await openSigners({ context, database, file });
+    expect(warnings()).toEqual([]);
+  }
+  for (const mode of [0o640, 0o604, 0o620, 0o644]) {
+    await chmod(file, mode);
+    log = [];
+    const signers = await openSigners({ context, database, file });
+    await signers.renew();
+    expect(warnings()).toHaveLength(1);
+    expect(warnings()[0]).toContain(
+      `The signing key file ${file} has the permissions 0${mode.toString(8)}: others than its owner can use it`,
+    );
+  }
+});
+
 it('shows the private key nowhere: not in the database, the log, the signer or an error', async () => {
   const source = await openSigners({ context, database, file });
   const pem = await readFile(file, 'utf8');

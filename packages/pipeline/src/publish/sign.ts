@@ -5,6 +5,7 @@ import type { Kind } from '@packhouse/chain';
 import type { Database, SigningKeyRow } from '@packhouse/database';
 import { createSigner, keyIdOf, makeSigningKey, readSigningKey, type Signer } from '@packhouse/manifest';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { keyFileWarning } from './key-file-mode.js';
 
 /** The producer that entries name. */
 const PRODUCER = 'packhouse/0.1.0';
@@ -32,6 +33,8 @@ export interface SignerSource {
  */
 export async function openSigners(parts: SignerParts): Promise<SignerSource> {
   let signer = await openSigner(parts);
+  const warning = await keyFileWarning(parts.file);
+  if (warning !== null) parts.context.logger.warn(warning);
   return {
     current: () => signer,
     renew: async () => {

@@ -5,7 +5,11 @@ import { PackhouseError } from '@packhouse/runtime';
 import { queueHints } from './queue-hints.js';
 
 export interface CoverageParts {
-  database: { network(id: string): { holes: Pick<NetworkDatabase['holes'], 'page' | 'count' | 'standing'> } };
+  database: {
+    network(id: string): {
+      holes: Pick<NetworkDatabase['holes'], 'page' | 'count' | 'isScattered' | 'standing'>;
+    };
+  };
   /** Without it, or while it is unavailable, `queued` and `fetching` read `waiting`, and `packing` reads `staged`. */
   queue?: Pick<QueueReader, 'look'> | undefined;
 }
@@ -31,7 +35,7 @@ interface KindCoverage {
   kind: Kind;
   /** Published from the network's first wanted block up to here without a hole. */
   completeTo: number | null;
-  /** Blocks of the whole range asked for, not of this page; only the first page has them. */
+  /** Blocks of the whole range asked for, not of this page. Not of later pages, nor of very many separate ranges. */
   counts: Omit<HoleCounts, 'kind'> | null;
   published: BlockRange[];
   holes: Hole[];
@@ -56,6 +60,9 @@ export interface CoveragePage {
   kinds: KindCoverage[];
 }
 
+/** Separate ranges that were ordered, of all kinds together, beyond which blocks are not counted. */
+const MAX_COUNTED = 10_000;
+
 /**
  * Reads one page of a network's coverage. Its cost grows with the page, not with what is published. Throws
  * RANGE_INVALID if the range is reversed or the page begins outside of it.
@@ -76,10 +83,16 @@ export async function coverage(parts: CoverageParts, request: CoverageRequest): 
       data: { network, from, to, start },
     });
   }
+  const count = async (): Promise<HoleCounts[] | null> => {
+    const range = { start: from, end: to };
+    // The cost of counting grows with all holes, the cost of a page with its own.
+    if (request.start !== undefined || (await holes.isScattered({ kinds, range, limit: MAX_COUNTED })))
+      return null;
+    return holes.count({ ...asked, range });
+  };
   const [page, counts] = await Promise.all([
     holes.page({ ...asked, range: { start, end: to }, limit }),
-    // The cost of counting grows with all holes, the cost of a page with its own.
-    request.start === undefined ? holes.count({ ...asked, range: { start: from, end: to } }) : null,
+    count(),
   ]);
   return {
     network,
