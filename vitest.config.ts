@@ -8,6 +8,7 @@ import { BaseSequencer } from 'vitest/node';
 const LONG = [
   'test/simulation/src/simulation.test.ts',
   'test/kill/src/kill.test.ts',
+  'test/attack/src/attack.test.ts',
   'test/e2e/src/drain.test.ts',
   'test/e2e/src/outages.test.ts',
   'test/e2e/src/reorganisations.test.ts',

@@ -2,6 +2,8 @@ import { gzipSync } from 'node:zlib';
 
 const BYTES = 5_000_000;
 const ELEMENTS = 100_000;
+const ACCEPTED_BYTES = 900_000;
+const ACCEPTED_PARTS = 32_000;
 const BOMB_BYTES = 200_000_000;
 
 /** Bodies that cost much to read, by name. */
@@ -14,6 +16,8 @@ const BODIES = {
   wide: () => call(new Array(BYTES / 8).fill('{"a":1}').join(',')),
   /** A batch of 100,000 calls that are none. */
   elements: () => Buffer.from(`[${new Array(ELEMENTS).fill('{"id":1}').join(',')}]`),
+  /** About the largest that is accepted by default: 1 MB, and 32,000 parts. */
+  accepted: () => call(`"${'a'.repeat(ACCEPTED_BYTES)}",[${new Array(ACCEPTED_PARTS).fill('[]').join(',')}]`),
   /** 200 MB of blanks, compressed. */
   bomb: () => gzipSync(Buffer.alloc(BOMB_BYTES, ' ')),
 } as const;
