@@ -434,6 +434,8 @@ CREATE INDEX bundle_not_proved ON packhouse.bundle USING btree (network_id, kind
 
 CREATE INDEX bundle_reasons ON packhouse.bundle USING btree (network_id, not_proved) WHERE (not_proved <> ''::text);
 
+CREATE INDEX manifest_range ON packhouse.manifest USING btree (network_id, kind, start_block) INCLUDE (sequence);
+
 CREATE INDEX method_usage_day ON packhouse.method_usage USING btree (day);
 
 CREATE INDEX nft_job_due ON packhouse.nft_job USING btree (due_at) WHERE (status <> 'done'::text);

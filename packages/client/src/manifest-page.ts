@@ -32,7 +32,7 @@ export async function writePage(
     keys,
   }: { file: FileHandle; name: string; state: PullState; keys: ReadonlyMap<string, KeyObject> },
 ): Promise<ManifestPage> {
-  const verifier = createVerifier(keys, state.log === null ? [] : [state.log]);
+  const verifier = createVerifier(keys, { begun: state.log === null ? [] : [state.log] });
   const where = `the manifest of ${state.kind}`;
   const rows: BundleRow[] = [];
   let at = state.bytes;

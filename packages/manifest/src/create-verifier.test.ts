@@ -12,8 +12,8 @@ const log = makeLog(signer, 6);
 const lines = log.map(entryLine);
 
 /** Parses and checks lines; returns the error, or null. */
-function check(given: readonly string[], trusted = keys): string | null {
-  const verifier = createVerifier(trusted);
+function check(given: readonly string[], trusted = keys, part = false): string | null {
+  const verifier = createVerifier(trusted, { part });
   try {
     for (const [i, line] of given.entries()) verifier.push(parseEntry(line, `Line ${i + 1}`));
     return null;
@@ -49,6 +49,36 @@ describe('a manifest', () => {
     ].map((each) => each.map(entryLine));
     const mixed = [...lines.slice(0, 3), ...(others[0] ?? []), ...lines.slice(3), ...(others[1] ?? [])];
     expect(check(mixed)).toBeNull();
+  });
+
+  describe('of which a part is read', () => {
+    const pick = (...at: number[]): string[] => at.map((each) => lines[each] as string);
+    const changed = (at: number, from: string, to: string): string =>
+      pick(at)[0]?.replace(from, to) as string;
+
+    it('may leave entries out, at either end and between', () => {
+      for (const some of [pick(3), pick(0, 2, 5), pick(1, 2, 3), pick(4, 5), lines]) {
+        expect(check(some, keys, true)).toBeNull();
+      }
+      expect(check(pick(0, 2), keys)).toContain('has a gap');
+      const verifier = createVerifier(keys, { part: true });
+      for (const at of [1, 4]) verifier.push(log[at] as SealedEntry);
+      expect(verifier.logs()).toMatchObject([{ entries: 5, hash: log[4]?.hash }]);
+    });
+
+    it('has no entry twice, out of order, changed, forged, or chained to another neighbour', () => {
+      expect(check(pick(2, 2), keys, true)).toContain('out of order');
+      expect(check(pick(4, 2), keys, true)).toContain('out of order');
+      expect(check([...pick(0), changed(3, '"bytes":', '"bytes":1')], keys, true)).toContain('was changed');
+      const forged = makeLog(newSigner(), 6).map(entryLine);
+      expect(check([...pick(0), forged[3] as string], keys, true)).toContain('not among the keys');
+      const { hash: _, signature: __, ...facts } = log[3] as SealedEntry;
+      const stray = entryLine(signer.seal({ ...facts, previous: 'ab'.repeat(32) }));
+      expect(check([...pick(2), stray], keys, true)).toContain('forked at entry 3');
+      expect(check([...pick(2, 3), stray], keys, true)).toContain('out of order');
+      const otherChain = entryLine(signer.seal({ ...facts, chainId: 7 }));
+      expect(check([...pick(1), otherChain], keys, true)).toContain('is of chain 7');
+    });
   });
 
   it('may go on with another key after a rotation', () => {

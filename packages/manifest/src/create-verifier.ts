@@ -23,11 +23,13 @@ interface Verifier {
 
 /**
  * Creates a verifier that trusts these public keys, by their ids. `begun` are logs whose beginnings were checked before:
- * it goes on behind them.
+ * it goes on behind them. With `part`, entries may be missing between others: each is checked by itself, that they
+ * ascend, and that neighbours are chained. Whether a missing one belongs to the part is not checked, since only the
+ * whole log tells; `entries` counts up to the last one then.
  */
 export function createVerifier(
   keys: ReadonlyMap<string, KeyObject>,
-  begun: readonly CheckedLog[] = [],
+  { begun = [], part = false }: { begun?: readonly CheckedLog[]; part?: boolean } = {},
 ): Verifier {
   const logs = new Map(begun.map((log) => [`${log.kind} of ${log.network}`, log]));
   return {
@@ -35,7 +37,7 @@ export function createVerifier(
       const { network, kind, chainId, sequence, hash } = entry;
       const name = `${kind} of ${network}`;
       const log = logs.get(name) ?? { network, kind, chainId, entries: 0, hash: NO_ENTRY, keyIds: [] };
-      checkPlace(entry, log, name);
+      checkPlace(entry, log, name, part);
       checkSeal(entry, keys);
       const keyIds = log.keyIds.includes(entry.keyId) ? log.keyIds : [...log.keyIds, entry.keyId];
       logs.set(name, { ...log, entries: sequence + 1, hash, keyIds });
@@ -44,8 +46,8 @@ export function createVerifier(
   };
 }
 
-/** Checks that a log counts from 0 without a gap and that each entry names the one before. */
-function checkPlace(entry: SealedEntry, log: CheckedLog, name: string): void {
+/** Checks that a log counts from 0, but for a part without a gap, and that each entry names the one before. */
+function checkPlace(entry: SealedEntry, log: CheckedLog, name: string, part: boolean): void {
   const { sequence, previous, chainId } = entry;
   const data = { network: log.network, kind: log.kind, sequence, expected: log.entries };
   if (chainId !== log.chainId) {
@@ -55,6 +57,7 @@ function checkPlace(entry: SealedEntry, log: CheckedLog, name: string): void {
     );
   }
   if (sequence > log.entries) {
+    if (part) return;
     const missing =
       log.entries === sequence - 1
         ? `entry ${log.entries} is`

@@ -113,7 +113,7 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   bundle: ['fragmentOf'],
   chain: ['keyLength', 'keyOf', 'RULE_SETS'],
   cli: ['createProgram'],
-  database: ['selectFiles'],
+  database: ['selectFiles', 'selectTouching'],
   gateway: ['Gateway', 'METHODS_OF_FAMILY', 'WALLET_METHODS'],
   manifest: ['entryText'],
   'node-rpc': ['BlockSourceOptions', 'StreamedAnswer'],

@@ -56,11 +56,12 @@ for (const shell of ['bash', 'zsh']) {
     `what the pages say about downloads can be pasted into ${shell} (needs ${shell})`,
     async () => {
       for (const page of ['README.md', 'docs/downloads.md']) {
-        const [pointer = '', file = '', coverage, whole] = await outputs(page, shell);
+        const [pointer = '', file = '', list, coverage, whole] = await outputs(page, shell);
         const link = `${gateway.downloadUrl}/logs/${range}.json.gz`;
         expect(JSON.parse(pointer)).toEqual({ type: 'logs', range, download_link: link });
         expect(JSON.parse(file)).toEqual(await gateway.records(link));
         if (page === 'README.md') continue;
+        expect(JSON.parse(list as string)).toMatchObject({ files: [{ link }], next: null });
         expect(JSON.parse(coverage as string)).toMatchObject({
           network: 'ethereum',
           kinds: [{ kind: 'logs' }],

@@ -1,8 +1,11 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import {
   createSigner,
+  createVerifier,
   entryText,
   makeSigningKey,
+  parseEntry,
+  publicKeyOf,
   readSigningKey,
   type SealedEntry,
 } from '@packhouse/manifest';
@@ -170,6 +173,91 @@ describe('GET {base_url}<KEY>/bundle-api/manifest', () => {
     const free = await at.makeKey('free');
     const answer = await manifest('?kind=receipts', {}, 'GET', free.key);
     expect(entriesOf(answer.text)).toMatchObject([{ start: 3_001_000 }]);
+  });
+
+  describe('of a range of blocks', () => {
+    const ranges = (body: string): string[] => entriesOf(body).map(({ start, end }) => `${start}-${end}`);
+    const keys = new Map([[signer.keyId, publicKeyOf(signer.publicKey)]]);
+    beforeAll(async () => {
+      // Behind the others in the log, before them on the chain.
+      await at.stage(1_000, 1_009);
+      const { bundles, manifest: log } = at.database.network('ethereum');
+      for (const start of [1_008, 1_000, 1_004]) {
+        await at.publish(start, start + 1, ['traces']);
+        await log.sealPending('traces', signer, 100);
+      }
+      const row = await bundles.covering('traces', 1_000);
+      if (row === null) throw new Error('not published');
+      const { network: _network, version: _version, publishedAt: _at, ...bundle } = row;
+      const objectKey = bundle.objectKey.replace('.json.gz', '.v2.json.gz');
+      await bundles.supersede(
+        { ...bundle, objectKey, sha256: 'cd'.repeat(32) },
+        { replaces: row.sha256, reason: 'test', sealing: { signer, clients: [] } },
+      );
+    });
+
+    it('has the entries that touch it, all versions, as the whole log has them', async () => {
+      const whole = (await manifest('?kind=traces')).text.split('\n');
+      expect(ranges(whole.join('\n'))).toEqual(['1008-1009', '1000-1001', '1004-1005', '1000-1001']);
+      const part = await manifest('?kind=traces&from=1001&to=1004');
+      expect(part.text.split('\n')).toEqual(whole.slice(1));
+      expect(part.headers).toMatchObject({
+        'packhouse-manifest-next': 'ethereum:traces:3',
+        'packhouse-manifest-entries': '4',
+        'cache-control': 'private, no-cache',
+      });
+      expect(ranges((await manifest('?kind=traces&from=1005')).text)).toEqual(['1008-1009', '1004-1005']);
+      expect(ranges((await manifest('?kind=traces&to=1003')).text)).toEqual(['1000-1001', '1000-1001']);
+      expect((await manifest('?kind=traces&from=1002&to=1003')).text).toBe('');
+      const verifier = createVerifier(keys, { part: true });
+      for (const line of part.text.trimEnd().split('\n')) verifier.push(parseEntry(line, 'A line'));
+    });
+
+    it('comes in pages, and its last cursor finds only what is published later', async () => {
+      let query = '?kind=traces&from=1000&to=1005&limit=2';
+      const first = await manifest(query);
+      expect(first.headers['cache-control']).toContain('immutable');
+      expect(first.headers['packhouse-manifest-next']).toBe('ethereum:traces:2');
+      query = /^<manifest(\?.*)>; rel="next"$/.exec(first.headers.link as string)?.[1] as string;
+      const second = await manifest(query);
+      expect([...ranges(first.text), ...ranges(second.text)]).toEqual([
+        '1000-1001',
+        '1004-1005',
+        '1000-1001',
+      ]);
+      expect(second.headers.link).toBeUndefined();
+      const next = second.headers['packhouse-manifest-next'] as string;
+      expect(next).toBe('ethereum:traces:3');
+      const behind = `?kind=traces&from=1000&to=1007&after=${next}`;
+      expect((await manifest(behind)).text).toBe('');
+      await at.publish(1_006, 1_007, ['traces']);
+      await at.publish(1_002, 1_002, ['traces']);
+      await at.database.network('ethereum').manifest.sealPending('traces', signer, 100);
+      expect(ranges((await manifest(behind)).text).sort()).toEqual(['1002-1002', '1006-1007']);
+    });
+
+    it('is what the client has until an entry of the range is new', async () => {
+      const part = '?kind=traces&from=1000&to=1001';
+      const tag = (await manifest(part)).headers.etag as string;
+      expect((await manifest('?kind=traces&from=1000&to=1000')).headers.etag).not.toBe(tag);
+      await at.publish(1_003, 1_003, ['traces']);
+      await at.database.network('ethereum').manifest.sealPending('traces', signer, 100);
+      expect(await manifest(part, { 'if-none-match': tag })).toMatchObject({ status: 304, text: '' });
+      expect((await manifest('?kind=traces&from=1000&to=1003')).headers.etag).not.toBe(tag);
+    });
+
+    it.each([
+      ['&from=-1', 'block-number-invalid', 'decimal integer'],
+      ['&to=0x1', 'block-number-invalid', 'decimal integer'],
+      ['&from=', 'block-number-invalid', 'decimal integer'],
+      ['&from=2&to=1', 'parameter-invalid', 'The range is reversed'],
+      ['&from=1&from=2', 'parameter-invalid', 'from is given more than once'],
+      ['&from=1&after=999', 'cursor-invalid', 'ends at entry'],
+    ])('refuses %s', async (query, reason, words) => {
+      const answer = await manifest(`?kind=traces${query}`);
+      expect(answer.status).toBe(400);
+      expect(answer.json()).toMatchObject({ reason, detail: expect.stringContaining(words) });
+    });
   });
 
   it('reads page after page as they are taken, more than one of the database', async () => {

@@ -306,6 +306,14 @@ export interface NetworkDatabase {
   manifest: {
     /** Entries after `after` (-1: from the first), `limit` at most, in order. */
     entries(kind: Kind, after: number, limit: number): Promise<SealedEntry[]>;
+    /** The entries with these sequences that there are, in order. */
+    entriesAt(kind: Kind, sequences: readonly number[]): Promise<SealedEntry[]>;
+    /** Sequences of the entries after `after` up to `last` that touch a range, ascending, `limit` at most. */
+    touching(
+      kind: Kind,
+      range: BlockRange,
+      within: { after: number; last: number; limit: number },
+    ): Promise<number[]>;
     /** Sequence and hash of the newest entry, or null. */
     tip(kind: Kind): Promise<{ sequence: number; hash: string } | null>;
     /**

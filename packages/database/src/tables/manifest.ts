@@ -6,19 +6,63 @@ import type { Database, NetworkDatabase } from '../contract/database.js';
 import type { SigningKeyRow } from '../contract/rows.js';
 import type { NetworkRef } from './networks.js';
 
+/** Entries with the values that they refer to. */
+const ENTRY = `m.start_block, m.end_block, m.byte_length, m.raw_length, m.published_at, m.sequence, m.proofs, m.kind,
+     m.version, m.sha256, m.first_hash, m.first_parent_hash, m.last_hash, m.hash, m.signature, m.supersedes,
+     m.not_proved,
+     network.name AS network, network.chain_id, origin.producer, origin.clients, key.key_id`;
+const REFERENCES = `JOIN packhouse.network ON network.id = m.network_id
+   JOIN packhouse.manifest_origin AS origin ON origin.id = m.origin_id
+   JOIN packhouse.signing_key AS key ON key.id = m.key_id`;
+
 /** $1 network id, $2 kind, $3 first sequence, $4 last sequence: a walk along the primary key. */
 const selectEntries = statement(
   'manifest/select-entries',
-  `SELECT m.start_block, m.end_block, m.byte_length, m.raw_length, m.published_at, m.sequence, m.proofs, m.kind,
-     m.version, m.sha256, m.first_hash, m.first_parent_hash, m.last_hash, m.hash, m.signature, m.supersedes,
-     m.not_proved,
-     network.name AS network, network.chain_id, origin.producer, origin.clients, key.key_id
+  `SELECT ${ENTRY}
    FROM packhouse.manifest AS m
-   JOIN packhouse.network ON network.id = m.network_id
-   JOIN packhouse.manifest_origin AS origin ON origin.id = m.origin_id
-   JOIN packhouse.signing_key AS key ON key.id = m.key_id
+   ${REFERENCES}
    WHERE m.network_id = $1 AND m.kind = $2 AND m.sequence BETWEEN $3 AND $4
    ORDER BY m.sequence`,
+);
+
+/** $1 network id, $2 kind, $3 sequences: two look-ups in the primary key for each. */
+const selectEntriesAt = statement(
+  'manifest/select-entries-at',
+  `SELECT ${ENTRY}, before.hash AS previous
+   FROM packhouse.manifest AS m
+   LEFT JOIN packhouse.manifest AS before
+     ON before.network_id = m.network_id AND before.kind = m.kind AND before.sequence = m.sequence - 1
+   ${REFERENCES}
+   WHERE m.network_id = $1 AND m.kind = $2 AND m.sequence = ANY ($3::int4[])
+   ORDER BY m.sequence`,
+);
+
+/**
+ * $1 network id, $2 kind, $3 start, $4 end, $5 after this sequence, $6 up to this one, $7 limit: the sequences of the
+ * entries that touch start..end, ascending.
+ *
+ * Read from the index of ranges alone, and sorted: 0.2 ms for 100 bundles of 300,000, 45 ms for 100,000. The first sub-select
+ * finds the last range that starts at or before `start`, as in `bundles/select-ranges`. Without MATERIALIZED the
+ * planner may walk along the primary key through the whole log, since that is in order already.
+ */
+export const selectTouching = statement(
+  'manifest/select-touching',
+  `WITH touching AS MATERIALIZED (
+     SELECT sequence
+     FROM packhouse.manifest
+     WHERE network_id = $1 AND kind = $2 AND start_block <= $4
+       AND start_block >= coalesce((
+         SELECT CASE WHEN end_block >= $3 THEN start_block ELSE $3 END
+         FROM packhouse.manifest
+         WHERE network_id = $1 AND kind = $2 AND start_block <= $3
+         ORDER BY start_block DESC
+         LIMIT 1
+       ), $3)
+   )
+   SELECT sequence FROM touching
+   WHERE sequence > $5 AND sequence <= $6
+   ORDER BY sequence
+   LIMIT $7`,
 );
 
 /** $1 network id, $2 kind. */
@@ -87,6 +131,16 @@ export function createManifest(
         previous = row.hash.toString('hex');
         return entry;
       });
+    },
+    entriesAt: async (kind, sequences) => {
+      const values = [await network.find(), kindCode(kind), sequences];
+      const rows = await connections.query<EntryRow & { previous: Buffer | null }>(selectEntriesAt, values);
+      return rows.map((row) => entryOf(row, row.previous?.toString('hex') ?? NO_ENTRY));
+    },
+    touching: async (kind, { start, end }, { after, last, limit }) => {
+      const values = [await network.find(), kindCode(kind), start, end, after, last, limit];
+      const rows = await connections.query<{ sequence: number }>(selectTouching, values);
+      return rows.map(({ sequence }) => sequence);
     },
     tip: async (kind) => {
       const values = [await network.find(), kindCode(kind)];
