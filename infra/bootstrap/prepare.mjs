@@ -56,14 +56,9 @@ function packagesOf(file) {
 
 async function install() {
   say('Installing dependencies (only on the first start, or when they changed) …');
-  // The npm that runs this, or the one on PATH. Errors are shown whatever .npmrc says.
-  const npm = process.env.npm_execpath;
+  // Errors are shown whatever .npmrc says.
   const args = ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund'];
-  const code = await withTime('Installing dependencies', () =>
-    npm?.endsWith('.js')
-      ? run(process.execPath, [npm, ...args])
-      : run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args),
-  );
+  const code = await withTime('Installing dependencies', () => npm(args));
   if (code !== 0)
     giveUp(
       'The dependencies could not be installed: the reason stands above. Is the npm registry within reach?',
@@ -94,6 +89,13 @@ export async function withTime(what, step, { everyMs = TELL_EVERY_MS, tell = say
   } finally {
     clearInterval(telling);
   }
+}
+
+/** Runs npm in the repository, the one that runs this or the one on PATH; resolves to its exit code. */
+export function npm(args) {
+  const path = process.env.npm_execpath;
+  if (path?.endsWith('.js')) return run(process.execPath, [path, ...args]);
+  return run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args);
 }
 
 /** Runs a command with its output on stderr, passes signals on, resolves to its exit code. */

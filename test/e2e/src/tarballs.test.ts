@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { root } from './pasted.js';
+
+const run = promisify(execFile);
+
+let folder: string;
+let packages: string[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'packhouse-tarballs-'));
+  await run(process.execPath, [path.join(root, 'infra/bootstrap/pack.mjs'), path.join(folder, 'packed')]);
+  packages = await readdir(path.join(folder, 'packed'));
+  for (const tarball of packages) await unpack(tarball);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Puts a package where npm would, with what it declares of other publishers from this repository, and nothing else. */
+async function unpack(tarball: string): Promise<void> {
+  const name = `@packhouse/${/^packhouse-(.+)-\d+\.\d+\.\d+\.tgz$/.exec(tarball)?.[1]}`;
+  const modules = path.join(folder, 'node_modules');
+  const target = path.join(modules, name);
+  await mkdir(target, { recursive: true });
+  await run('tar', ['-xzf', path.join(folder, 'packed', tarball), '-C', target, '--strip-components=1']);
+  const { dependencies, optionalDependencies } = JSON.parse(
+    await readFile(path.join(target, 'package.json'), 'utf8'),
+  ) as Record<string, Record<string, string> | undefined>;
+  const workspace = await realpath(path.join(root, 'node_modules', name));
+  for (const each of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    if (each.startsWith('@packhouse/')) continue;
+    const own = path.join(workspace, 'node_modules', each);
+    const [from, to] = existsSync(own)
+      ? [own, path.join(target, 'node_modules', each)]
+      : [path.join(root, 'node_modules', each), path.join(modules, each)];
+    if (!existsSync(from) || existsSync(to)) continue;
+    await mkdir(path.dirname(to), { recursive: true });
+    await symlink(from, to);
+  }
+}
+
+async function packhouse(...args: string[]): Promise<string> {
+  const program = path.join(folder, 'node_modules/@packhouse/cli/bin/packhouse.js');
+  return (await run(process.execPath, [program, ...args], { cwd: folder })).stdout;
+}
+
+test('the packages have what runs, and neither sources nor tests', async () => {
+  expect(packages).toContain('packhouse-client-0.1.0.tgz');
+  for (const tarball of packages) {
+    const { stdout } = await run('tar', ['-tzf', path.join(folder, 'packed', tarball)]);
+    const files = stdout.trim().split('\n');
+    expect(files).toEqual(expect.arrayContaining(['package/package.json', 'package/README.md']));
+    expect(
+      files.filter((file) => !/^package\/(dist\/.*(\.js|\.d\.ts)|bin\/.*\.js|[^/]+)$/.test(file)),
+    ).toEqual([]);
+    expect(files.filter((file) => /\/(testing|src)\/|\.test\./.test(file))).toEqual([]);
+  }
+});
+
+test('what the packages declare is all that the command line program needs', async () => {
+  expect(await packhouse('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(await packhouse('verify', '--help')).toContain('Usage: packhouse verify');
+});
+
+test('the client is a library of the packages alone', async () => {
+  const script = "import * as client from '@packhouse/client'; console.log(Object.keys(client).join());";
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: folder });
+  expect(stdout.trim().split(',')).toContain('createHttp');
+});
