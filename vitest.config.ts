@@ -11,6 +11,7 @@ const LONG = [
   'test/attack/src/attack.test.ts',
   'test/e2e/src/drain.test.ts',
   'test/e2e/src/outages.test.ts',
+  'test/e2e/src/pull.test.ts',
   'test/e2e/src/reorganisations.test.ts',
   'test/e2e/src/services.test.ts',
 ];

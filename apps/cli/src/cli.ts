@@ -10,6 +10,7 @@ import { addManifestCommand } from './commands/manifest.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addPlansCommand } from './commands/plans.js';
 import { addProcessCommands } from './commands/process.js';
+import { addPullCommand } from './commands/pull.js';
 import { addQuarantineCommand } from './commands/quarantine.js';
 import { addStatusCommand } from './commands/status.js';
 import { addVerifyCommand } from './commands/verify.js';
@@ -46,6 +47,7 @@ export function createProgram(io: CliIo): Command {
   addKeysCommand(program, io);
   addPlansCommand(program, io);
   addManifestCommand(program, io);
+  addPullCommand(program, io);
   addVerifyCommand(program, io);
   addMigrateCommand(program, io);
   addProcessCommands(program, io);

@@ -12,6 +12,7 @@ const io: CliIo = {
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr,
+  stdin: process.stdin,
   cwd: process.cwd(),
   pid: process.pid,
   signal: stop.signal,

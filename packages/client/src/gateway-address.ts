@@ -38,9 +38,14 @@ export function gatewayAddress(text: string, apiKey: string): GatewayAddress {
   };
 }
 
+/** Whether this is a whole API key and nothing else. */
+export function isWholeKey(text: string): boolean {
+  return /^ph_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/.test(text);
+}
+
 /** Throws USAGE unless this is a whole API key; the message never repeats it. */
 export function checkApiKey(text: string): string {
-  if (/^ph_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/.test(text)) return text;
+  if (isWholeKey(text)) return text;
   throw usage(
     text === ''
       ? 'There is no API key.'

@@ -1,5 +1,13 @@
-export { checkApiKey, type GatewayAddress, gatewayAddress } from './gateway-address.js';
+export {
+  type Blocks,
+  type Client,
+  type ClientFile,
+  createClient,
+  type FilesRequest,
+} from './create-client.js';
+export { checkApiKey, type GatewayAddress, gatewayAddress, isWholeKey } from './gateway-address.js';
 export { createHttp, type Http, type Wait } from './http.js';
 export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
+export { type Quote, quoteFiles } from './quote.js';
 export { type Bound, looksLikeBound, parseBound } from './range.js';

@@ -184,6 +184,15 @@ describe('what is not published', () => {
   });
 });
 
+it('files that the disk has no space for are refused before the first is downloaded', async () => {
+  gateway.publish(300, 309, { bytes: 1e15 });
+  await expect(folder.pull(gateway)).rejects.toMatchObject({
+    code: 'DISK_FULL',
+    message: expect.stringMatching(/The files have 1000000000\d+ bytes, and the disk of .* has \d+ free\./),
+  });
+  expect(asked('/files/')).toBe(0);
+});
+
 describe('a refusal', () => {
   it('of the key half way ends the pull, and the next one continues', async () => {
     let served = 0;

@@ -89,7 +89,11 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
  */
 export async function planMirror(
   mirror: Mirror,
-  { from, to, partial = false }: { from?: Bound | undefined; to?: Bound | undefined; partial?: boolean },
+  {
+    from,
+    to,
+    partial = false,
+  }: { from?: Bound | undefined; to?: Bound | undefined; partial?: boolean | undefined },
 ): Promise<MirrorPlan> {
   const { options, state, manifest } = mirror;
   const { folder, kind, signal } = options;

@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
+import { isWholeKey } from '@packhouse/client';
 import type { Database, KeyRow } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 
 /** The public prefix of a key, or its number. */
 const PUBLIC = /^(?:ph_[A-Za-z0-9]{8}|\d+)$/;
-
-/** Whether this is a whole key and nothing else. */
-export function isWholeKey(text: string): boolean {
-  return /^ph_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/.test(text);
-}
 
 /**
  * Finds the key that a command names by its public prefix, its number, or whole. Anything before or behind is refused:

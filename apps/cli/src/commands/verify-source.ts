@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KINDS, type Kind } from '@packhouse/chain';
+import { isWholeKey } from '@packhouse/client';
 import { PackhouseError, redact } from '@packhouse/runtime';
 import { request } from 'undici';
-import { isWholeKey } from './find-key.js';
 
 const BROKE = 'the connection broke before the end';
 

@@ -16,20 +16,24 @@ interface Lock {
 }
 
 /**
- * Locks a folder for a process, or throws DATA_DIR_BUSY if a living process has it.
+ * Locks a folder for a process, or throws DATA_DIR_BUSY with this hint if a living process has it.
  *
  * A lock appears complete under the next number or not at all (a hard link), so of several processes that start at the
  * same moment one gets it. Locks of dead processes are not reused: no file that another process may just have made is
  * removed to get a lock. A process that finds another living one after its own gives its lock back.
  */
-export function takeFolder(directory: string, pid: number): { release(): void } {
+export function takeFolder(
+  directory: string,
+  pid: number,
+  hint = 'Stop that one first, or give another folder with --data-dir.',
+): { release(): void } {
   const own = `${pid} ${processStart(pid) ?? ''}\n`;
   const draft = path.join(directory, `.packhouse.${pid}.${randomBytes(4).toString('hex')}`);
   writeFileSync(draft, own);
   try {
     for (;;) {
       const locks = locksIn(directory);
-      refuse(directory, locks, own);
+      refuse(directory, locks, own, hint);
       const number = (locks.at(-1)?.number ?? 0) + 1;
       const file = path.join(directory, `packhouse.${number}.pid`);
       if (!place(draft, file, own)) continue;
@@ -38,6 +42,7 @@ export function takeFolder(directory: string, pid: number): { release(): void } 
           directory,
           locksIn(directory).filter((lock) => lock.number !== number),
           own,
+          hint,
         );
       } catch (error) {
         rmSync(file, { force: true });
@@ -85,13 +90,13 @@ function place(draft: string, file: string, text: string): boolean {
   }
 }
 
-function refuse(directory: string, locks: readonly Lock[], own: string): void {
+function refuse(directory: string, locks: readonly Lock[], own: string, hint: string): void {
   const held = locks.find((lock) => lock.text !== own && isHeld(lock));
   if (held === undefined) return;
   throw new PackhouseError({
     code: 'DATA_DIR_BUSY',
     message: `The data folder ${directory} is in use by process ${pidIn(held)}.`,
-    hint: 'Stop that one first, or give another folder with --data-dir.',
+    hint,
   });
 }
 

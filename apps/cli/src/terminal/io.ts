@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 
 /** The process as a command sees it; only main.ts makes it from the real one. */
 export interface CliIo {
   env: Readonly<Record<string, string | undefined>>;
   stdout: Writable & { isTTY?: boolean; columns?: number };
-  stderr: Writable;
+  stderr: Writable & { isTTY?: boolean };
+  /** Absent: nobody can be asked. */
+  stdin?: Readable & { isTTY?: boolean };
   cwd: string;
   pid: number;
   /** Aborted by Ctrl-C or SIGTERM, and with an OutputEnded once stdout takes nothing more. */

@@ -1,0 +1,245 @@
+import { mkdir, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import type { Kind } from '@packhouse/chain';
+import {
+  type Bound,
+  createHttp,
+  type GatewayAddress,
+  gatewayAddress,
+  type Http,
+  looksLikeBound,
+  type MirrorPlan,
+  mirrorFiles,
+  openMirror,
+  parseBound,
+  planMirror,
+  quoteFiles,
+} from '@packhouse/client';
+import { PackhouseError } from '@packhouse/runtime';
+import type { Command } from 'commander';
+import { takeFolder } from '../installation/directory-lock.js';
+import { counted, formatBytes, formatCount, formatRange } from '../terminal/format.js';
+import { type CliIo, print } from '../terminal/io.js';
+import { parseKinds } from '../terminal/parse.js';
+import { readApiKey } from './pull-key.js';
+import { createPullProgress } from './pull-progress.js';
+
+interface PullOptions {
+  kind: string;
+  from?: string;
+  to: string[];
+  out?: string;
+  apiKeyFile?: string;
+  trustKey?: string;
+  partial?: boolean;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+/** Exit code if something of the range is missing. */
+const PARTIAL = 2;
+/** Holes that are shown. */
+const SHOWN = 5;
+
+/** `packhouse pull`. */
+export function addPullCommand(program: Command, io: CliIo): void {
+  program
+    .command('pull')
+    .description('download the published files of a range, checked; a second run continues')
+    .argument('<url>', 'a network at a gateway, for example https://data.example.com/ethereum')
+    .requiredOption('--kind <kind>', 'blocks, transactions, receipts, logs or traces')
+    .option(
+      '--from <block>',
+      'first block: 17000000, 17M, -1000 (before the end) or a date; default: the first published',
+    )
+    .option(
+      '--to <block-or-format>',
+      'last block: 17999999, 18M, +1000 (from the first), -1000 or a date (which is not included); or the format: mirror',
+      (value: string, before: string[]) => [...before, value],
+      [],
+    )
+    .option('--out <folder>', 'folder of this kind of this network; default: <network>-<kind>')
+    .option('--api-key-file <file>', 'file with the API key; default: PACKHOUSE_API_KEY, or it is asked for')
+    .option(
+      '--trust-key <file>',
+      'public keys that the manifest must be signed with; default: those of the folder, or at first of the gateway',
+    )
+    .option('--partial', 'pull what there is and what the plan includes; exit code 2 if that is not all')
+    .option('--dry-run', 'say what it would take, and download nothing')
+    .option('--json', 'print one JSON object a file, and one for the whole')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ packhouse pull https://data.example.com/ethereum --kind logs --from 17M --to +1000 --out logs',
+    )
+    .action(async (url: string, options: PullOptions) => {
+      const asked = readOptions(url, options);
+      const apiKey = await readApiKey(io, options.apiKeyFile);
+      const address = gatewayAddress(url, apiKey);
+      const progress: { wait?: Parameters<typeof createHttp>[0]['onWait'] } = {};
+      const http = createHttp({ apiKey, onWait: (wait) => progress.wait?.(wait) });
+      try {
+        if (options.dryRun === true) await dryRun(io, { ...asked, address, http });
+        else await pull(io, { ...asked, address, http }, progress);
+      } finally {
+        await http.close();
+      }
+    });
+}
+
+/** What the command line asks for. */
+interface Asked {
+  kind: Kind;
+  from: Bound | undefined;
+  to: Bound | undefined;
+  out: string;
+  options: PullOptions;
+}
+
+type Pull = Asked & { address: GatewayAddress; http: Http };
+
+function readOptions(url: string, options: PullOptions): Asked {
+  const kinds = parseKinds(options.kind);
+  const [kind] = kinds;
+  if (kind === undefined || kinds.length > 1) {
+    throw usage(
+      'A folder holds one kind, and --kind names several.',
+      'Pull each kind into a folder of its own.',
+    );
+  }
+  const blocks = options.to.filter(looksLikeBound);
+  const formats = options.to.filter((text) => !looksLikeBound(text));
+  if (blocks.length > 1) throw usage(`--to names two last blocks, ${blocks.join(' and ')}.`, 'Give one.');
+  for (const format of formats) {
+    if (format !== 'mirror')
+      throw usage(`There is no format "${format}" for --to.`, 'The format is mirror; or give a block.');
+  }
+  const [to] = blocks;
+  const network = /\/([^/]+?)\/?(?:v1\/?)?$/.exec(url)?.[1] ?? 'network';
+  return {
+    kind,
+    from: options.from === undefined ? undefined : parseBound(options.from, '--from'),
+    to: to === undefined ? undefined : parseBound(to, '--to'),
+    out: options.out ?? `${network}-${kind}`,
+    options,
+  };
+}
+
+async function dryRun(io: CliIo, { address, http, kind, from, to, out, options }: Pull): Promise<void> {
+  const quote = await quoteFiles({ address, http }, { kind, from, to }, io.signal);
+  const free = await freeSpace(path.resolve(io.cwd, out));
+  const { range, files, bytes, requests, missing, limitedTo } = quote;
+  const whole = missing.length === 0 && limitedTo === null;
+  if (!whole) io.exitCode = PARTIAL;
+  if (options.json === true) {
+    await print(io, { event: 'quote', ...quote, range: formatRange(range.start, range.end), free, whole });
+    return;
+  }
+  const blocks = `${kind} of the blocks ${formatRange(range.start, range.end)}`;
+  await print(
+    io,
+    `${counted(files, 'file')} (${formatBytes(bytes)}) with the ${blocks}: at most ${counted(requests, 'request')}; ${formatBytes(free)} of the disk are free.`,
+  );
+  await sayMissing(io, { holes: missing, limitedTo });
+}
+
+/** The free bytes of the disk that a folder is on, or would be. */
+async function freeSpace(folder: string): Promise<number> {
+  const found = await statfs(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || path.dirname(folder) === folder) throw error;
+    return null;
+  });
+  return found === null ? freeSpace(path.dirname(folder)) : found.bavail * found.bsize;
+}
+
+async function pull(
+  io: CliIo,
+  { address, http, kind, from, to, out, options }: Pull,
+  waits: { wait?: Parameters<typeof createHttp>[0]['onWait'] },
+): Promise<void> {
+  const folder = path.resolve(io.cwd, out);
+  const json = options.json === true;
+  waits.wait = ({ reason, seconds }) => io.stderr.write(`${reason} Asking again in ${seconds} s.\n`);
+  await mkdir(folder, { recursive: true }).catch((cause: Error) => {
+    throw new PackhouseError({
+      code: 'DATA_DIR_UNUSABLE',
+      message: `${folder} cannot be made: ${cause.message}.`,
+      cause,
+    });
+  });
+  const lock = takeFolder(folder, io.pid, 'Wait until that one is done, or give another folder with --out.');
+  try {
+    const trustKeyFile = options.trustKey === undefined ? undefined : path.resolve(io.cwd, options.trustKey);
+    const mirror = await openMirror({ folder, kind, address, http, trustKeyFile, signal: io.signal });
+    try {
+      const { isNew } = mirror.trust;
+      if (isNew !== null) {
+        const keys = isNew.keyIds.join(', ');
+        io.stderr.write(`Trusting the signing key ${keys} of ${isNew.from} from now on, in ${out}.\n`);
+      }
+      const plan = await planMirror(mirror, { from, to, partial: options.partial });
+      const progress = createPullProgress(io, plan, json);
+      waits.wait = progress.wait;
+      let ended = { downloaded: 0, faults: 0 };
+      try {
+        for await (const file of mirrorFiles(mirror, plan, progress.bytes)) await progress.file(file);
+      } finally {
+        ended = progress.end();
+      }
+      await summarise(io, { plan, out, json, requests: http.sent, ...ended });
+    } finally {
+      await mirror.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function summarise(
+  io: CliIo,
+  {
+    plan,
+    out,
+    json,
+    ...end
+  }: { plan: MirrorPlan; out: string; json: boolean; requests: number; downloaded: number; faults: number },
+): Promise<void> {
+  const { range, files, bytes, holes, limitedTo, network } = plan;
+  const whole = holes.length === 0 && limitedTo === null && end.faults === 0;
+  if (!whole) io.exitCode = PARTIAL;
+  if (json) {
+    const name = formatRange(range.start, range.end);
+    await print(io, {
+      event: 'end',
+      ok: whole,
+      network,
+      range: name,
+      files,
+      bytes,
+      ...end,
+      holes,
+      limitedTo,
+    });
+    return;
+  }
+  const faults = end.faults === 0 ? '' : `, ${counted(end.faults, 'file')} of them faulty`;
+  await print(
+    io,
+    `${counted(files, 'file')} (${formatBytes(bytes)}) with the blocks ${formatRange(range.start, range.end)} of ${network}${faults}; ${formatCount(end.downloaded)} downloaded now. Check them any time with: packhouse verify ${out}`,
+  );
+  await sayMissing(io, plan);
+}
+
+async function sayMissing(
+  io: CliIo,
+  { holes, limitedTo }: Pick<MirrorPlan, 'holes' | 'limitedTo'>,
+): Promise<void> {
+  for (const { start, end, reason, needs } of holes.slice(0, SHOWN)) {
+    await print(io, `Not published: ${formatRange(start, end)}, ${reason}${needs && `: ${needs}`}.`);
+  }
+  if (holes.length > SHOWN) await print(io, `And ${counted(holes.length - SHOWN, 'more range')}.`);
+  if (limitedTo !== null) await print(io, `The plan of the key ends at block ${limitedTo}.`);
+}
+
+function usage(message: string, hint: string): PackhouseError {
+  return new PackhouseError({ code: 'USAGE', message, hint });
+}

@@ -1,0 +1,91 @@
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { SealedEntry } from '@packhouse/manifest';
+import { PackhouseError } from '@packhouse/runtime';
+import { checkApiKey, gatewayAddress } from './gateway-address.js';
+import { createHttp, type Wait } from './http.js';
+import { openMirror, planMirror } from './mirror.js';
+import { mirrorFiles } from './mirror-files.js';
+import { type Quote, quoteFiles } from './quote.js';
+import { type Bound, parseBound } from './range.js';
+
+export interface ClientOptions {
+  /** A network at a gateway: `https://data.example.com/ethereum`. */
+  url: string;
+  apiKey: string;
+  /** Told of every pause before it begins: the gateway asks for it, or something failed. */
+  onWait?: (wait: Wait) => void;
+}
+
+/** Blocks of one kind. An end is a number, or a text as `packhouse pull` takes it; absent: all that is published. */
+export interface Blocks {
+  kind: Kind;
+  from?: number | string | undefined;
+  to?: number | string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface FilesRequest extends Blocks {
+  /** A folder for this kind of this network, and of one process at a time. It is a mirror as `packhouse pull` makes. */
+  folder: string;
+  /** Public keys to trust; absent: those of the folder, or at first those of the gateway. */
+  trustKeyFile?: string;
+  /** Leaves out what is not published, or behind the end of the plan, in place of refusing it. */
+  partial?: boolean;
+}
+
+/** A checked file on the disk. */
+export interface ClientFile {
+  range: BlockRange;
+  path: string;
+  /** Its entry in the signed manifest. */
+  entry: SealedEntry;
+}
+
+export interface Client {
+  /**
+   * The files of a range, ascending, as soon as each is in the folder. Throws BUNDLE_INVALID at one that the gateway
+   * sends other than the manifest says, and as `packhouse pull` fails.
+   */
+  files(request: FilesRequest): AsyncGenerator<ClientFile>;
+  /** What pulling a range would take; downloads nothing. */
+  quote(blocks: Blocks): Promise<Quote>;
+  close(): Promise<void>;
+}
+
+/** Creates a client of one network at a gateway. Throws USAGE if the address or the key has another form. */
+export function createClient({ url, apiKey, onWait }: ClientOptions): Client {
+  const address = gatewayAddress(url, checkApiKey(apiKey));
+  const http = createHttp({ apiKey, onWait });
+  return {
+    async *files({ kind, folder, trustKeyFile, partial, signal = new AbortController().signal, ...ends }) {
+      const mirror = await openMirror({ folder, kind, address, http, trustKeyFile, signal });
+      try {
+        const plan = await planMirror(mirror, { ...bounds(ends), partial });
+        for await (const file of mirrorFiles(mirror, plan)) {
+          if (file.state === 'faulty') {
+            throw new PackhouseError({
+              code: 'BUNDLE_INVALID',
+              message: file.fault,
+              data: { ...file.range },
+            });
+          }
+          yield { range: file.range, path: file.path, entry: file.entry };
+        }
+      } finally {
+        await mirror.close();
+      }
+    },
+    quote: ({ kind, signal, ...ends }) => quoteFiles({ address, http }, { kind, ...bounds(ends) }, signal),
+    close: () => http.close(),
+  };
+}
+
+function bounds({ from, to }: Pick<Blocks, 'from' | 'to'>): {
+  from: Bound | undefined;
+  to: Bound | undefined;
+} {
+  return {
+    from: from === undefined ? undefined : parseBound(String(from), 'from'),
+    to: to === undefined ? undefined : parseBound(String(to), 'to'),
+  };
+}

@@ -1,0 +1,64 @@
+import type { BlockRange, Kind } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
+import { blockDates } from './block-dates.js';
+import { holesIn } from './bundle-rows.js';
+import { type Hole, holesWithReasons } from './coverage.js';
+import type { GatewayAddress } from './gateway-address.js';
+import type { Http } from './http.js';
+import { listFiles } from './list-files.js';
+import type { Bound } from './range.js';
+import { resolveRange } from './resolve-range.js';
+
+/** What pulling a range would take. */
+export interface Quote {
+  /** The blocks asked for. */
+  range: BlockRange;
+  files: number;
+  /** Of the files, as they are downloaded. */
+  bytes: number;
+  /** The first blocks that are not published, with reasons. */
+  missing: Hole[];
+  /** The last block that the plan of the key includes, if it ends within the range. */
+  limitedTo: number | null;
+  /** Requests that a first pull sends, each of which counts against the plan. */
+  requests: number;
+}
+
+/** Requests of a pull beside those of files: keys, head, coverage and a link. */
+const BESIDE = 4;
+/** Entries of the manifest in one request of a pull. */
+const ENTRIES = 10_000;
+
+/** Asks what pulling a range would take; downloads nothing. Throws RANGE_INVALID, RANGE_INCOMPLETE and as `Http.get`. */
+export async function quoteFiles(
+  parts: { address: GatewayAddress; http: Http },
+  { kind, from, to }: { kind: Kind; from?: Bound | undefined; to?: Bound | undefined },
+  signal?: AbortSignal,
+): Promise<Quote> {
+  // What is counted from something else needs all to be known.
+  const plain = from?.type === 'block' && to?.type === 'block';
+  const bounds = plain ? { from: from.number, to: to.number } : {};
+  const { rows, limitedTo } = await listFiles(parts, { kind, ...bounds }, signal);
+  const extent = plain ? { start: from.number, end: to.number } : rows.extent();
+  if (extent === null) {
+    throw new PackhouseError({
+      code: 'RANGE_INCOMPLETE',
+      message: `Nothing of ${kind} is published at ${parts.address.base}.`,
+      hint: 'Check the network in the address and the kind.',
+    });
+  }
+  const range = await resolveRange({ from, to }, extent, blockDates(parts, {}, signal));
+  const chosen = rows.choose(range);
+  const limit = limitedTo !== null && limitedTo < range.end ? limitedTo : null;
+  const within = { start: range.start, end: limit ?? range.end };
+  const gaps = within.start <= within.end ? holesIn(within, rows, chosen) : [];
+  const missing = gaps.length === 0 ? [] : await holesWithReasons(parts, kind, within, signal);
+  return {
+    range,
+    files: chosen.length,
+    bytes: chosen.reduce((sum, row) => sum + rows.at(row).bytes, 0),
+    missing,
+    limitedTo: limit,
+    requests: chosen.length + BESIDE + Math.ceil(rows.count / ENTRIES),
+  };
+}

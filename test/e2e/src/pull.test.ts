@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type CliProcess, startCli } from './cli-process.js';
+import { type GatewayReader, gatewayReader } from './gateway-reader.js';
+import { writeNetworksFile } from './networks-file.js';
+import { startLocal } from './start-local.js';
+import { end, makeWorkspace, type Workspace } from './workspace.js';
+
+// One block a file: many small files to be killed between.
+const FIRST = 1_000;
+const LENGTH = 300;
+const KILLS = 50;
+let workspace: Workspace;
+let node: ReplayNode;
+let cli: CliProcess | undefined;
+let gateway: GatewayReader;
+beforeAll(async () => {
+  workspace = await makeWorkspace(inject('postgresUrl'));
+  node = await createReplayNode({
+    blocks: generateChain({ length: LENGTH, txsPerBlock: 1, logsPerTx: 2, seed: 5, startNumber: FIRST }),
+  });
+  const networks = await writeNetworksFile(workspace, node.url, 1);
+  cli = startLocal(workspace, {
+    from: FIRST,
+    to: FIRST + LENGTH - 1,
+    once: false,
+    env: { NETWORKS_FILE: networks },
+  });
+  gateway = await gatewayReader(cli);
+  await cli.event('progress', (event) => event.published === LENGTH);
+});
+afterAll(async () => {
+  await end(cli);
+  await node?.close();
+  await workspace?.remove();
+});
+
+function pull(out: string, ...args: string[]): CliProcess {
+  return startCli(['pull', gateway.baseUrl, '--kind', 'logs', '--out', out, '--json', ...args], {
+    cwd: workspace.directory,
+    env: { PACKHOUSE_API_KEY: gateway.apiKey },
+  });
+}
+
+async function verified(out: string): Promise<void> {
+  const verify = startCli(['verify', out, '--json', '--complete'], { cwd: workspace.directory });
+  expect(await verify.exit, verify.stdout() + verify.stderr()).toBe(0);
+  expect(verify.events.at(-1)).toMatchObject({ event: 'end', ok: true, files: LENGTH, endNotChecked: [] });
+}
+
+test('a pull is what packhouse verify accepts, and a second one asks once', async () => {
+  const first = pull('whole');
+  expect(await first.exit, first.stderr()).toBe(0);
+  expect(first.stderr()).toContain('Trusting the signing key');
+  expect(first.events.filter(({ event }) => event === 'file')).toHaveLength(LENGTH);
+  expect(first.events.at(-1)).toMatchObject({ event: 'end', ok: true, files: LENGTH, downloaded: LENGTH });
+  await verified('whole');
+  const second = pull('whole');
+  expect(await second.exit).toBe(0);
+  expect(second.events).toEqual([
+    expect.objectContaining({ event: 'end', ok: true, downloaded: 0, requests: 1 }),
+  ]);
+});
+
+test('a dry run says what it would take, and leaves no folder', async () => {
+  const dry = pull('nothing', '--dry-run', '--from', '1010', '--to', '+20');
+  expect(await dry.exit, dry.stderr()).toBe(0);
+  expect(dry.events).toEqual([
+    expect.objectContaining({ event: 'quote', range: '1010-1029', files: 20, whole: true, missing: [] }),
+  ]);
+  expect(await readdir(workspace.directory)).not.toContain('nothing');
+  const more = pull('nothing', '--dry-run', '--from', '1290', '--to', '1310');
+  expect(await more.exit).toBe(2);
+  expect(more.events[0]).toMatchObject({ files: 10, whole: false, missing: [{ start: 1_300 }] });
+});
+
+test('blocks that are not published are refused, and with --partial the rest is pulled, with exit code 2', async () => {
+  const args = ['--from', '1298', '--to', '1301'];
+  const refused = pull('part', ...args);
+  expect(await refused.exit).toBe(2);
+  expect(refused.stderr()).toMatch(
+    /The blocks 1300-1301 of logs are not published, because they are .*RANGE_INCOMPLETE/,
+  );
+  const partial = pull('part', ...args, '--partial');
+  expect(await partial.exit).toBe(2);
+  expect(partial.events.at(-1)).toMatchObject({ event: 'end', ok: false, downloaded: 2, faults: 0 });
+});
+
+/** The files under their final names: what is in them, and which file each is. */
+async function filesIn(folder: string): Promise<Map<string, { sha256: string; inode: number }>> {
+  const names = await readdir(folder).catch(() => []);
+  const whole = names.filter((name) => name.endsWith('.json.gz'));
+  return new Map(
+    await Promise.all(
+      whole.map(async (name) => {
+        const full = path.join(folder, name);
+        const sha256 = createHash('sha256')
+          .update(await readFile(full))
+          .digest('hex');
+        return [name, { sha256, inode: (await stat(full)).ino }] as const;
+      }),
+    ),
+  );
+}
+
+test('a pull that is killed fifty times has every file whole, and none was downloaded twice', async () => {
+  const expected = new Map<string, string>();
+  for (const line of (await readFile(path.join(workspace.directory, 'whole', 'logs.jsonl'), 'utf8'))
+    .trim()
+    .split('\n')) {
+    const { start, end: last, sha256 } = JSON.parse(line) as { start: number; end: number; sha256: string };
+    expected.set(`${start}-${last}.json.gz`, sha256);
+  }
+  let [kills, round] = [0, 0];
+  let before = new Map<string, { inode: number }>();
+  while (kills < KILLS) {
+    const out = `killed-${round}`;
+    const run = pull(out);
+    // Seeded by the number of the kill: at the first sign of life, or some files later.
+    const wanted = (kills * 7) % 4;
+    const seen = run
+      .event(wanted === 0 ? 'progress' : 'file', () => run.events.length >= wanted)
+      .catch(() => undefined);
+    if (wanted === 0) run.child.stderr?.once('data', () => run.child.kill('SIGKILL'));
+    void seen.then(() => run.child.kill('SIGKILL'));
+    const ended = await run.exit;
+    if (ended === 'SIGKILL') kills += 1;
+    else expect(ended, run.stderr()).toBe(0);
+    const files = await filesIn(path.join(workspace.directory, out, 'logs'));
+    for (const [name, { sha256, inode }] of files) {
+      expect(sha256, name).toBe(expected.get(name));
+      expect(before.get(name)?.inode ?? inode, `${name} is the file that it was`).toBe(inode);
+    }
+    for (const name of before.keys()) expect(files.has(name), name).toBe(true);
+    before = files;
+    if (ended === 0) {
+      round += 1;
+      before = new Map();
+    }
+  }
+  const last = pull(`killed-${round}`);
+  expect(await last.exit, last.stderr()).toBe(0);
+  await verified(`killed-${round}`);
+  const names = await readdir(path.join(workspace.directory, `killed-${round}`, 'logs'));
+  expect(names.filter((name) => !name.endsWith('.json.gz'))).toEqual([]);
+});
