@@ -2,6 +2,7 @@ export {
   type Blocks,
   type Client,
   type ClientFile,
+  type ClientOptions,
   createClient,
   type FilesRequest,
 } from './create-client.js';

@@ -47,7 +47,10 @@ export async function* mirrorFiles(
       window.push(file);
       if (window.length === AT_ONCE) yield await (window.shift() as Promise<MirrorFile>);
     }
-    while (window.length > 0) yield await (window.shift() as Promise<MirrorFile>);
+    while (window.length > 0) {
+      scope.signal.throwIfAborted();
+      yield await (window.shift() as Promise<MirrorFile>);
+    }
   } finally {
     scope.abort(new Error('the pull ended'));
     await Promise.allSettled(window);

@@ -139,7 +139,8 @@ function answer(
     const after = Number(searchParams.get('after'));
     const page = gateway.entries.slice(after + 1, after + 1 + Number(searchParams.get('limit')));
     response.end(page.map((entry) => `${entryLine(entry)}\n`).join(''));
-  } else if (at === 'v1/bundle-api/coverage') sendCoverage(gateway, searchParams, response);
+  } else if (at === 'v1/bundle-api/files') sendList(gateway, searchParams, response);
+  else if (at === 'v1/bundle-api/coverage') sendCoverage(gateway, searchParams, response);
   else if (at === 'v1') sendHeader(request, response);
   else if (at.startsWith('v1/bundle-api/')) sendPointer(gateway, Number(at.split('/').at(-1)), response);
   else {
@@ -166,6 +167,25 @@ function sendCoverage(
     .filter((block) => !has(block))
     .map((block) => ({ range: `${block}-${block}`, reason: 'not-wanted', needs: 'a range that orders it' }));
   response.end(JSON.stringify({ kinds: [{ kind, holes }] }));
+}
+
+/** Two files a page. */
+function sendList(
+  { url, kind, maxBlock, entries }: TestGateway,
+  query: URLSearchParams,
+  response: ServerResponse,
+): void {
+  const last = Number(query.get('to') ?? Number.MAX_SAFE_INTEGER);
+  const from = Number(query.get('cursor') ?? query.get('from') ?? 0);
+  const newest = new Map(entries.map((entry) => [entry.start, entry]));
+  const found = [...newest.values()]
+    .filter(({ start, end }) => start <= last && end >= from && end <= (maxBlock ?? end))
+    .sort((a, b) => a.start - b.start);
+  const files = found.slice(0, 2).map(({ start, end, bytes, sha256, version }) => {
+    return { start, end, bytes, sha256, version, link: `${url}/files/${kind}/${start}-${end}.json.gz` };
+  });
+  const limited = maxBlock !== null && maxBlock < last ? { limited: { maxBlock } } : {};
+  response.end(JSON.stringify({ files, next: found[2]?.start.toString() ?? null, ...limited }));
 }
 
 function sendPointer({ url, kind, entries }: TestGateway, block: number, response: ServerResponse): void {
