@@ -55,7 +55,11 @@ const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
 /** How long to wait after 429 without Retry-After. */
 const DEFAULT_WAIT_MS = 5_000;
+/** A wait is at least this long, whatever Retry-After says, and after at most this the gateway is asked again. */
+const SHORTEST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 3_600_000;
 const PROBLEM_BYTES = 65_536;
+const LONGEST_DETAIL = 500;
 /** Without a byte for so long, a connection is dead. */
 const SILENCE_MS = 60_000;
 
@@ -100,9 +104,7 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
         const told = failure.data.status === 429;
         if (!told) failures += 1;
         if (!failure.retryable || failures >= TRIES) throw failure;
-        const ms = told
-          ? ((failure.data.retryAfterMs as number | undefined) ?? DEFAULT_WAIT_MS)
-          : pauseOf(failure, failures);
+        const ms = told ? waitOf(failure) : pauseOf(failure, failures);
         onWait?.({ reason: failure.message, seconds: ms / 1_000, asked: told });
         await sleep(ms, asked.signal);
       }
@@ -117,6 +119,12 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
     },
     close: () => dispatcher.close(),
   };
+}
+
+/** As the gateway says: a quota of a month may be used up for weeks, which is longer than a timer can be. */
+function waitOf({ data }: PackhouseError): number {
+  const asked = (data.retryAfterMs as number | undefined) ?? DEFAULT_WAIT_MS;
+  return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, asked));
 }
 
 /** Doubles from half a second, or as Retry-After says, within bounds. */
@@ -158,10 +166,21 @@ interface ProblemBody {
 async function problemOf(body: Readable): Promise<ProblemBody> {
   try {
     const value: unknown = JSON.parse(await readText(body, PROBLEM_BYTES, ''));
-    return typeof value === 'object' && value !== null ? (value as ProblemBody) : {};
+    if (typeof value !== 'object' || value === null) return {};
+    const { reason, detail, maxBlock } = value as Record<string, unknown>;
+    return {
+      ...(typeof reason === 'string' ? { reason } : {}),
+      ...(typeof detail === 'string' ? { detail: printable(detail) } : {}),
+      ...(typeof maxBlock === 'number' ? { maxBlock } : {}),
+    };
   } catch {
     return {};
   }
+}
+
+/** Text of others for a message: one line, and nothing that a terminal takes for a command. */
+function printable(text: string): string {
+  return text.slice(0, LONGEST_DETAIL).replace(/\p{C}+/gu, ' ');
 }
 
 /** The error of an answer that is not 200. */
@@ -171,9 +190,9 @@ function refusal(
   retryAfter: string | string[] | undefined,
   { reason, detail, maxBlock }: ProblemBody,
 ): PackhouseError {
-  const seconds = Number(retryAfter);
-  const retryAfterMs = retryAfter === undefined || Number.isNaN(seconds) ? undefined : seconds * 1_000;
-  const said = redact(String(detail ?? `the answer has the status ${status}`)).replace(/\.$/, '');
+  // A date in place of seconds (RFC 9110, 10.2.3) is not read: the clocks may differ.
+  const retryAfterMs = /^\d{1,10}$/.test(String(retryAfter)) ? Number(retryAfter) * 1_000 : undefined;
+  const said = redact(detail ?? `the answer has the status ${status}`).replace(/\.$/, '');
   const data = { status, reason, maxBlock, retryAfterMs };
   if (reason === 'plan-limit') {
     return new PackhouseError({ code: 'PLAN_LIMIT', message: `${said}.`, data });

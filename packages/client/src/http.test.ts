@@ -1,0 +1,205 @@
+import type { PackhouseError } from '@packhouse/runtime';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createHttp } from './http.js';
+import {
+  API_KEY,
+  answer,
+  type BadGateway,
+  impatientHttp,
+  type Script,
+  startBadGateway,
+} from './testing/bad-gateway.js';
+
+let gateway: BadGateway;
+afterEach(() => gateway.close());
+
+/** Asks once for a document; returns its text or the error, with the waits before. */
+async function ask(scripts: Script[], { maxBytes = 100 } = {}) {
+  gateway = await startBadGateway(...scripts);
+  const { http, waits } = impatientHttp();
+  try {
+    const url = `${gateway.url}/ethereum/v1/${API_KEY}/bundle-api/files`;
+    const outcome = await http.text(url, maxBytes).then(
+      (text) => ({ text, error: null }),
+      (error: unknown) => ({ text: null, error: error as PackhouseError }),
+    );
+    expect(JSON.stringify({ ...outcome.error, message: outcome.error?.message, waits })).not.toContain(
+      API_KEY,
+    );
+    return { ...outcome, waits, sent: gateway.heads.length };
+  } finally {
+    await http.close();
+  }
+}
+
+const good = answer('200 OK', 'good');
+
+describe('an answer that is broken is asked for again', () => {
+  it.each<[string, Script]>([
+    ['reset before its head', { send: '', after: 'reset' }],
+    ['closed before its head', { send: '', after: 'end' }],
+    ['reset in its head', { send: 'HTTP/1.1 200 OK\r\ncontent-le', after: 'reset' }],
+    ['reset in its body', { send: 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ngoo', after: 'reset' }],
+    ['shorter than told', { send: 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ngood', after: 'end' }],
+    [
+      'cut off between chunks',
+      { send: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\ngood\r\n', after: 'end' },
+    ],
+    [
+      'of a chunk that has no length',
+      { send: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n', after: 'end' },
+    ],
+    ['no HTTP', { send: 'SSH-2.0-OpenSSH_9.6\r\n', after: 'end' }],
+    [
+      'of two lengths',
+      { send: 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\ncontent-length: 5\r\n\r\ngood', after: 'end' },
+    ],
+    ['502', answer('502 Bad Gateway', '<html>')],
+    ['503', answer('503 Service Unavailable', '', 'retry-after: 2')],
+    ['408', answer('408 Request Timeout')],
+  ])('%s', async (_, script) => {
+    const { text, waits } = await ask([script, script, good]);
+    expect(text).toBe('good');
+    expect(waits.map(({ asked }) => asked)).toEqual([false, false]);
+  });
+
+  it('six times, and then it fails', async () => {
+    const { error, sent } = await ask([answer('503 Service Unavailable', '', 'retry-after: 999999')]);
+    expect(error).toMatchObject({ code: 'DOWNLOAD_FAILED', data: { status: 503 } });
+    expect(sent).toBe(6);
+  });
+
+  it('after pauses that grow, and are a minute at most whatever is asked', async () => {
+    const busy = answer('503 Service Unavailable');
+    const { waits } = await ask([busy, busy, busy, answer('500 Oops', '', 'retry-after: 999999'), good]);
+    expect(waits.map(({ seconds }) => seconds)).toEqual([0.5, 1, 2, 60]);
+  });
+});
+
+it('bytes behind the length that was told are no part of the answer, nor of the next one', async () => {
+  const longer = { send: `${good.send}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil` };
+  gateway = await startBadGateway(longer, good);
+  const { http } = impatientHttp();
+  try {
+    for (let times = 0; times < 3; times += 1) expect(await http.text(gateway.url, 100)).toBe('good');
+  } finally {
+    await http.close();
+  }
+});
+
+describe('429', () => {
+  it.each([
+    ['7', 7],
+    ['', 5],
+    ['soon', 5],
+    ['-3', 5],
+    ['Wed, 21 Oct 2026 07:28:00 GMT', 5],
+    ['0', 1],
+    // The rest of a month: a timer of more than 24.8 days would end at once.
+    ['2592000', 3_600],
+    ['99999999999999999999', 5],
+  ])('with Retry-After "%s" is waited for %d s', async (retryAfter, seconds) => {
+    const { text, waits } = await ask([
+      answer('429 Too Many Requests', '', `retry-after: ${retryAfter}`),
+      good,
+    ]);
+    expect(text).toBe('good');
+    expect(waits).toMatchObject([{ asked: true, seconds }]);
+  });
+
+  it('is no failure, however often it comes between failures', async () => {
+    const slow = answer('429 Too Many Requests');
+    const bad = answer('500 Oops');
+    const { text, waits } = await ask([...Array<Script>(20).fill(slow), bad, slow, bad, slow, good]);
+    expect(text).toBe('good');
+    expect(waits).toHaveLength(24);
+  });
+
+  it('ends its wait at an abort', async () => {
+    gateway = await startBadGateway(answer('429 Too Many Requests', '', 'retry-after: 3600'));
+    const controller = new AbortController();
+    const http = createHttp({ apiKey: API_KEY, onWait: () => controller.abort(new Error('enough')) });
+    try {
+      await expect(http.text(gateway.url, 9, { signal: controller.signal })).rejects.toThrow('enough');
+    } finally {
+      await http.close();
+    }
+  });
+});
+
+describe('what asking again does not change fails at once', () => {
+  const problem = (reason: string, detail: string) => JSON.stringify({ reason, detail, maxBlock: 7 });
+  it.each<[string, Script, string, string]>([
+    [
+      '401',
+      answer('401 Unauthorized', problem('unauthenticated', 'The key is not valid.')),
+      'API_KEY_REFUSED',
+      'The key is not valid.',
+    ],
+    [
+      '401 of something else',
+      answer('401 Unauthorized', '<html>Log in'),
+      'API_KEY_REFUSED',
+      'the status 401',
+    ],
+    [
+      '403',
+      answer('403 Forbidden', problem('forbidden', 'It was revoked.')),
+      'API_KEY_REFUSED',
+      'It was revoked.',
+    ],
+    [
+      'the end of the plan',
+      answer('403 Forbidden', problem('plan-limit', 'Up to block 7.')),
+      'PLAN_LIMIT',
+      'Up to block 7.',
+    ],
+    [
+      '404',
+      answer('404 Not Found', problem('path-unknown', 'There is nothing.')),
+      'DOWNLOAD_FAILED',
+      'There is nothing.',
+    ],
+    [
+      'a redirection',
+      answer('302 Found', '', 'location: http://127.0.0.1:1/'),
+      'DOWNLOAD_FAILED',
+      'the status 302',
+    ],
+    ['no content', { send: 'HTTP/1.1 204 No Content\r\n\r\n' }, 'DOWNLOAD_FAILED', 'the status 204'],
+    [
+      'an answer that is too large',
+      answer('200 OK', 'x'.repeat(101)),
+      'DOWNLOAD_FAILED',
+      'more than 100 bytes',
+    ],
+    [
+      'a reason with the key in it',
+      answer('403 Forbidden', problem('forbidden', `${API_KEY} is revoked.`)),
+      'API_KEY_REFUSED',
+      'is revoked.',
+    ],
+    [
+      'a reason without end',
+      answer('404 Not Found', `{"detail":"${'x'.repeat(200_000)}"}`),
+      'DOWNLOAD_FAILED',
+      'the status 404',
+    ],
+    [
+      'a reason with commands for a terminal',
+      answer('404 Not Found', '{"detail":"\\u001b[2J\\u009bnothing\\r\\nhere"}'),
+      'DOWNLOAD_FAILED',
+      'downloaded:  [2J nothing here',
+    ],
+    [
+      'a reason that is no text',
+      answer('404 Not Found', '{"detail":{"toString":1}}'),
+      'DOWNLOAD_FAILED',
+      'the status 404',
+    ],
+  ])('%s', async (_, script, code, words) => {
+    const { error, sent, waits } = await ask([script, good]);
+    expect(error).toMatchObject({ code, message: expect.stringContaining(words) });
+    expect({ sent, waits }).toEqual({ sent: 1, waits: [] });
+  });
+});
