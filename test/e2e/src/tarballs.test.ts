@@ -4,8 +4,12 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createReplayNode, generateChain } from '@packhouse/replay-node';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { gatewayReader } from './gateway-reader.js';
 import { root } from './pasted.js';
+import { startLocal } from './start-local.js';
+import { end, makeWorkspace } from './workspace.js';
 
 const run = promisify(execFile);
 
@@ -43,9 +47,10 @@ async function unpack(tarball: string): Promise<void> {
   }
 }
 
-async function packhouse(...args: string[]): Promise<string> {
+async function packhouse(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const program = path.join(folder, 'node_modules/@packhouse/cli/bin/packhouse.js');
-  return (await run(process.execPath, [program, ...args], { cwd: folder })).stdout;
+  const options = { cwd: folder, env: { PATH: process.env.PATH, ...env } };
+  return (await run(process.execPath, [program, ...args], options)).stdout;
 }
 
 test('the packages have what runs, and neither sources nor tests', async () => {
@@ -62,8 +67,53 @@ test('the packages have what runs, and neither sources nor tests', async () => {
 });
 
 test('what the packages declare is all that the command line program needs', async () => {
-  expect(await packhouse('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect(await packhouse('verify', '--help')).toContain('Usage: packhouse verify');
+  expect(await packhouse(['--version'])).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(await packhouse(['pull', '--help'])).toContain('Usage: packhouse pull');
+});
+
+test('they pull from a gateway, a second time nothing, and verify what they have', async () => {
+  const workspace = await makeWorkspace(inject('postgresUrl'));
+  const blocks = generateChain({ length: 40, txsPerBlock: 2, logsPerTx: 2, startNumber: 1_000 });
+  const node = await createReplayNode({ blocks });
+  const cli = startLocal(workspace, { rpc: [node.url], from: 1_000, to: 1_039, once: false });
+  try {
+    const gateway = await gatewayReader(cli);
+    await cli.event('progress', (event) => event.published === 40);
+    const url = gateway.baseUrl.replace(/\/v1\/.*$/, '');
+    const pull = async (): Promise<object> => {
+      const args = [
+        'pull',
+        url,
+        '--kind',
+        'logs',
+        '--from',
+        '1010',
+        '--to',
+        '+10',
+        '--out',
+        'logs',
+        '--json',
+      ];
+      const lines = (await packhouse(args, { PACKHOUSE_API_KEY: gateway.apiKey })).trim().split('\n');
+      return JSON.parse(lines.at(-1) ?? '') as object;
+    };
+    const first = await pull();
+    const names = await readdir(path.join(folder, 'logs/logs'));
+    expect(names.length).toBeGreaterThan(0);
+    expect(first).toMatchObject({ event: 'end', ok: true, downloaded: names.length, faults: 0 });
+    for (const name of names) {
+      const link = `${gateway.downloadUrl}/logs/${name}`;
+      const answer = await fetch(link, { headers: { authorization: `Bearer ${gateway.apiKey}` } });
+      const file = await readFile(path.join(folder, 'logs/logs', name));
+      expect(file.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
+    }
+    expect(await pull()).toMatchObject({ event: 'end', ok: true, downloaded: 0 });
+    expect(await packhouse(['verify', 'logs'])).toContain('nothing is damaged');
+  } finally {
+    await end(cli);
+    await node.close();
+    await workspace.remove();
+  }
 });
 
 test('the client is a library of the packages alone', async () => {
