@@ -52,6 +52,7 @@ describe('every command', () => {
       'plans set',
       'manifest keys',
       'manifest rotate',
+      'pull',
       'verify',
       'migrate',
       'gateway',
