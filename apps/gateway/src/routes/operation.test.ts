@@ -57,6 +57,7 @@ describe('the routes of operation', () => {
       '/readyz',
       '/{key}',
       '/{key}/bundle-api/coverage',
+      '/{key}/bundle-api/files',
       '/{key}/bundle-api/manifest',
       '/{key}/bundle-api/manifest/head',
       '/{key}/bundle-api/{kind}/{block_number}',
