@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { constants, open } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { checkSeal, entryLine, parseEntry, type SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
@@ -16,6 +15,8 @@ import { notWritable, writeWhole } from './whole-file.js';
 const PAGE = 10_000;
 /** Signed heads of all kinds. */
 const MAX_HEAD_BYTES = 1_048_576;
+/** Bytes read at once: longer strings than this outlive many collections of garbage. */
+const PIECE = 65_536;
 
 /** The copy of a signed manifest in a folder. Each line is checked before it counts. */
 export interface ManifestCopy {
@@ -49,7 +50,7 @@ export async function openManifestCopy(parts: ManifestCopyParts): Promise<Manife
     throw notWritable(name, error);
   });
   try {
-    await readCopy(name, state, rows);
+    await readCopy(file, name, state, rows);
   } catch (error) {
     await file.close();
     throw error;
@@ -94,13 +95,13 @@ export async function openManifestCopy(parts: ManifestCopyParts): Promise<Manife
 }
 
 /** Reads what counts of the copy. */
-async function readCopy(name: string, state: PullState, rows: BundleRows): Promise<void> {
+async function readCopy(file: FileHandle, name: string, state: PullState, rows: BundleRows): Promise<void> {
   if (state.bytes === 0) return;
   let offset = 0;
-  const source = createReadStream(name, { end: state.bytes - 1 });
-  for await (const line of readLines(source as AsyncIterable<Buffer>, name)) {
+  for await (const line of readLines(firstBytes(file, state.bytes), name)) {
     const length = Buffer.byteLength(line);
-    rows.add({ ...(JSON.parse(line) as BundleRow), offset, length });
+    const { start, end, bytes, version } = JSON.parse(line) as BundleRow;
+    rows.add({ start, end, bytes, version, offset, length });
     offset += length;
   }
   if (offset === state.bytes && rows.count === state.log?.entries) return;
@@ -109,6 +110,17 @@ async function readCopy(name: string, state: PullState, rows: BundleRows): Promi
     message: `${name} was changed: it has ${rows.count} entries, expected ${state.log?.entries}.`,
     hint: `Delete it and packhouse-pull.json beside it: the next run downloads it again, and keeps the files that are there.`,
   });
+}
+
+/** The first `bytes` of a file, in one buffer that is filled again and again: new ones would pile up until the next GC. */
+async function* firstBytes(file: FileHandle, bytes: number): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.alloc(PIECE);
+  for (let at = 0; at < bytes; ) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(PIECE, bytes - at), at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 /** The newest signed entry of the kind; null: nothing is published. */

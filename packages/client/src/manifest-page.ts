@@ -7,8 +7,8 @@ import type { PullState } from './pull-state.js';
 import { readLines } from './read-lines.js';
 import { notWritable } from './whole-file.js';
 
-/** Text that is written at once. */
-const PIECE = 1_048_576;
+/** Text that is written at once: longer strings than this outlive many collections of garbage. */
+const PIECE = 65_536;
 
 /** What a page added behind the checked part of a copy. */
 interface ManifestPage {

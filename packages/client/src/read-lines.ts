@@ -5,14 +5,14 @@ import { PackhouseError } from '@packhouse/runtime';
 const MAX_LINE = 65_536;
 
 /**
- * The lines of a text, each with its line break, one in memory at a time; `name` is for messages. Throws
- * MANIFEST_INVALID if a line is too long, or if the last one does not end.
+ * The lines of a text, each with its line break, one in memory at a time; `name` is for messages. A chunk is not used
+ * any more once the next is asked for. Throws MANIFEST_INVALID if a line is too long, or if the last one does not end.
  */
 export async function* readLines(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   for await (const chunk of source) {
-    rest += decoder.write(Buffer.from(chunk));
+    rest += decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     let from = 0;
     for (let at = rest.indexOf('\n'); at !== -1; at = rest.indexOf('\n', from)) {
       yield rest.slice(from, at + 1);
