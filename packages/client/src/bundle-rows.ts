@@ -27,9 +27,12 @@ export interface BundleRows {
   extent(): BlockRange | null;
 }
 
-/** Creates an empty list: numbers in one buffer, because 200,000 objects would cost ten times as much memory. */
-export function createBundleRows(): BundleRows {
-  let cells = new Float64Array(WIDTH * 1_024);
+/**
+ * Creates an empty list, at first with room for `expected` bundles: numbers in one buffer, because 200,000 objects would
+ * cost ten times as much memory.
+ */
+export function createBundleRows(expected = 0): BundleRows {
+  let cells = new Float64Array(WIDTH * (expected + 1_024));
   let count = 0;
   const cell = (index: number, field: number): number => cells[index * WIDTH + field] as number;
   return {

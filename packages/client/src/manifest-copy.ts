@@ -44,7 +44,7 @@ interface ManifestCopyParts {
 export async function openManifestCopy(parts: ManifestCopyParts): Promise<ManifestCopy> {
   const { folder, state, address, http, keys } = parts;
   const name = path.join(folder, `${state.kind}.jsonl`);
-  const rows = createBundleRows();
+  const rows = createBundleRows(state.log?.entries);
   // Not emptied: it is longer than what counts if a run was killed, and what follows is overwritten.
   const file = await open(name, constants.O_RDWR | constants.O_CREAT).catch((error: unknown) => {
     throw notWritable(name, error);
