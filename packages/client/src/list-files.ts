@@ -36,10 +36,12 @@ export async function listFiles(
     asked.to === undefined ? '' : `&to=${asked.to}`,
   ].join('');
   let limitedTo: number | null = null;
+  let last = -1;
   try {
     for (let cursor: string | null = ''; cursor !== null; ) {
       const url = address.api(`files?kind=${asked.kind}${bounds}&limit=${PAGE}${cursor}`);
-      const page = readPage(await http.text(url, MAX_PAGE_BYTES, { signal }));
+      const page = readPage(await http.text(url, MAX_PAGE_BYTES, { signal }), last);
+      last = page.files.at(-1)?.end ?? last;
       for (const { start, end, bytes, version } of page.files) {
         rows.add({ start, end, bytes, version, offset: 0, length: 0 });
       }
@@ -60,11 +62,16 @@ interface Page {
   limited?: { maxBlock: number };
 }
 
-function readPage(text: string): Page {
+/** Reads a page whose files are above the block `last` and ascend; a page of nothing new would have no end. */
+function readPage(text: string, last: number): Page {
   try {
     const page = JSON.parse(text) as Page;
     const whole = page.files.every((file) => [file.start, file.end, file.bytes].every(Number.isSafeInteger));
-    if (whole && (page.next === null || typeof page.next === 'string')) return page;
+    const ascending = page.files.every(
+      ({ start, end }, at) => start > (page.files[at - 1]?.end ?? last) && end >= start,
+    );
+    const goesOn = typeof page.next === 'string' && page.files.length > 0;
+    if (whole && ascending && (page.next === null || goesOn)) return page;
   } catch {
     // Said below.
   }
