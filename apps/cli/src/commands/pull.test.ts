@@ -6,6 +6,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../cli.js';
+import { takeFolder } from '../installation/directory-lock.js';
 import { memoryIo, run } from '../testing/run.js';
 
 const KEY = `ph_12345678_${'k'.repeat(43)}`;
@@ -32,6 +33,14 @@ it.each([
   expect(code).toBe(64);
   expect(err).toMatch(sentence);
   expect(err).not.toContain('kkkkkkkk');
+});
+
+it('a folder that another pull is at work in is refused with exit code 75', async () => {
+  const lock = takeFolder(cwd, process.pid);
+  const { code, err } = await pull(URL, '--kind', 'logs', '--out', '.');
+  lock.release();
+  expect(code).toBe(75);
+  expect(err).toContain(`is in use by process ${process.pid}. Wait until that one is done, or give another`);
 });
 
 describe('the API key', () => {
