@@ -1,4 +1,4 @@
-import type { PackhouseError } from '@packhouse/runtime';
+import { PackhouseError } from '@packhouse/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttp } from './http.js';
 import {
@@ -202,4 +202,14 @@ describe('what asking again does not change fails at once', () => {
     expect(error).toMatchObject({ code, message: expect.stringContaining(words) });
     expect({ sent, waits }).toEqual({ sent: 1, waits: [] });
   });
+});
+
+it('a disk that gets full while an answer is written is no reason to ask again', async () => {
+  gateway = await startBadGateway(good, good);
+  const { http, waits } = impatientHttp();
+  const full = new PackhouseError({ code: 'DISK_FULL', message: 'No space is left for a file.' });
+  const write = () => Promise.reject(full);
+  await expect(http.get(`${gateway.url}/ethereum/files/logs/0-9.json.gz`, write)).rejects.toBe(full);
+  expect([waits.length, gateway.heads.length]).toEqual([0, 1]);
+  await http.close();
 });

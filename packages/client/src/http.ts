@@ -103,7 +103,9 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
         const failure = isPackhouseError(error) ? error : broken(url, error);
         const told = failure.data.status === 429;
         if (!told) failures += 1;
-        if (!failure.retryable || failures >= TRIES) throw failure;
+        // A full disk is not the gateway's fault, and asking again does not help.
+        const again = failure.code === 'DOWNLOAD_FAILED' && failure.retryable;
+        if (!again || failures >= TRIES) throw failure;
         const ms = told ? waitOf(failure) : pauseOf(failure, failures);
         onWait?.({ reason: failure.message, seconds: ms / 1_000, asked: told });
         await sleep(ms, asked.signal);
