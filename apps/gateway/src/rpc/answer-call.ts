@@ -175,7 +175,8 @@ async function forward(
   const newest = needsNewest(prepared, at) ? await at.forwarder.newest() : null;
   const flight = newest === null ? name : `${name} ${newest}`;
   const before = at.forwarder.head();
-  const held = at.memory?.full === true ? await at.memory.enter(signal, callerName(caller)) : undefined;
+  const owner = callerName(caller);
+  const held = at.memory?.mustEnter(owner) === true ? await at.memory.enter(signal, owner) : undefined;
   const prove = at.integrity?.proofOf(method.name, params);
   const maxBytes = (prove && at.integrity?.mostBytes) ?? rpc.maxAnswerBytes;
   let mine = false;
@@ -188,7 +189,7 @@ async function forward(
       timeoutMs: prepared?.timeoutMs ?? rpc.timeoutMs,
       maxBytes,
       signal: until,
-      caller: callerName(caller),
+      caller: owner,
       ...(prove === undefined ? {} : { prove, whole: true }),
       ...(prepared?.block === undefined ? {} : { block: prepared.block }),
       ...(prepared?.tells === undefined ? {} : { tells: prepared.tells }),
@@ -215,7 +216,7 @@ async function forward(
   if (answer.kind === 'failed') throw failure(answer, { maxAnswerBytes: maxBytes });
   const { length } = answer.body.bytes;
   if (held !== undefined) held(length);
-  else if (length > COUNTED_BYTES) at.memory?.hold(length, signal, callerName(caller));
+  else if (length > COUNTED_BYTES) at.memory?.hold(length, signal, owner);
   if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);
   return { kind: 'result', body: answer.body };
 }

@@ -8,7 +8,7 @@ it('lets in what fits, and the next one as soon as somebody has taken an answer'
   const [one, two, three] = [new AbortController(), new AbortController(), new AbortController()];
   (await memory.enter(one.signal, 1))(MIB);
   (await memory.enter(two.signal, 2))(MIB);
-  expect(memory).toMatchObject({ full: true, bytes: 2 * MIB });
+  expect([memory.mustEnter(3), memory.bytes]).toEqual([true, 2 * MIB]);
   let entered = false;
   const waiting = memory.enter(three.signal, 3).then(() => {
     entered = true;
@@ -27,7 +27,7 @@ it('counts what an answer is and not what was guessed, and all of it is given ba
   for (const { signal } of clients) (await memory.enter(signal, 1))(10);
   expect(memory.bytes).toBe(500);
   for (const client of clients) client.abort();
-  expect(memory).toMatchObject({ full: false, bytes: 0 });
+  expect([memory.mustEnter(1), memory.bytes]).toEqual([false, 0]);
 });
 
 it('refuses who waits too long with 503, and forgets who went away', async () => {
@@ -53,7 +53,7 @@ it('guesses no more of the next answers than their average, so that one large an
   large.abort();
   const clients = Array.from({ length: 30 }, () => new AbortController());
   for (const [n, { signal }] of clients.entries()) await memory.enter(signal, n);
-  expect(memory.full).toBe(false);
+  expect(memory.mustEnter(1)).toBe(false);
   for (const client of clients) client.abort();
   expect(memory.bytes).toBe(0);
 });
@@ -62,6 +62,7 @@ it('gives one client half of the room at most', async () => {
   const memory = createAnswerMemory(4 * MIB, 10);
   const one = new AbortController();
   (await memory.enter(one.signal, 1))(3 * MIB);
+  expect([1, 2].map((owner) => memory.mustEnter(owner))).toEqual([true, false]);
   const later = new AbortController();
   await expect(memory.enter(later.signal, 1)).rejects.toMatchObject({ reason: 'unavailable' });
   (await memory.enter(new AbortController().signal, 2))(MIB / 2);

@@ -12,8 +12,8 @@ export interface AnswerMemory {
   enter(signal: CallSignal, owner: number | string): Promise<(bytes: number) => void>;
   /** Counts an answer that is in memory already. */
   hold(bytes: number, signal: CallSignal, owner: number | string): void;
-  /** Whether there is no room. */
-  readonly full: boolean;
+  /** Whether an owner has to enter before a call, because there is no room for it; otherwise its answer may be counted by `hold`. */
+  mustEnter(owner: number | string): boolean;
   readonly bytes: number;
 }
 
@@ -41,8 +41,9 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
   const inside = new WeakSet<CallSignal>();
   const waiting = new Set<Waiting>();
 
-  const fits = (signal: CallSignal, owner: number | string): boolean =>
-    inside.has(signal) || (held < maxBytes && (heldFor.get(owner) ?? 0) < maxBytes / 2);
+  const hasRoom = (owner: number | string): boolean =>
+    held < maxBytes && (heldFor.get(owner) ?? 0) < maxBytes / 2;
+  const fits = (signal: CallSignal, owner: number | string): boolean => inside.has(signal) || hasRoom(owner);
 
   const take = (bytes: number, owner: number | string): void => {
     held += bytes;
@@ -107,9 +108,7 @@ export function createAnswerMemory(maxBytes: number, waitMs = WAIT_MS): AnswerMe
       });
     },
     hold: (bytes, signal, owner) => void taken(signal, owner, bytes),
-    get full() {
-      return held >= maxBytes;
-    },
+    mustEnter: (owner) => !hasRoom(owner),
     get bytes() {
       return held;
     },

@@ -25,7 +25,11 @@ export const attackReaders: AttackCase = async (options) => {
   if (largest === undefined) throw new Error('nothing was published');
   const networks = [...(await scriptedNetworks(scope)), published.network];
   const gateway = await startGateway(scope, ground, { networks });
-  const key = ground.keys.unlimited;
+  const { key } = await ground.database.keys.create({
+    application: 'readers',
+    network: null,
+    plan: 'unlimited',
+  });
   const block = (id: number | string, number: string): string =>
     `{"jsonrpc":"2.0","id":${id},"method":"eth_getBlockByNumber","params":["0x${number}",true]}`;
   const large = `${gateway.url}/large/v1/${key}`;
@@ -50,7 +54,7 @@ export const attackReaders: AttackCase = async (options) => {
   for (const [what, client] of variants) {
     options.say(`  ${what}`);
     const seen = await measureBeside({
-      probes: probesOf(gateway.url, `${gateway.url}/main/v1/${key}`),
+      probes: probesOf(gateway.url, `${gateway.url}/main/v1/${ground.keys.unlimited}`),
       ...{ clients: [client], seconds: (seconds * 3) / 4, attacked: gateway.process },
     });
     findings.push(
