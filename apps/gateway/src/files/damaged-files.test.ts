@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { BundleRow } from '@packhouse/database';
 import { runAudit } from '@packhouse/pipeline';
+import { PackhouseError } from '@packhouse/runtime';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Answer, ask } from '../testing/ask.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
@@ -240,4 +241,24 @@ describe('a store that hangs', () => {
     }
     expect(asked).toBe(1);
   });
+});
+
+it('an object that the store missed once raises no alarm, and is served by the next request', async () => {
+  await start();
+  const { objectStore } = at;
+  const stream = objectStore.stream;
+  objectStore.stream = async () => {
+    objectStore.stream = stream;
+    throw new PackhouseError({ code: 'OBJECT_MISSING', message: 'There is no such object.' });
+  };
+  expect((await get()).status).toBe(503);
+  expect((await get()).body.equals(file)).toBe(true);
+  // What is found later is in the alarm later.
+  await at.stage(10, 19);
+  await at.publish(10, 19);
+  await objectStore.delete('ethereum/logs/10-19.json.gz');
+  expect((await get({}, 'GET', '/ethereum/files/logs/10-19.json.gz')).status).toBe(503);
+  await expect
+    .poll(alarm, WAIT)
+    .toEqual([expect.stringContaining('1 published bundle of ethereum is damaged: logs 10-19 (missing)')]);
 });

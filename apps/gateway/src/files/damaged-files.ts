@@ -56,9 +56,19 @@ export function createDamagedFiles(parts: {
   let working = false;
   let flushedAt = Number.NEGATIVE_INFINITY;
 
+  /** Looks again for an object that was missing: a store can be wrong for a moment. If the store fails, the next look tells. */
+  const isSure = async ({ key, causes }: DamagedBundle): Promise<boolean> => {
+    if (!causes.every((cause) => cause === 'missing')) return true;
+    const isThere = await store.exists(key).catch(() => null);
+    if (isThere === true) fresh.delete(key);
+    return isThere === false;
+  };
+
   /** Writes what was found here to the alarms; returns the objects that are in them now. */
   const flush = async (): Promise<string[]> => {
-    const bundles = [...fresh.values()].slice(0, AT_ONCE);
+    const bundles: DamagedBundle[] = [];
+    for (const bundle of [...fresh.values()].slice(0, AT_ONCE))
+      if (await isSure(bundle)) bundles.push(bundle);
     if (bundles.length > 0) flushedAt = context.clock.elapsed();
     const told: string[] = [];
     for (const network of new Set(bundles.map((bundle) => bundle.network))) {
