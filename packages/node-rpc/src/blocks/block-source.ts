@@ -76,11 +76,14 @@ export interface BlockSource {
     wish: FetchWish,
     signal?: AbortSignal,
   ): AsyncIterable<FetchedBlock | FailedBlock>;
-  /** One block again, from upstreams other than `avoid` if there are any. Throws the last error. */
+  /**
+   * One block again, from upstreams other than `avoid` if there are any; `patient`: also if they rest for the time
+   * being (30 s at most). Throws the last error.
+   */
   fetchBlock(
     number: number,
     wish: FetchWish,
-    options?: { avoid?: readonly string[]; signal?: AbortSignal },
+    options?: { avoid?: readonly string[]; patient?: boolean; signal?: AbortSignal },
   ): Promise<FetchedBlock>;
   /** The chain's current hash of this block number; null beyond the head. */
   blockHash(number: number, signal?: AbortSignal): Promise<string | null>;

@@ -126,6 +126,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
           wish,
           scope,
           ...(more.avoid === undefined ? {} : { avoid: more.avoid }),
+          ...(more.patient === undefined ? {} : { patient: more.patient }),
           settle: (block) => settled.push(block),
         });
         const [block] = settled as [FetchedBlock | FailedBlock];

@@ -15,6 +15,8 @@ const FIRST_BACK_OFF_MS = 200;
 const LONGEST_BACK_OFF_MS = 5_000;
 /** How long blocks wait while all upstreams rest. */
 const REST_PATIENCE_MS = 5_000;
+/** How long a patient fetch waits: longer than the longest rest of an upstream (`circuit.ts`). */
+const LONG_REST_PATIENCE_MS = 35_000;
 /** How long blocks wait for an upstream that asked for a pause: it is alive. */
 const PAUSE_PATIENCE_MS = 60_000;
 
@@ -25,6 +27,8 @@ interface FailoverOptions {
   network: string;
   wish: FetchWish;
   avoid?: readonly string[];
+  /** Waits for upstreams that rest, however long their rest. */
+  patient?: boolean;
   scope: Scope;
   lease?: ByteLease;
   /** Called once for every block, as soon as its outcome is known. */
@@ -38,6 +42,7 @@ interface FailoverOptions {
 export async function fetchWithFailover(numbers: readonly number[], options: FailoverOptions): Promise<void> {
   const { clock, nodes, scope, settle, wish } = options;
   const { signal } = scope;
+  const restPatienceMs = options.patient === true ? LONG_REST_PATIENCE_MS : REST_PATIENCE_MS;
   const tries = new Map<string, number>();
   const rateLimited = new Map<string, number>();
   const exhausted = new Set<string>();
@@ -64,7 +69,7 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
     const node = chooseNode(nodes, need, clock);
     // An upstream that is ready is used without waiting a turn of the event loop, so that its load is correct when the
     // next group starts.
-    const ready = node !== null && (node.waitMs() === 0 || (await isReady(node, clock, signal)));
+    const ready = node !== null && (node.waitMs() === 0 || (await isReady(node, { clock, signal, restPatienceMs })));
     if (node === null || !ready) {
       if (node !== null && chooseNode(nodes, need, clock) !== node) continue;
       const known = node?.lastFault?.error ?? nobody(options);
@@ -125,7 +130,10 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
  * Waits until an upstream may be asked. False if that takes too long, or if the upstream came back from its rest and
  * failed again.
  */
-async function isReady(node: UpstreamNode, clock: Clock, signal: AbortSignal): Promise<boolean> {
+async function isReady(
+  node: UpstreamNode,
+  { clock, signal, restPatienceMs }: { clock: Clock; signal: AbortSignal; restPatienceMs: number },
+): Promise<boolean> {
   let waits = 0;
   for (;;) {
     const waitMs = node.waitMs();
@@ -138,7 +146,7 @@ async function isReady(node: UpstreamNode, clock: Clock, signal: AbortSignal): P
       await untilSettled(node, signal);
       continue;
     }
-    if (waitMs > (resting ? REST_PATIENCE_MS : PAUSE_PATIENCE_MS)) return false;
+    if (waitMs > (resting ? restPatienceMs : PAUSE_PATIENCE_MS)) return false;
     await clock.sleep(Math.ceil(waitMs), signal);
   }
 }

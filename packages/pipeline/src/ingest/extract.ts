@@ -137,7 +137,10 @@ export async function extractRuns(
   return { ...(await extract(parts, window, signal, { runBlocks: Number.POSITIVE_INFINITY, take })), runs };
 }
 
-/** Fetches a block and drops it. Returns the error that prevents the fetch, or null. Throws when aborted. */
+/**
+ * Fetches a block and drops it; waits for upstreams that rest, since their rest says nothing about this block. Returns
+ * the error that prevents the fetch, or null. Throws when aborted.
+ */
 export async function tryFetch(
   { source }: Pick<ExtractParts, 'source'>,
   number: number,
@@ -145,7 +148,7 @@ export async function tryFetch(
   signal: AbortSignal,
 ): Promise<Error | null> {
   try {
-    dropTraces(await source.fetchBlock(number, fetchWish(kinds), { signal }));
+    dropTraces(await source.fetchBlock(number, fetchWish(kinds), { patient: true, signal }));
     return null;
   } catch (error) {
     signal.throwIfAborted();

@@ -69,11 +69,11 @@ function lesserKinds(kinds: readonly Kind[]): Kind[][] {
 
 /** A source that takes no block from these upstreams. */
 function sourceWithout(source: BlockSource, upstreams: readonly string[]): BlockSource {
-  const fetchBlock: BlockSource['fetchBlock'] = async (number, wish, { avoid = [], signal } = {}) => {
+  const fetchBlock: BlockSource['fetchBlock'] = async (number, wish, { avoid = [], ...more } = {}) => {
     if (!source.status().some(({ name }) => !upstreams.includes(name))) throw nobody(number);
     const fetched = await source.fetchBlock(number, wish, {
+      ...more,
       avoid: [...avoid, ...upstreams],
-      ...(signal === undefined ? {} : { signal }),
     });
     if (!upstreams.includes(fetched.upstream)) return fetched;
     dropTraces(fetched);
