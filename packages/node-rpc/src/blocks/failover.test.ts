@@ -129,6 +129,29 @@ describe('a pool of upstreams', () => {
     expect(context.lines.filter((line) => /resting it|answers again/.test(line))).toHaveLength(2);
   });
 
+  it('waits for an upstream that rests for long only where it is asked to be patient', async () => {
+    const node = await use.node(serveChain(smallChain()));
+    const context = testContext();
+    const { source } = use.source([testUpstream(node.url)], { context });
+    // Each try after the first five doubles the rest: until it is longer than blocks wait.
+    const rest = async (): Promise<void> => {
+      node.intercept = (_, response) => {
+        response.destroy();
+        return true;
+      };
+      for (let tries = 0; tries < 3; tries++) {
+        await collect(source.fetchBlocks({ start: 0, end: 9 }, BLOCKS_ONLY));
+        context.clock.jump(5_000);
+      }
+      node.intercept = null;
+    };
+    await rest();
+    const asked = node.requests.length;
+    await expect(source.fetchBlock(3, BLOCKS_ONLY)).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+    expect(node.requests).toHaveLength(asked);
+    expect(await source.fetchBlock(3, BLOCKS_ONLY, { patient: true })).toMatchObject({ number: 3 });
+  });
+
   it('takes blocks that one upstream does not have yet from the other', async () => {
     const behind = await use.node(serveChain(smallChain({ head: 50 })));
     const ahead = await use.node(serveChain(smallChain({ head: 200 })));
