@@ -69,7 +69,8 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
     const node = chooseNode(nodes, need, clock);
     // An upstream that is ready is used without waiting a turn of the event loop, so that its load is correct when the
     // next group starts.
-    const ready = node !== null && (node.waitMs() === 0 || (await isReady(node, { clock, signal, restPatienceMs })));
+    const ready =
+      node !== null && (node.waitMs() === 0 || (await isReady(node, { clock, signal, restPatienceMs })));
     if (node === null || !ready) {
       if (node !== null && chooseNode(nodes, need, clock) !== node) continue;
       const known = node?.lastFault?.error ?? nobody(options);
