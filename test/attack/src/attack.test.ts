@@ -1,7 +1,7 @@
+import { createScope, type Scope } from '@packhouse/local';
 import { afterEach, expect, inject, it } from 'vitest';
 import { CASES } from './cases.js';
 import type { Finding } from './ground/finding.js';
-import { createScope, type Scope } from './ground/scope.js';
 
 // What is counted holds on any machine; times and memory are what `npm run attack` is for.
 const SECONDS = 2;

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { closeOpenScopes, createScope } from '@packhouse/local';
 import { CASES } from './cases.js';
 import { type Failure, type Finding, renderTable } from './ground/finding.js';
 import { openPostgres } from './ground/ground.js';
-import { closeOpenScopes, createScope } from './ground/scope.js';
 
 const HELP = `Attacks an installation on this machine, and says which bounds it keeps.
 

@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Scope } from './scope.js';
+import type { Scope } from '@packhouse/local';
 
 /** Time limit of a process to end before it is killed, in milliseconds. */
 const STOP_MS = 40_000;

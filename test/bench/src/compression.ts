@@ -1,10 +1,10 @@
+import { createScope } from '@packhouse/local';
 import { type LoadReport, load, loadGenerator } from './load.js';
 import { median } from './median.js';
 import { openSides } from './open-sides.js';
 import type { BenchOptions } from './options.js';
 import { processTree } from './process-tree.js';
 import { type BenchOutcome, figure } from './result.js';
-import { createScope } from './scope.js';
 
 const ROUNDS = 3;
 const CONNECTIONS = 16;

@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
+import { createScope } from '@packhouse/local';
 import { fillIndex } from './fill-index.js';
 import { startGateway } from './gateway-process.js';
 import type { BenchOptions } from './options.js';
 import { oneNetwork, openPlace } from './place.js';
 import { watchOthers } from './process-tree.js';
 import type { BenchOutcome } from './result.js';
-import { createScope } from './scope.js';
 
 /** Bundles between two holes: at ten million rows that is some 285,000 holes in every kind. */
 const GAP_EVERY = 7;

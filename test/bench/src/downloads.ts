@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
+import { createScope, type Scope } from '@packhouse/local';
 import { createDiskStore } from '@packhouse/object-store';
 import { pack, publish } from '@packhouse/pipeline';
 import { findProgram } from './find-program.js';
@@ -11,7 +12,6 @@ import type { BenchOptions } from './options.js';
 import { oneNetwork, openPlace } from './place.js';
 import { startReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
-import { createScope, type Scope } from './scope.js';
 import { stageChain } from './stage-chain.js';
 
 const BLOCKS = 24;

@@ -1,3 +1,4 @@
+import { createScope } from '@packhouse/local';
 import { type Floor, measureFloor } from './floor.js';
 import { type LocalRun, runLocal } from './local-run.js';
 import type { BenchOptions } from './options.js';
@@ -5,7 +6,6 @@ import { watchOthers } from './process-tree.js';
 import { startReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
 import { type Sample, samples } from './sample.js';
-import { createScope } from './scope.js';
 
 const SHARE_OF_FLOOR = 0.6;
 /** The figures of evm-dump on the same replayed mainnet blocks, with its root checks (measured on another day). */

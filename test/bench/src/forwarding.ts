@@ -1,3 +1,4 @@
+import { createScope, type Scope } from '@packhouse/local';
 import { firstLine, outputOf, startNode } from './child.js';
 import { findProgram } from './find-program.js';
 import type { GatewayProcess } from './gateway-process.js';
@@ -8,7 +9,6 @@ import { openSides } from './open-sides.js';
 import type { BenchOptions } from './options.js';
 import { processTree, watchOthers } from './process-tree.js';
 import { type BenchOutcome, figure } from './result.js';
-import { createScope, type Scope } from './scope.js';
 import type { SlowReaders, SlowReport } from './slow-readers.js';
 
 const ROUNDS = 3;

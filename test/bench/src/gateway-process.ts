@@ -2,11 +2,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { plainEnvironment, type Scope } from '@packhouse/local';
 import type { ProcessMessage } from '@packhouse/runtime';
 import { startNode } from './child.js';
 import type { Place } from './place.js';
-import { plainEnvironment } from './plain-environment.js';
-import type { Scope } from './scope.js';
 
 /** A gateway in a separate process, as `packhouse gateway` runs it. */
 export interface GatewayProcess {
@@ -33,7 +32,7 @@ export async function startGateway(
   const child = startNode(scope, 'apps/gateway/dist/main.js', [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
-      ...plainEnvironment(),
+      ...plainEnvironment(process.env),
       DATABASE_URL: place.url,
       NETWORKS_FILE: file,
       OBJECT_STORE: parts.objects,

@@ -1,9 +1,9 @@
+import { createScope } from '@packhouse/local';
 import { memoryOutcome } from './extract-to-published.js';
 import { runLocal } from './local-run.js';
 import type { BenchOptions } from './options.js';
 import { startReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
-import { createScope } from './scope.js';
 
 const MEGABYTES = 600;
 

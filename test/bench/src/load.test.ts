@@ -4,11 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createScope } from '@packhouse/local';
 import { expect, it } from 'vitest';
 import { outputOf, startNode } from './child.js';
 import { findProgram } from './find-program.js';
 import { type LoadReport, type LoadRequest, load, luaScript } from './load.js';
-import { createScope } from './scope.js';
 
 /** Answers /n/<0 to 9> with a key, and anything else with 404. */
 async function serve(): Promise<{ url: string; seen: Set<string>; close(): Promise<void> }> {

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Scope } from '@packhouse/local';
 import { outputOf, startChild, startNode } from './child.js';
 import { findProgram } from './find-program.js';
-import type { Scope } from './scope.js';
 
 /** Requests that are sent as fast as they are answered, on `connections` connections. */
 export interface LoadRequest {

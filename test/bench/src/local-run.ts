@@ -1,12 +1,10 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { startPostgres } from '@packhouse/local';
+import { plainEnvironment, type Scope, startPostgres } from '@packhouse/local';
 import pg from 'pg';
 import { startNode } from './child.js';
-import { plainEnvironment } from './plain-environment.js';
 import { processTree } from './process-tree.js';
-import type { Scope } from './scope.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
 /** Measurements of a run from outside. */
@@ -42,7 +40,7 @@ export async function runLocal(
     scope,
     'apps/cli/dist/main.js',
     ['local', ...args, '--once', '--json', '--data-dir', path.join(directory, 'data')],
-    { env: { ...plainEnvironment(), ...env, DATABASE_URL: postgres.url } },
+    { env: { ...plainEnvironment(process.env), ...env, DATABASE_URL: postgres.url } },
   );
   const closed = once(child, 'close') as Promise<[number | null]>;
   const uses = watchUses();

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { closeOpenScopes } from '@packhouse/local';
 import { benchCompression } from './compression.js';
 import { benchCoverage } from './coverage.js';
 import { benchDownloads } from './downloads.js';
@@ -11,7 +12,6 @@ import type { BenchOptions } from './options.js';
 import { benchPack } from './pack.js';
 import { benchPointers } from './pointers.js';
 import { type BenchOutcome, renderTable } from './result.js';
-import { closeOpenScopes } from './scope.js';
 import { benchSlowNode } from './slow-node.js';
 
 const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<BenchOutcome[]>>> = {

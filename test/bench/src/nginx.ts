@@ -1,8 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { freePort } from '@packhouse/local';
+import { freePort, type Scope } from '@packhouse/local';
 import { startChild } from './child.js';
-import type { Scope } from './scope.js';
 
 /** A folder to serve, or an address to pass all requests to, over persistent connections. */
 type NginxTask = { root: string } | { upstream: string };

@@ -1,9 +1,9 @@
 import path from 'node:path';
+import type { Scope } from '@packhouse/local';
 import { parseNetworks } from '@packhouse/networks';
 import { firstLine, startNode } from './child.js';
 import { startGateway } from './gateway-process.js';
 import { openPlace } from './place.js';
-import type { Scope } from './scope.js';
 
 /** Starts a node with ready answers, and a gateway before it. */
 export async function openSides(scope: Scope) {

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { constants, gunzip, gzip } from 'node:zlib';
 import { KINDS } from '@packhouse/chain';
 import type { BundleRow } from '@packhouse/database';
+import { createScope } from '@packhouse/local';
 import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
 import { pack, publish } from '@packhouse/pipeline';
 import pg from 'pg';
@@ -12,7 +13,6 @@ import { oneNetwork, openPlace, type Place } from './place.js';
 import { startReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
 import { samples } from './sample.js';
-import { createScope } from './scope.js';
 import { stageChain } from './stage-chain.js';
 
 /** Staged blocks: some 40 bundles of modern blocks. */

@@ -1,10 +1,9 @@
 import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
-import { startPostgres } from '@packhouse/local';
+import { type Scope, startPostgres } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { openSigners, type SignerSource } from '@packhouse/pipeline';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
-import type { Scope } from './scope.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
 /** A separate migrated Postgres and a folder, both removed with the scope. */

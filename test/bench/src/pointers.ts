@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
+import { createScope } from '@packhouse/local';
 import { firstLine, startNode } from './child.js';
 import { type FilledIndex, fillIndex } from './fill-index.js';
 import { startGateway } from './gateway-process.js';
@@ -10,7 +11,6 @@ import type { BenchOptions } from './options.js';
 import { oneNetwork, openPlace } from './place.js';
 import { watchOthers } from './process-tree.js';
 import { type BenchOutcome, type BenchResult, figure } from './result.js';
-import { createScope } from './scope.js';
 
 const CONNECTIONS = 64;
 const ROUNDS = 5;

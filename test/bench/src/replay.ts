@@ -1,5 +1,5 @@
+import type { Scope } from '@packhouse/local';
 import { firstLine, startNode } from './child.js';
-import type { Scope } from './scope.js';
 
 /** A replay node in a process of its own. */
 export interface ReplayProcess {

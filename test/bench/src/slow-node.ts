@@ -1,10 +1,10 @@
 import path from 'node:path';
+import { createScope, type Scope } from '@packhouse/local';
 import { chainDataDirectory } from '@packhouse/replay-node';
 import { runLocal } from './local-run.js';
 import type { BenchOptions } from './options.js';
 import { type ReplayProcess, startReplay, startTinyReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
-import { createScope, type Scope } from './scope.js';
 
 /** What evm-dump reaches there, capped by its fixed strides (measured for the design). */
 const EVM_DUMP_BLOCKS_PER_SECOND = 24;

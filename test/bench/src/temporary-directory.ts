@@ -1,8 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { removePostgres } from '@packhouse/local';
-import type { Scope } from './scope.js';
+import { removePostgres, type Scope } from '@packhouse/local';
 
 /** Makes a folder that is removed with the scope; a Postgres under `postgres` in it goes too, wherever its data is. */
 export async function temporaryDirectory(scope: Scope): Promise<string> {

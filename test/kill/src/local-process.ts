@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { plainEnvironment } from '@packhouse/local';
 
 /** One line of `packhouse local --json`. */
 export type LocalEvent = { event: string } & Record<string, unknown>;
@@ -17,16 +18,6 @@ export interface LocalProcess {
 }
 
 const MAIN = fileURLToPath(new URL('../../../apps/cli/dist/main.js', import.meta.url));
-/** Set from outside, these would lead it to other servers. */
-const NOT_PASSED_ON = [
-  'DATABASE_URL',
-  'REDIS_URL',
-  'OBJECT_STORE',
-  'NETWORKS_FILE',
-  'PUBLIC_URL',
-  'HOST',
-  'PORT',
-];
 
 /** Starts the built `packhouse local`, which says what it does as JSON lines. */
 export function startLocal(
@@ -34,11 +25,8 @@ export function startLocal(
   env: Record<string, string>,
   onEvent: (event: LocalEvent) => void,
 ): LocalProcess {
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !NOT_PASSED_ON.includes(name)),
-  );
   const child = spawn(process.execPath, [MAIN, 'local', '--json', ...args], {
-    env: { ...inherited, ...env },
+    env: { ...plainEnvironment(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (child.pid === undefined) throw new Error('packhouse local could not be started');

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createScope, type Scope } from '@packhouse/local';
 import type { Misbehaviour } from '../programs/misbehave.js';
 import type { MisbehaviourReport } from '../programs/misbehaviour-report.js';
 import type { Probe, ProbeReport } from '../programs/watch-victim.js';
 import { type Child, startNode } from './child.js';
 import { type Finding, mb, ms, timed } from './finding.js';
 import { forgetPeak, memoryOf } from './process-use.js';
-import { createScope, type Scope } from './scope.js';
 
 /** A victim may wait twice as long as alone. */
 const FACTOR = 2;

@@ -1,7 +1,7 @@
+import type { Scope } from '@packhouse/local';
 import type { Probe } from '../programs/watch-victim.js';
 import type { Finding } from './finding.js';
 import { type AttackedGateway, type Ground, openGround, scriptedNetworks, startGateway } from './ground.js';
-import type { Scope } from './scope.js';
 
 /** What a case is run with. */
 interface CaseOptions {

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { plainEnvironment, type Scope } from '@packhouse/local';
 import type { ProcessMessage } from '@packhouse/runtime';
-import type { Scope } from './scope.js';
 
 /** A process that was started, with what it said. */
 export interface Child {
@@ -19,16 +19,6 @@ export interface Child {
 
 /** Time limit of a process to end before it is killed, in milliseconds. */
 const STOP_MS = 30_000;
-/** Set from outside, these would lead it to other servers. */
-const NOT_PASSED_ON = [
-  'DATABASE_URL',
-  'REDIS_URL',
-  'OBJECT_STORE',
-  'NETWORKS_FILE',
-  'PUBLIC_URL',
-  'HOST',
-  'PORT',
-];
 
 /**
  * Starts a built program of the project, given from its root; it ends with the scope at the latest. Its stdout is kept,
@@ -41,12 +31,9 @@ export function startNode(
   env: Readonly<Record<string, string>> = {},
   { readStdout = true }: { readStdout?: boolean } = {},
 ): Child {
-  const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !NOT_PASSED_ON.includes(name)),
-  );
   const main = fileURLToPath(new URL(`../../../../${file}`, import.meta.url));
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...inherited, ...env },
+    env: { ...plainEnvironment(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   if (child.pid === undefined) throw new Error(`${file} could not be started`);

@@ -2,10 +2,16 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createDatabase, type Database } from '@packhouse/database';
-import { freePort, freshDatabase, type LocalPostgres, removePostgres, startPostgres } from '@packhouse/local';
+import {
+  freePort,
+  freshDatabase,
+  type LocalPostgres,
+  removePostgres,
+  type Scope,
+  startPostgres,
+} from '@packhouse/local';
 import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { type Child, firstLine, portOf, startNode } from './child.js';
-import type { Scope } from './scope.js';
 
 /** A database, a folder, and the nodes of a case. */
 export interface Ground {

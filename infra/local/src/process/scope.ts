@@ -1,8 +1,8 @@
-/** What a case started or made and has to end or remove, whatever happens. */
+/** What a program started or made and has to end or remove, whatever happens. */
 export interface Scope {
   /** Adds something to undo; what was added last is undone first. */
   defer(undo: () => Promise<unknown> | unknown): void;
-  /** Undoes everything, also if some of it fails; the first failure is thrown at the end. May be called twice. */
+  /** Undoes everything, also where some of it fails; the first failure is thrown at the end. May be called twice. */
   close(): Promise<void>;
 }
 
