@@ -163,8 +163,7 @@ describe('what is not published', () => {
   it('is refused with the reason, and left out with partial', async () => {
     await expect(folder.pull(gateway, { from: '290', to: '305' })).rejects.toMatchObject({
       code: 'RANGE_INCOMPLETE',
-      message:
-        'The blocks 300-305 of logs are not published, because they are not-wanted: a range that orders it.',
+      message: 'Not published of logs are the blocks 300-305 (not-wanted: a range that orders it).',
     });
     expect(await folder.pull(gateway, { from: '290', to: '305', partial: true })).toMatchObject({
       downloaded: 1,

@@ -175,16 +175,29 @@ async function withReasons(
   }
 }
 
+/** Holes that an error names one by one. */
+const NAMED_HOLES = 3;
+
 function incomplete(kind: Kind, gaps: readonly BlockRange[], holes: readonly Hole[]): PackhouseError {
+  const parts = gaps.flatMap((gap) => {
+    const within = holes.filter((hole) => hole.start <= gap.end && hole.end >= gap.start);
+    if (within.length === 0) return [`${gap.start}-${gap.end}`];
+    return within.map(({ start, end, reason, needs }) => {
+      const range = `${Math.max(start, gap.start)}-${Math.min(end, gap.end)}`;
+      return `${range} (${reason}${needs && `: ${needs}`})`;
+    });
+  });
+  const rest = parts.length - NAMED_HOLES;
+  const more = rest > 0 ? ` and ${rest} more ${rest === 1 ? 'range' : 'ranges'}` : '';
   const [first] = gaps as [BlockRange];
-  const why = holes.find((hole) => hole.start <= first.end && hole.end >= first.start);
-  const reason = why === undefined ? '' : `, because they are ${why.reason}${why.needs && `: ${why.needs}`}`;
-  const more = gaps.length > 1 ? `, and ${gaps.length - 1} more ranges are missing` : '';
   return new PackhouseError({
     code: 'RANGE_INCOMPLETE',
-    message: `The blocks ${first.start}-${first.end} of ${kind} are not published${reason}${more}.`,
+    message: `Not published of ${kind} are the blocks ${parts.slice(0, NAMED_HOLES).join(', ')}${more}.`,
     hint: 'With --partial it pulls what there is and exits with 2.',
-    data: { missing: gaps.slice(0, 100), reason: why?.reason },
+    data: {
+      missing: gaps.slice(0, 100),
+      reason: holes.find((hole) => hole.start <= first.end && hole.end >= first.start)?.reason,
+    },
   });
 }
 

@@ -82,7 +82,7 @@ test('blocks that are not published are refused, and with --partial the rest is 
   const refused = pull('part', ...args);
   expect(await refused.exit).toBe(2);
   expect(refused.stderr()).toMatch(
-    /The blocks 1300-1301 of logs are not published, because they are .*RANGE_INCOMPLETE/,
+    /Not published of logs are the blocks 1300-1301 \(.*RANGE_INCOMPLETE/,
   );
   const partial = pull('part', ...args, '--partial');
   expect(await partial.exit).toBe(2);

@@ -134,10 +134,9 @@ async function dryRun(io: CliIo, { address, http, kind, from, to, out, options }
     await print(io, { event: 'quote', ...quote, range: formatRange(range.start, range.end), free, whole });
     return;
   }
-  const blocks = `${kind} of the blocks ${formatRange(range.start, range.end)}`;
   await print(
     io,
-    `${counted(files, 'file')} (${formatBytes(bytes)}) with the ${blocks}: at most ${counted(requests, 'request')}; ${formatBytes(free)} of the disk are free.`,
+    `${counted(files, 'file')} (${formatBytes(bytes)}) of ${kind}, blocks ${formatRange(range.start, range.end)}: at most ${counted(requests, 'request')}; ${formatBytes(free)} of the disk are free.`,
   );
   await sayMissing(io, { holes: missing, limitedTo });
 }
