@@ -66,7 +66,7 @@ describe.each(['with', 'without'])('a quote of a gateway %s bundle-api/files', (
     const bytes = gateway.entries.reduce((sum, entry) => sum + entry.bytes, 0);
     expect(await client.quote({ kind: 'logs' })).toMatchObject({
       ...{ range: { start: 0, end: 129 }, files: 6, bytes, limitedTo: null },
-      missing: Array.from({ length: 70 }, (_, i) => ({ start: 30 + i, reason: 'not-wanted' })),
+      missing: [{ start: 30, end: 99, reason: 'not-wanted' }],
     });
     expect(await client.quote({ kind: 'logs', from: 15, to: '+10' })).toMatchObject({
       ...{ range: { start: 15, end: 24 }, files: 2, missing: [] },

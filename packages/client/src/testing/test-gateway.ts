@@ -163,9 +163,18 @@ function sendCoverage(
     return;
   }
   const has = (block: number): boolean => entries.some(({ start, end }) => start <= block && end >= block);
-  const holes = Array.from({ length: to - from + 1 }, (_, i) => from + i)
-    .filter((block) => !has(block))
-    .map((block) => ({ range: `${block}-${block}`, reason: 'not-wanted', needs: 'a range that orders it' }));
+  const runs: { start: number; end: number }[] = [];
+  for (let block = from; block <= to; block++) {
+    const last = runs.at(-1);
+    if (has(block)) continue;
+    if (last?.end === block - 1) last.end = block;
+    else runs.push({ start: block, end: block });
+  }
+  const holes = runs.map(({ start, end }) => ({
+    range: `${start}-${end}`,
+    reason: 'not-wanted',
+    needs: 'a range that orders it',
+  }));
   response.end(JSON.stringify({ kinds: [{ kind, holes }] }));
 }
 
