@@ -1,3 +1,6 @@
+export type { AbiInput, AbiParameter, AbiValue, DecodedLog, Hex } from './abi/abi-types.js';
+export { type CompiledEvent, compileAbi, type Decoder, type EventInput } from './abi/compile-abi.js';
+export { topicsOf } from './abi/topics-of.js';
 export {
   type Blocks,
   type Client,

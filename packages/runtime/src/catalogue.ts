@@ -234,6 +234,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 64,
     meaning: 'A folder of downloads was filled from another network, with another kind or under other keys.',
   },
+  ABI_INVALID: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'A contract ABI cannot be read, or does not have the event that was asked for.',
+  },
   SIGNING_KEY_INVALID: {
     retryable: false,
     exitCode: 78,

@@ -81,9 +81,7 @@ test('blocks that are not published are refused, and with --partial the rest is 
   const args = ['--from', '1298', '--to', '1301'];
   const refused = pull('part', ...args);
   expect(await refused.exit).toBe(2);
-  expect(refused.stderr()).toMatch(
-    /Not published of logs are the blocks 1300-1301 \(.*RANGE_INCOMPLETE/,
-  );
+  expect(refused.stderr()).toMatch(/Not published of logs are the blocks 1300-1301 \(.*RANGE_INCOMPLETE/);
   const partial = pull('part', ...args, '--partial');
   expect(await partial.exit).toBe(2);
   expect(partial.events.at(-1)).toMatchObject({ event: 'end', ok: false, downloaded: 2, faults: 0 });

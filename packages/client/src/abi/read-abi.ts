@@ -1,0 +1,92 @@
+import { PackhouseError } from '@packhouse/runtime';
+import type { AbiInput, AbiParameter } from './abi-types.js';
+import { type AbiEvent, readSignature } from './read-signature.js';
+
+/** Entries of an ABI. */
+const MAX_ITEMS = 10_000;
+
+/**
+ * Reads the events of an ABI: a JSON array, an object that has one as `abi` (an artifact of Hardhat or Foundry), or
+ * lines such as `event Transfer(address indexed from, address indexed to, uint256 value)`; or the text of any of them.
+ * Functions, errors and constructors are passed over. Throws ABI_INVALID.
+ */
+export function readAbi(abi: AbiInput): AbiEvent[] {
+  const items = listOf(typeof abi === 'string' ? readText(abi) : abi);
+  if (items.length > MAX_ITEMS) throw abiInvalid(`it has more than ${MAX_ITEMS} entries`);
+  const events = items.flatMap((item, at) => readItem(item, at));
+  if (events.length === 0) throw abiInvalid('it has no event');
+  return events;
+}
+
+/** The error of an ABI that cannot be used; `what` is a clause about it. */
+export function abiInvalid(what: string, cause?: unknown): PackhouseError {
+  return new PackhouseError({
+    code: 'ABI_INVALID',
+    message: `The ABI cannot be read: ${what}.`,
+    hint: 'Give a JSON ABI, an artifact of Hardhat or Foundry, or lines such as "event Transfer(address indexed from, address indexed to, uint256 value)".',
+    cause,
+  });
+}
+
+function readText(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text.split('\n').filter((line) => !/^\s*(\/\/.*)?$/.test(line));
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw abiInvalid(`it is not JSON: ${(cause as Error).message.slice(0, 200)}`, cause);
+  }
+}
+
+function listOf(abi: unknown): readonly unknown[] {
+  if (Array.isArray(abi)) return abi;
+  if (isObject(abi) && Array.isArray(abi.abi)) return abi.abi;
+  throw abiInvalid('it is no array, and no object with an array as "abi"');
+}
+
+function readItem(item: unknown, at: number): AbiEvent[] {
+  if (typeof item === 'string') {
+    if (!/^\s*event\b/.test(item)) {
+      if (/^\s*(function|error|constructor|receive|fallback)\b/.test(item)) return [];
+      throw abiInvalid(`"${item.trim().slice(0, 80)}" is no event`);
+    }
+    try {
+      return [readSignature(item)];
+    } catch (error) {
+      throw asAbiError(item.trim().slice(0, 80), error);
+    }
+  }
+  if (!isObject(item)) throw abiInvalid(`its entry ${at} is no object`);
+  if (item.type !== 'event') return [];
+  const { name, inputs, anonymous } = item;
+  if (typeof name !== 'string' || !/^[\w$]+$/.test(name)) {
+    throw abiInvalid(`the event at entry ${at} has no name`);
+  }
+  try {
+    return [{ name, inputs: readParameters(inputs), anonymous: anonymous === true }];
+  } catch (error) {
+    throw asAbiError(`event ${name}`, error);
+  }
+}
+
+/** What is wrong with one event, as an error of the ABI; anything else as it is. */
+export function asAbiError(where: string, error: unknown): unknown {
+  return error instanceof RangeError ? abiInvalid(`${where} ${error.message}`, error) : error;
+}
+
+function readParameters(value: unknown): AbiParameter[] {
+  if (!Array.isArray(value)) throw new RangeError('has no list of inputs');
+  return value.map((each: unknown, at) => {
+    if (!isObject(each) || typeof each.type !== 'string') throw new RangeError(`has no type for input ${at}`);
+    const { type, name, indexed, components } = each;
+    return {
+      type,
+      name: typeof name === 'string' ? name : '',
+      indexed: indexed === true,
+      ...(components === undefined ? {} : { components: readParameters(components) }),
+    };
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
