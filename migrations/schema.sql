@@ -645,8 +645,13 @@ CREATE OR REPLACE FUNCTION packhouse.wanted_deleted()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  PERFORM packhouse.wanted_changed(array(SELECT network_id FROM deleted));
-  PERFORM packhouse.wanted_run_rebuild(network_id) FROM (SELECT DISTINCT network_id FROM deleted) AS d;
+  PERFORM packhouse.wanted_changed(array(SELECT DISTINCT network_id FROM deleted));
+  PERFORM packhouse.wanted_run_change(network_id, k.kind::smallint, state, ranges, '{}')
+  FROM (
+    SELECT network_id, kinds, state,
+      range_agg(int8range(start_block, coalesce(end_block, 9007199254740991), '[]')) AS ranges
+    FROM deleted GROUP BY network_id, kinds, state
+  ) AS g JOIN generate_series(0, 15) AS k (kind) ON (kinds >> k.kind) & 1 = 1;
   RETURN NULL;
 END
 $function$;
@@ -656,14 +661,13 @@ CREATE OR REPLACE FUNCTION packhouse.wanted_inserted()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  PERFORM packhouse.wanted_changed(array(SELECT network_id FROM inserted));
-  PERFORM packhouse.wanted_run_add(g.network_id, g.kind, g.state, lower(run), upper(run) - 1)
+  PERFORM packhouse.wanted_changed(array(SELECT DISTINCT network_id FROM inserted));
+  PERFORM packhouse.wanted_run_change(network_id, k.kind::smallint, state, '{}', ranges)
   FROM (
-    SELECT w.network_id, k.kind::smallint, w.state,
-      range_agg(int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')) AS ranges
-    FROM inserted AS w JOIN generate_series(0, 15) AS k (kind) ON (w.kinds >> k.kind) & 1 = 1
-    GROUP BY w.network_id, k.kind, w.state
-  ) AS g, unnest(g.ranges) AS run;
+    SELECT network_id, kinds, state,
+      range_agg(int8range(start_block, coalesce(end_block, 9007199254740991), '[]')) AS ranges
+    FROM inserted GROUP BY network_id, kinds, state
+  ) AS g JOIN generate_series(0, 15) AS k (kind) ON (kinds >> k.kind) & 1 = 1;
   RETURN NULL;
 END
 $function$;
@@ -689,78 +693,40 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION packhouse.wanted_run_add(network smallint, of_kind smallint, of_state text, first bigint, last bigint)
+CREATE OR REPLACE FUNCTION packhouse.wanted_run_change(network smallint, of_kind smallint, of_state text, cut int8multirange, added int8multirange)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
 DECLARE
-  low int8;
-  high int8;
+  changed int8multirange := cut + added;
+  low int8 := lower(changed);
+  high int8 := upper(changed); -- exclusive: a run that begins here touches
+  still int8multirange := '{}';
 BEGIN
+  IF NOT isempty(cut) THEN
+    SELECT coalesce(range_agg(int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')), '{}') * cut
+    INTO still
+    FROM packhouse.wanted_range AS w
+    WHERE w.network_id = network AND w.state = of_state AND (w.kinds >> of_kind) & 1 = 1
+      AND int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]') && range_merge(cut);
+  END IF;
   WITH gone AS (
     DELETE FROM packhouse.wanted_run AS r
     WHERE r.network_id = network AND r.kind = of_kind AND r.state = of_state
-      AND r.start_block <= last + 1 AND r.end_block >= first - 1
+      AND r.start_block <= high
       AND r.start_block >= coalesce((
         SELECT max(b.start_block) FROM packhouse.wanted_run AS b
-        WHERE b.network_id = network AND b.kind = of_kind AND b.state = of_state AND b.start_block < first
-      ), first)
+        WHERE b.network_id = network AND b.kind = of_kind AND b.state = of_state AND b.start_block < low
+      ), low)
+      AND int8range(r.start_block - 1, r.end_block + 1, '[]') && changed
     RETURNING r.start_block, r.end_block
   )
-  SELECT least(first, min(start_block)), greatest(last, max(end_block)) INTO low, high FROM gone;
   INSERT INTO packhouse.wanted_run (network_id, kind, state, start_block, end_block)
-  VALUES (network, of_kind, of_state, low, high);
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION packhouse.wanted_run_cut(network smallint, of_kind smallint, of_state text, first bigint, last bigint)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  beside int8multirange;
-BEGIN
-  -- Several runs, if an earlier cut of the same statement was within this one.
-  WITH gone AS (
-    DELETE FROM packhouse.wanted_run AS r
-    WHERE r.network_id = network AND r.kind = of_kind AND r.state = of_state
-      AND r.start_block <= last AND r.end_block >= first
-      AND r.start_block >= coalesce((
-        SELECT max(b.start_block) FROM packhouse.wanted_run AS b
-        WHERE b.network_id = network AND b.kind = of_kind AND b.state = of_state AND b.start_block <= first
-      ), first)
-    RETURNING r.start_block, r.end_block
-  )
-  SELECT coalesce(range_agg(int8range(start_block, end_block, '[]')), '{}')
-    - int8multirange(int8range(first, last, '[]')) INTO beside FROM gone;
-  INSERT INTO packhouse.wanted_run (network_id, kind, state, start_block, end_block)
-  SELECT network, of_kind, of_state, lower(rest), upper(rest) - 1
-  FROM unnest(
-    beside + coalesce((
-      SELECT range_agg(int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')
-        * int8range(first, last, '[]'))
-      FROM packhouse.wanted_range AS w
-      WHERE w.network_id = network AND w.state = of_state AND (w.kinds >> of_kind) & 1 = 1
-        AND int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]') && int8range(first, last, '[]')
-    ), '{}')
-  ) AS rest;
-END
-$function$;
-
-CREATE OR REPLACE FUNCTION packhouse.wanted_run_rebuild(network smallint)
- RETURNS void
- LANGUAGE sql
-AS $function$
-  DELETE FROM packhouse.wanted_run WHERE network_id = network;
-  INSERT INTO packhouse.wanted_run (network_id, kind, state, start_block, end_block)
-  SELECT network, g.kind, g.state, lower(run), upper(run) - 1
+  SELECT network, of_kind, of_state, lower(run), upper(run) - 1
   FROM (
-    SELECT k.kind, w.state,
-      range_agg(int8range(w.start_block, coalesce(w.end_block, 9007199254740991), '[]')) AS ranges
-    FROM packhouse.wanted_range AS w JOIN generate_series(0, 15) AS k (kind) ON (w.kinds >> k.kind) & 1 = 1
-    WHERE w.network_id = network
-    GROUP BY k.kind, w.state
-  ) AS g, unnest(g.ranges) AS run;
+    SELECT coalesce(range_agg(int8range(start_block, end_block, '[]')), '{}') - cut + still + added AS runs FROM gone
+  ) AS g, unnest(g.runs) AS run;
+END
 $function$;
 
 CREATE OR REPLACE FUNCTION packhouse.wanted_truncated()
@@ -778,32 +744,36 @@ CREATE OR REPLACE FUNCTION packhouse.wanted_updated()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-DECLARE
-  changed record;
 BEGIN
+  -- EXCEPT, for a join of the two tables may be planned as a loop in a loop.
   PERFORM packhouse.wanted_changed(array(
-    SELECT o.network_id FROM before AS o JOIN after AS n USING (id)
-    WHERE (o.state, o.kinds, o.start_block, o.end_block, o.priority)
-      IS DISTINCT FROM (n.state, n.kinds, n.start_block, n.end_block, n.priority)
+    SELECT DISTINCT network_id FROM (
+      SELECT id, network_id, kinds, state, start_block, end_block, priority FROM before
+      EXCEPT SELECT id, network_id, kinds, state, start_block, end_block, priority FROM after
+    ) AS changed
   ));
-  FOR changed IN
-    SELECT o.network_id, k.kind::smallint AS kind, o.state AS old_state, n.state AS new_state,
-      (o.kinds >> k.kind) & 1 = 1 AS was, (n.kinds >> k.kind) & 1 = 1 AS is_now,
-      o.start_block AS old_start, coalesce(o.end_block, 9007199254740991) AS old_end,
-      n.start_block AS new_start, coalesce(n.end_block, 9007199254740991) AS new_end
-    FROM before AS o JOIN after AS n USING (id)
-      JOIN generate_series(0, 15) AS k (kind) ON ((o.kinds | n.kinds) >> k.kind) & 1 = 1
-    WHERE (o.state, o.kinds, o.start_block, o.end_block) IS DISTINCT FROM (n.state, n.kinds, n.start_block, n.end_block)
-  LOOP
-    IF changed.was THEN
-      PERFORM packhouse.wanted_run_cut(
-        changed.network_id, changed.kind, changed.old_state, changed.old_start, changed.old_end);
-    END IF;
-    IF changed.is_now THEN
-      PERFORM packhouse.wanted_run_add(
-        changed.network_id, changed.kind, changed.new_state, changed.new_start, changed.new_end);
-    END IF;
-  END LOOP;
+  PERFORM packhouse.wanted_run_change(network_id, k.kind::smallint, state, cut, added)
+  FROM (
+    SELECT network_id, kinds, state,
+      coalesce(range_agg(blocks) FILTER (WHERE gone), '{}') AS cut,
+      coalesce(range_agg(blocks) FILTER (WHERE NOT gone), '{}') AS added
+    FROM (
+      SELECT network_id, kinds, state, true AS gone,
+        int8range(start_block, coalesce(end_block, 9007199254740991), '[]') AS blocks
+      FROM (
+        SELECT id, network_id, kinds, state, start_block, end_block FROM before
+        EXCEPT SELECT id, network_id, kinds, state, start_block, end_block FROM after
+      ) AS o
+      UNION ALL
+      SELECT network_id, kinds, state, false,
+        int8range(start_block, coalesce(end_block, 9007199254740991), '[]')
+      FROM (
+        SELECT id, network_id, kinds, state, start_block, end_block FROM after
+        EXCEPT SELECT id, network_id, kinds, state, start_block, end_block FROM before
+      ) AS n
+    ) AS changed
+    GROUP BY network_id, kinds, state
+  ) AS g JOIN generate_series(0, 15) AS k (kind) ON (kinds >> k.kind) & 1 = 1;
   RETURN NULL;
 END
 $function$;

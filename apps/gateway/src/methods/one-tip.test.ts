@@ -3,8 +3,8 @@ import { type ChainNode, hashOf, startChainNode } from '../testing/chain-node.js
 import { GATEWAY_STORES, type GatewayStore } from '../testing/gateway-stores.js';
 import { startTwoGateways, type TwoGateways } from '../testing/two-gateways.js';
 
-/** Calls that alternate between the gateways, half of them eth_blockNumber. */
-const CALLS = 10_000;
+/** Calls that alternate between the gateways, half of them eth_blockNumber; ALTERNATING_CALLS=10000 for a long run. */
+const CALLS = Number(process.env.ALTERNATING_CALLS ?? 2_000);
 /** The chain grows by a block after so many calls. */
 const CALLS_A_BLOCK = 25;
 

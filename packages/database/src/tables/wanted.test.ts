@@ -1,6 +1,7 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { kindsMask } from '../connection/codes.js';
 import type { WantedRange } from '../contract/rows.js';
 import { makeBundle } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
@@ -82,16 +83,20 @@ describe('what is wanted, by kind', () => {
 
   it('is what a model of sets says, however ranges come and change', async () => {
     const states = ['active', 'paused', 'cancelled'] as const;
+    const range = fc.record({
+      start: fc.integer({ min: 0, max: 30 }),
+      blocks: fc.integer({ min: 0, max: 10 }),
+      follows: fc.boolean(),
+      kinds: fc.subarray<Kind>(['blocks', 'logs'], { minLength: 1 }),
+    });
     const step = fc.oneof(
-      fc.record({
-        start: fc.integer({ min: 0, max: 30 }),
-        blocks: fc.integer({ min: 0, max: 10 }),
-        follows: fc.boolean(),
-        kinds: fc.subarray<Kind>(['blocks', 'logs'], { minLength: 1 }),
-      }),
+      range,
+      fc.record({ many: fc.array(range, { minLength: 2, maxLength: 8 }), state: fc.constantFrom(...states) }),
       fc.record({ change: fc.nat({ max: 9 }), state: fc.constantFrom(...states) }),
       fc.record({ all: fc.constantFrom(...states) }),
+      fc.record({ move: fc.integer({ min: 1, max: 12 }), every: fc.integer({ min: 1, max: 3 }) }),
       fc.record({ remove: fc.nat({ max: 9 }) }),
+      fc.record({ removeEvery: fc.integer({ min: 1, max: 3 }) }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
@@ -101,6 +106,31 @@ describe('what is wanted, by kind', () => {
           if ('start' in one) {
             const { start, blocks, follows, kinds } = one;
             await want(start, follows ? null : start + blocks, kinds);
+          } else if ('many' in one) {
+            // One statement, as an operator's own SQL may be.
+            await open.sql(
+              `INSERT INTO packhouse.wanted_range (network_id, kinds, start_block, end_block, priority, state)
+               SELECT n.id, r.kinds, r.start, r.end, 1, $2
+               FROM packhouse.network AS n, jsonb_to_recordset($1) AS r (kinds int4, start int8, "end" int8)`,
+              [
+                JSON.stringify(
+                  one.many.map(({ start, blocks, follows, kinds }) => ({
+                    kinds: kindsMask(kinds),
+                    start,
+                    end: follows ? null : start + blocks,
+                  })),
+                ),
+                one.state,
+              ],
+            );
+          } else if ('move' in one) {
+            await open.sql(
+              `UPDATE packhouse.wanted_range SET start_block = start_block + $1, end_block = end_block + $1
+               WHERE id % $2 = 0`,
+              [one.move, one.every],
+            );
+          } else if ('removeEvery' in one) {
+            await open.sql('DELETE FROM packhouse.wanted_range WHERE id % $1 = 0', [one.removeEvery]);
           } else if ('change' in one) {
             const row = rows[one.change];
             if (row !== undefined) await open.database.wanted.setState(row.id, one.state);
