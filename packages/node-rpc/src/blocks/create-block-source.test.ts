@@ -202,6 +202,7 @@ describe('a block source', () => {
       (response) => response.end(''),
       (response) => response.end('{"jsonrpc":"2.0","id":987654,"result":null}'),
       (response) => response.writeHead(500).end('oops'),
+      (response) => response.end(Buffer.from('{"jsonrpc":"2.0","id":1,"result":"\xff"}', 'latin1')),
     ];
     const codes = [
       'NODE_UNREACHABLE',
@@ -212,6 +213,7 @@ describe('a block source', () => {
       'NODE_NOT_JSON_RPC',
       'NODE_ANSWER_INVALID',
       'NODE_HTTP_ERROR',
+      'NODE_NOT_JSON_RPC',
     ];
     const { context, source } = use.source([testUpstream(node.url)], { timeoutMs: 100 });
     for (const [index, fault] of faults.entries()) {

@@ -1,4 +1,4 @@
-import { isAscii } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { Scope } from '@packhouse/runtime';
 import { type Asked, type Fault, makeFault, rpcFault, statusFault } from '../upstream/fault.js';
 import type { HttpAnswer } from '../upstream/http.js';
@@ -108,7 +108,9 @@ export function writeRequest(calls: readonly Call[], firstId: number): string {
 
 /** Parses a body; ASCII is read as latin1, which V8 does twice as fast as UTF-8. Throws SyntaxError. */
 function parseJson(body: Buffer): unknown {
-  return JSON.parse(isAscii(body) ? body.toString('latin1') : body.toString('utf8'));
+  if (isAscii(body)) return JSON.parse(body.toString('latin1'));
+  if (!isUtf8(body)) throw new SyntaxError('not UTF-8');
+  return JSON.parse(body.toString('utf8'));
 }
 
 interface AnswerPlace {
@@ -192,7 +194,7 @@ function notJsonFault(body: Buffer, asked: Asked, calls: number, cause: unknown)
     : text === ''
       ? 'answered with an empty body instead of JSON-RPC'
       : text.startsWith('{') || text.startsWith('[')
-        ? `answered with JSON that is cut off or malformed after ${body.length} bytes`
+        ? `answered with ${isUtf8(body) ? 'JSON that is cut off or malformed after' : 'text that is not UTF-8 in'} ${body.length} bytes`
         : `answered with "${shortened}" instead of JSON-RPC`;
   return makeFault(asked, 'NODE_NOT_JSON_RPC', happened, calls > 1 ? 'shrink' : 'here', {
     cause,

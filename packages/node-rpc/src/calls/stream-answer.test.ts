@@ -119,6 +119,11 @@ describe('an answer beyond the body limit', () => {
       (text: string) => text.replace(',"type":"reward"', ',,"type":"reward"'),
       'NODE_NOT_JSON_RPC',
     ],
+    [
+      'text that is not UTF-8',
+      (text: string) => Buffer.from(text.replace('"type":"reward"', '"type":"\xff"'), 'latin1'),
+      'NODE_NOT_JSON_RPC',
+    ],
     ['JSON that ends too early', (text: string) => text.slice(0, -3), 'NODE_NOT_JSON_RPC'],
     [
       'the id of another call',

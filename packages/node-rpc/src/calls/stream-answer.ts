@@ -5,6 +5,7 @@ import { Assembler } from 'stream-json/assembler.js';
 import { jsonParser } from 'stream-json/parser.js';
 import { type Asked, type Fault, makeFault, rpcFault, transportFault } from '../upstream/fault.js';
 import type { BodyRest } from '../upstream/http.js';
+import { Utf8Check } from '../upstream/utf8-check.js';
 
 /** The outcome of a streamed answer. */
 export type StreamedAnswer =
@@ -142,6 +143,7 @@ interface ItemReader {
 
 function createItemReader(body: StreamedBody): ItemReader {
   const decoder = new StringDecoder('utf8');
+  const check = new Utf8Check();
   const parse = jsonParser({ packValues: true, streamValues: false });
   const walk = createWalker(body);
   const start = [...body.start];
@@ -204,6 +206,12 @@ function createItemReader(body: StreamedBody): ItemReader {
           continue;
         }
         bytes += chunk.length;
+        if (!check.push(chunk)) {
+          const happened = `answered with text that is not UTF-8 in ${bytes} bytes`;
+          throw new StreamFault(
+            makeFault(body.asked, 'NODE_NOT_JSON_RPC', happened, 'here', { weighs: true }),
+          );
+        }
         read(decoder.write(chunk));
         sinceItem = queue.length > 0 ? 0 : sinceItem + chunk.length;
         const inPieces = walk.sawArray() && !body.assemble;

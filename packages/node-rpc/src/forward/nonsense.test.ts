@@ -4,7 +4,7 @@ import { call, forwarders, textOf, until } from '../../test/test-forwarder.js';
 
 const { forwarderTo, node } = forwarders();
 
-function sends(one: ScriptedNode, text: string): void {
+function sends(one: ScriptedNode, text: string | Buffer): void {
   one.intercept = (_, response) => Boolean(response.end(text));
 }
 const items = (count: number): string => Array.from({ length: count }, (_, n) => `{"number":${n}}`).join();
@@ -17,6 +17,8 @@ describe('what is no JSON, though the connection ended well,', () => {
     ['is a word', '{"id":1,"result":undefined}'],
     ['is the answer to another question', '{"id":2,"result":"0x1"}'],
     ['is large and broken in its beginning', `{"id":1,"result":[,${items(100_000)}]}`],
+    ['is no UTF-8', Buffer.from('{"id":1,"result":"\xe9"}', 'latin1')],
+    ['has an error that is no UTF-8', Buffer.from('{"id":1,"error":{"code":3,"message":"\xc3"}}', 'latin1')],
   ])('and %s, is asked of the next node', async (_, text) => {
     const [one, two] = [await node(), await node(() => 'two')];
     sends(one, text);
@@ -33,6 +35,10 @@ describe('a streamed answer', () => {
     ['that is cut off', `{"id":1,"result":[${items(100_000)}`],
     ['that is cut off before the last bracket', `{"id":1,"result":[${items(100_000)}}`],
     ['that has a second answer behind it', `{"id":1,"result":[${items(100_000)}]},{"id":2,"result":"0x2"}`],
+    [
+      'that is no UTF-8 in the middle',
+      Buffer.from(`{"id":1,"result":[${items(50_000)},"\xff",${items(90_000)}]}`, 'latin1'),
+    ],
     ['that is no JSON in the middle', `{"id":1,"result":[${items(50_000)},,${items(900_000)}]}`],
   ])('%s never ends, and counts against its node', async (_, text) => {
     const one = await node();

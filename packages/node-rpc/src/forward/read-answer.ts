@@ -1,3 +1,4 @@
+import { Utf8Check } from '../upstream/utf8-check.js';
 import type { ResultBody } from './forwarder.js';
 import { findValue, membersBehind, type ValueStart } from './split-envelope.js';
 import { ValueScanner } from './value-scanner.js';
@@ -19,12 +20,13 @@ export const JOINED_BYTES = 262_144;
 const IDS: ReadonlySet<unknown> = new Set(['1', '"1"']);
 
 /**
- * Reads an answer as it comes. Its value is checked to be one whole JSON value, so that what is handed on in another
+ * Reads an answer as it comes. Its value is checked to be one whole JSON value in UTF-8, so that what is handed on in another
  * envelope is JSON, and no answer of a node can hold a second one.
  */
 export class AnswerReader {
   readonly #maxBytes: number;
   readonly #scanner = new ValueScanner();
+  readonly #text = new Utf8Check();
   #begin: Buffer | undefined;
   #found: ValueStart | null = null;
   #pieces: Buffer[] = [];
@@ -99,6 +101,7 @@ export class AnswerReader {
       end = this.#scanner.scan(chunk, from);
       if (end === -1) return nonsense('an answer that is not JSON');
       const piece = from === 0 && end === chunk.length ? chunk : chunk.subarray(from, end);
+      if (!this.#text.push(piece)) return nonsense('an answer that is not UTF-8');
       this.#pieces.push(piece);
       this.valueBytes += piece.length;
       if (this.valueBytes > this.#maxBytes) return { kind: 'too-large' };
