@@ -24,7 +24,11 @@ export function ethGetLogs(learnt: LearntRanges): RpcMethod {
       // A call that begins now may know of a newer block than one that is under way.
       const { forwarder } = caller.at;
       const newest = dependsOn(filter, forwarder.head()) ? await forwarder.newest() : null;
-      return answerJointly(`${name} ${newest}`, caller, (all) => askOnce(all, filter, { name, learnt }));
+      // A place in a batch is another text.
+      const single = caller.reserve === undefined;
+      return answerJointly(`${name} ${newest} ${single}`, caller, (all) =>
+        askOnce(all, filter, { name, learnt, single }),
+      );
     },
   };
 }
@@ -32,18 +36,19 @@ export function ethGetLogs(learnt: LearntRanges): RpcMethod {
 async function askOnce(
   caller: CallContext,
   filter: LogFilter,
-  { name, learnt }: { name: string; learnt: LearntRanges },
+  { name, learnt, single }: { name: string; learnt: LearntRanges; single: boolean },
 ): Promise<RpcAnswer> {
   const { cache, forwarder } = caller.at;
   try {
     const range = await logRangeOf(filter, caller);
-    if (range === null) return await askAsItIs(caller, filter);
+    if (range === null) return await askAsItIs(caller, filter, single);
     const isFinal = (): boolean => range.fixed && range.to <= (forwarder.finalized() ?? -1);
+    const passedOn = single && !isFinal();
     const far = isFinal() ? await cache.far?.(name) : undefined;
     if (far !== undefined) return { ...whole(far), kept: name };
-    const { body: bodyOf, sure } = await logsOfRange(caller, filter, range, learnt);
+    const { body: bodyOf, sure } = await logsOfRange(caller, filter, range, { learnt, passedOn });
     const body = bodyOf();
-    if (sure && isFinal()) cache.set(name, body.bytes);
+    if (sure && !passedOn && isFinal()) cache.set(name, body.bytes);
     return { kind: 'result', body };
   } catch (error) {
     if (error instanceof NodeSaid) return { kind: 'error', error: error.error };
@@ -58,11 +63,12 @@ function dependsOn({ blockHash, fromBlock, toBlock = 'latest' }: LogFilter, head
   return !numbered || Number(toBlock) > (head ?? -1);
 }
 
-async function askAsItIs(caller: CallContext, filter: LogFilter): Promise<RpcAnswer> {
+async function askAsItIs(caller: CallContext, filter: LogFilter, passedOn: boolean): Promise<RpcAnswer> {
   const answer = await askWhole(caller, {
     method: 'eth_getLogs',
     params: JSON.stringify([filter]),
     asks: 'logs',
+    passedOn,
     ...(filter.blockHash === undefined ? { block: 'tip' as const } : {}),
   });
   return answer.kind === 'error' ? answer : { kind: 'result', body: answer.body };

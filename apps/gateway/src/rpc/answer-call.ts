@@ -171,13 +171,16 @@ async function forward(
       return { kind: 'result', body: { bytes: far, rest: null } };
     }
   }
+  const prove = at.integrity?.proofOf(method.name, params);
   // Identical calls share a question only if it began with the newest block that both may know of.
   const newest = needsNewest(prepared, at) ? await at.forwarder.newest() : null;
-  const flight = newest === null ? name : `${name} ${newest}`;
+  // A place in a batch is another text; what may be kept is used again.
+  const isRead = prove !== undefined || (method.idempotent && mayBeKept(method, prepared, at));
+  const passedOn = caller.reserve === undefined && !isRead;
+  const flight = `${name} ${newest} ${passedOn}`;
   const before = at.forwarder.head();
   const owner = callerName(caller);
   const held = at.memory?.mustEnter(owner) === true ? await at.memory.enter(signal, owner) : undefined;
-  const prove = at.integrity?.proofOf(method.name, params);
   const maxBytes = (prove && at.integrity?.mostBytes) ?? rpc.maxAnswerBytes;
   let mine = false;
   const ask = (until: CallSignal): Promise<ForwardAnswer> => {
@@ -190,6 +193,7 @@ async function forward(
       maxBytes,
       signal: until,
       caller: owner,
+      passedOn,
       ...(prove === undefined ? {} : { prove, whole: true }),
       ...(prepared?.block === undefined ? {} : { block: prepared.block }),
       ...(prepared?.tells === undefined ? {} : { tells: prepared.tells }),
@@ -217,7 +221,7 @@ async function forward(
   const { length } = answer.body.bytes;
   if (held !== undefined) held(length);
   else if (length > COUNTED_BYTES) at.memory?.hold(length, signal, owner);
-  if (answer.body.rest === null) keep(method, prepared, answer.body.bytes, name, at);
+  if (answer.body.rest === null && !passedOn) keep(method, prepared, answer.body.bytes, name, at);
   return { kind: 'result', body: answer.body };
 }
 

@@ -35,6 +35,8 @@ export async function askWhole(
     /** See a forwarder's request. */
     asks?: 'logs';
     fits?: (result: Buffer) => boolean;
+    /** See a forwarder's request. */
+    passedOn?: boolean;
     /** Limited to the time that is left. */
     timeoutMs?: number;
   },
@@ -61,7 +63,7 @@ export async function askWhole(
         whole: true,
         timeoutMs: Math.min(leftMs, request.timeoutMs ?? leftMs),
         maxBytes: maxAnswerBytes,
-        ...(prove === undefined ? {} : { prove }),
+        ...(prove === undefined ? { passedOn: request.passedOn ?? false } : { prove }),
         signal,
         caller: callerName(caller),
         ...(request.block === undefined ? {} : { block: request.block }),

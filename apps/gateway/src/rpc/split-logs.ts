@@ -39,13 +39,14 @@ const LEAST_LOG_BYTES = 256;
 /**
  * Returns the logs of a range as JSON texts in order; the range is split if the upstreams refuse it. `sure` is false if
  * an upstream may not have had all blocks of the range. Throws the problem `too-many-logs` with a suggestedRange that
- * was just answered, and NodeSaid with the upstreams' error for a single block.
+ * was just answered, and NodeSaid with the upstreams' error for a single block. `passedOn`: see a forwarder's request;
+ * `logs` and what is joined are checked in any case.
  */
 export async function logsOfRange(
   caller: CallContext,
   filter: LogFilter,
   range: LogRange,
-  learnt: LearntRanges,
+  { learnt, passedOn = false }: { learnt: LearntRanges; passedOn?: boolean },
 ): Promise<{ logs(): readonly string[]; body(): ResultBody; sure: boolean }> {
   const { maxLogs, maxAnswerBytes } = caller.at.network.rpc;
   const pieces: Piece[] = [{ ...range, asked: false }];
@@ -73,7 +74,7 @@ export async function logsOfRange(
     return piece;
   };
   const ask = async (piece: Piece): Promise<void> => {
-    const answer = await logsOfPiece(caller, filter, piece);
+    const answer = await logsOfPiece(caller, filter, piece, passedOn);
     if ('refused' in answer) {
       shrink(pieces, piece, answer.refused, learnt);
       return;
@@ -165,6 +166,7 @@ async function logsOfPiece(
   caller: CallContext,
   filter: LogFilter,
   { from, to, toText }: Piece,
+  passedOn: boolean,
 ): Promise<{ logs: NodeLogs; sure: boolean } | { refused: RefusedRange }> {
   const { fromBlock, toBlock, ...rest } = filter;
   const asked = { ...rest, fromBlock: hex(from), toBlock: toText ?? hex(to) };
@@ -173,7 +175,10 @@ async function logsOfPiece(
     const params = JSON.stringify([asked]);
     const last = toText === undefined ? to : toText.startsWith('0x') ? Number(toText) : null;
     const fits = fitsFilter(filter, { from, to: last });
-    answer = await askWhole(caller, { method: 'eth_getLogs', params, block: to, from, asks: 'logs', fits });
+    answer = await askWhole(caller, {
+      ...{ method: 'eth_getLogs', params, block: to, from, asks: 'logs', fits },
+      passedOn,
+    });
   } catch (error) {
     const tooLarge = error instanceof Problem && error.reason === 'answer-too-large';
     if (!tooLarge || (from === to && toText === undefined)) throw error;
@@ -186,7 +191,12 @@ async function logsOfPiece(
       throw failure({ reason: 'nonsense', detail: 'a node sent logs that are no list' });
     }
     const head = caller.at.forwarder.status().find(({ name }) => name === upstream)?.head ?? null;
-    const texts = (): readonly string[] => elementsOf(answer.text);
+    const texts = (): readonly string[] => {
+      if (passedOn && !isJson(answer.text)) {
+        throw failure({ reason: 'nonsense', detail: 'a node sent an answer that is not JSON' });
+      }
+      return elementsOf(answer.text);
+    };
     let counted: number | undefined;
     const count = (): number => {
       // Logs have an index on every node; an answer without one is parsed to be counted.
@@ -198,6 +208,15 @@ async function logsOfPiece(
   const refused = refusedRange(answer.code, answer.message);
   if (refused === null || (from === to && toText === undefined)) throw new NodeSaid(answer.error);
   return { refused };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Number of logs that fit into the answer. */

@@ -141,6 +141,7 @@ export function createForwardNode(options: {
           body: `{"jsonrpc":"2.0","id":1,"method":"${request.method}","params":${request.params}}`,
           maxBytes: request.maxBytes,
           whole: request.whole ?? false,
+          passedOn: request.passedOn ?? false,
           over: leave,
           streamed: (fault) => {
             if (fault === null) circuit.succeeded();

@@ -28,6 +28,8 @@ interface PostOptions {
   body: string;
   /** Bytes of the result at most. */
   maxBytes: number;
+  /** See a forwarder's request. */
+  passedOn: boolean;
   /** The answer is needed whole, however large. */
   whole: boolean;
   /** Called when a streamed answer is over, with what was wrong with it; null: nothing. Not called if it was given up. */
@@ -85,7 +87,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     reject: (error: unknown) => void,
   ) {
     this.#options = options;
-    this.#reader = new AnswerReader(options.maxBytes);
+    this.#reader = new AnswerReader(options);
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { AnswerReader, type NoAnswer, type ReadAnswer } from './read-answer.js';
 
 /** Reads an answer that comes in these pieces. */
-function read(pieces: readonly Buffer[], maxBytes = 1_000_000): ReadAnswer {
-  const reader = new AnswerReader(maxBytes);
+function read(pieces: readonly Buffer[], maxBytes = 1_000_000, passedOn = false): ReadAnswer {
+  const reader = new AnswerReader({ maxBytes, passedOn });
   let fault: NoAnswer | null = null;
   for (const piece of pieces) fault ??= reader.push(piece);
   return fault ?? reader.end() ?? reader.whole();
@@ -97,6 +97,64 @@ describe('whatever a node sends', () => {
     );
   });
 });
+
+describe('what is passed on as it is', () => {
+  const container = fc.json().filter((text) => /^[[{]/.test(text));
+  const envelope = fc.constantFrom('}', ',"id":1}', ',"id":"1","more":[]}');
+  const passed = (text: string, size = 65_536): string =>
+    said(read(cut(Buffer.from(text), size), 1_000_000, true));
+
+  it('is read to its end, in any pieces', () => {
+    fc.assert(
+      fc.property(container, envelope, fc.integer({ min: 1, max: 99 }), (value, end, size) => {
+        expect(passed(`{"result":${value}${end}`, size)).toBe(`result ${value}`);
+      }),
+    );
+  });
+
+  it('is found to break off, wherever it does', () => {
+    fc.assert(
+      fc.property(container, envelope, (value, end) => {
+        const text = `{"jsonrpc":"2.0","result":${value}${end}`;
+        for (let length = 0; length < text.length; length++) {
+          expect(passed(text.slice(0, length))).not.toMatch(/^result/);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is refused if a bracket or a quote is left out, added, or another one', () => {
+    const other = fc.constantFrom(...'{}[]"', '');
+    fc.assert(
+      fc.property(container, envelope, other, fc.nat(), fc.boolean(), (value, end, mark, where, adds) => {
+        const marks = [...value.matchAll(/"(?:[^"\\]|\\.)*(")|[[\]{}"]/g)].map(({ 0: { length }, index }) =>
+          length > 1 && where % 2 === 0 ? index + length - 1 : index,
+        );
+        const at = marks[where % marks.length] as number;
+        const forged = value.slice(0, at) + mark + value.slice(adds ? at : at + 1);
+        const text = `{"result":${forged}${end}`;
+        // A bracket that is added within a string is nothing but text.
+        if (!isJson(text)) expect(passed(text)).not.toMatch(/^result/);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('is checked as always if it is neither a list nor an object', () => {
+    for (const value of ['nil', '01', '"\\x"', '1 2'])
+      expect(passed(`{"result":${value}}`)).not.toMatch(/^result/);
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 it('stays in pieces if it is large, and is joined when somebody wants it so', () => {
   const value = `"${'ab'.repeat(400_000)}"`;

@@ -1,4 +1,5 @@
 import { Utf8Check } from '../upstream/utf8-check.js';
+import { BracketScanner } from './bracket-scanner.js';
 import type { ResultBody } from './forwarder.js';
 import { findValue, membersBehind, type ValueStart } from './split-envelope.js';
 import { ValueScanner } from './value-scanner.js';
@@ -16,17 +17,27 @@ const BEHIND_BYTES = 4_096;
 /** Values up to this size are joined. */
 export const JOINED_BYTES = 262_144;
 
+const [OPEN_BRACE, OPEN_BRACKET] = [0x7b, 0x5b];
 /** JSON text of the id that every request has. */
 const IDS: ReadonlySet<unknown> = new Set(['1', '"1"']);
 
+/** How far the value is checked. */
+interface ReadOptions {
+  /** Bytes of the value. */
+  maxBytes: number;
+  /** Of a list or an object only brackets and strings: see BracketScanner. */
+  passedOn: boolean;
+}
+
 /**
- * Reads an answer as it comes. Its value is checked to be one whole JSON value in UTF-8, so that what is handed on in another
- * envelope is JSON, and no answer of a node can hold a second one.
+/**
+ * Reads an answer as it comes. Its value is checked to be one whole value in UTF-8, so that no answer of a node can hold a
+ * second one in another envelope, and unless it is passed on to be JSON.
  */
 export class AnswerReader {
-  readonly #maxBytes: number;
-  readonly #scanner = new ValueScanner();
+  readonly #options: ReadOptions;
   readonly #text = new Utf8Check();
+  #scanner: BracketScanner | ValueScanner | undefined;
   #begin: Buffer | undefined;
   #found: ValueStart | null = null;
   #pieces: Buffer[] = [];
@@ -34,9 +45,8 @@ export class AnswerReader {
   /** Bytes of the value so far. */
   valueBytes = 0;
 
-  /** `maxBytes`: of the value. */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  constructor(options: ReadOptions) {
+    this.#options = options;
   }
 
   /** Absent until it is known. */
@@ -63,7 +73,7 @@ export class AnswerReader {
   end(): NoAnswer | null {
     const fault = this.#found === null ? this.#find(this.#begin ?? Buffer.alloc(0)) : null;
     if (fault !== null) return fault;
-    if (!this.#scanner.ended) return nonsense('an answer that breaks off');
+    if (this.#scanner?.ended !== true) return nonsense('an answer that breaks off');
     const members = membersBehind(this.#behind);
     if (members === null) return nonsense('an answer that does not end behind its value');
     const found = this.#found as ValueStart;
@@ -92,19 +102,24 @@ export class AnswerReader {
   #find(begin: Buffer): NoAnswer | null {
     this.#found = findValue(begin);
     if (this.#found === null) return nonsense('something that is not JSON-RPC');
-    return this.#scan(begin, this.#found.start);
+    const { kind, start } = this.#found;
+    const opens = begin[start] === OPEN_BRACE || begin[start] === OPEN_BRACKET;
+    this.#scanner =
+      this.#options.passedOn && opens && kind === 'result' ? new BracketScanner() : new ValueScanner();
+    return this.#scan(begin, start);
   }
 
   #scan(chunk: Buffer, from: number): NoAnswer | null {
+    const scanner = this.#scanner as BracketScanner | ValueScanner;
     let end = from;
-    if (!this.#scanner.ended) {
-      end = this.#scanner.scan(chunk, from);
+    if (!scanner.ended) {
+      end = scanner.scan(chunk, from);
       if (end === -1) return nonsense('an answer that is not JSON');
       const piece = from === 0 && end === chunk.length ? chunk : chunk.subarray(from, end);
       if (!this.#text.push(piece)) return nonsense('an answer that is not UTF-8');
       this.#pieces.push(piece);
       this.valueBytes += piece.length;
-      if (this.valueBytes > this.#maxBytes) return { kind: 'too-large' };
+      if (this.valueBytes > this.#options.maxBytes) return { kind: 'too-large' };
     }
     if (end < chunk.length) {
       if (this.#behind.length + chunk.length - end > BEHIND_BYTES) {

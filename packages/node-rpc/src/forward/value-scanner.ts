@@ -36,7 +36,7 @@ export class ValueScanner {
   #state = VALUE;
   #depth = 0;
   /** By depth: 1 within an object, 0 within an array. */
-  #objects = new Uint8Array(64);
+  #objects = NONE;
   #isKey = false;
   #hexLeft = 0;
   #scalar = '';
@@ -154,8 +154,8 @@ export class ValueScanner {
   #enter(isObject: boolean): boolean {
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH) return false;
-    if (this.#depth === this.#objects.length) {
-      const larger = new Uint8Array(2 * this.#depth);
+    if (this.#depth >= this.#objects.length) {
+      const larger = new Uint8Array(Math.max(64, 2 * this.#depth));
       larger.set(this.#objects);
       this.#objects = larger;
     }
@@ -164,6 +164,7 @@ export class ValueScanner {
   }
 }
 
+const NONE = new Uint8Array(0);
 /** Shorter pieces are read byte by byte alone. */
 const WORDS_FROM = 1_024;
 const NO_WORDS = new Int32Array(0);

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 
+const NOTHING = Buffer.alloc(0);
+
 /** Checks that bytes which come in pieces are UTF-8 text; what broken bytes stand for, nobody can say. */
 export class Utf8Check {
   /** The beginning of a character that the last piece cut off. */
-  #cut = Buffer.alloc(0);
+  #cut: Buffer = NOTHING;
 
   /** Takes the next piece; false if it is not UTF-8. A character that is never completed is not noticed. */
   push(piece: Buffer): boolean {
@@ -16,7 +18,7 @@ export class Utf8Check {
         this.#cut = character;
         return more.every((byte) => byte >= 0x80 && byte < 0xc0);
       }
-      this.#cut = Buffer.alloc(0);
+      this.#cut = NOTHING;
       if (!isUtf8(character)) return false;
     }
     const to = this.#wholeUntil(piece, from);
