@@ -15,3 +15,17 @@ export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.j
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { type Quote, quoteFiles } from './quote.js';
 export { type Bound, looksLikeBound, parseBound } from './range.js';
+export type { Match } from './rows/match.js';
+export { schemaOf } from './rows/read-columns.js';
+export { type RowSource, readRows } from './rows/read-rows.js';
+export {
+  type Column,
+  type ColumnSpec,
+  type ColumnType,
+  createTable,
+  type RowBatch,
+  type Schema,
+} from './rows/schema.js';
+export { openSink, type SinkTarget } from './sinks/open-sink.js';
+export { pullRows } from './sinks/pull-rows.js';
+export type { RowOrigin, Sink, SinkOptions, SinkState } from './sinks/sink.js';

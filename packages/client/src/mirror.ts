@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { blockDates } from './block-dates.js';
+import { withoutRanges } from './block-set.js';
 import { holesIn } from './bundle-rows.js';
 import { type Hole, holesWithReasons } from './coverage.js';
 import { type DoneMarks, openDoneMarks } from './done-marks.js';
@@ -18,6 +19,8 @@ import { notWritable } from './whole-file.js';
 
 /** Bytes of the disk that stay free. */
 const RESERVE = 16_777_216;
+/** Bytes of files that are removed after use: more are hardly there at a time. */
+const PASSING = 1_073_741_824;
 
 interface MirrorOptions {
   folder: string;
@@ -27,6 +30,18 @@ interface MirrorOptions {
   /** Public keys to trust, in place of those of the gateway. */
   trustKeyFile?: string | undefined;
   signal: AbortSignal;
+}
+
+/** Which blocks are wanted. */
+interface Wanted {
+  from?: Bound | undefined;
+  to?: Bound | undefined;
+  /** Holes and the end of the plan of the key are no errors. */
+  partial?: boolean | undefined;
+  /** Blocks whose files are not needed any more: ascending, not touching. */
+  has?: readonly BlockRange[] | undefined;
+  /** Files are removed after use, so that all of them are never on the disk at once. */
+  passing?: boolean | undefined;
 }
 
 /** A folder of downloaded bundles of one kind, with its checked manifest. One process may have it open at a time. */
@@ -84,16 +99,12 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
 }
 
 /**
- * Finds what is to be downloaded. With `partial`, holes and the end of the plan are no errors. Throws RANGE_INVALID,
- * RANGE_BEYOND_HEAD, RANGE_INCOMPLETE, PLAN_LIMIT, and DISK_FULL if the files do not fit.
+ * Finds what is to be downloaded. Throws RANGE_INVALID, RANGE_BEYOND_HEAD, RANGE_INCOMPLETE, PLAN_LIMIT, and DISK_FULL
+ * if the files do not fit.
  */
 export async function planMirror(
   mirror: Mirror,
-  {
-    from,
-    to,
-    partial = false,
-  }: { from?: Bound | undefined; to?: Bound | undefined; partial?: boolean | undefined },
+  { from, to, partial = false, has = [], passing = false }: Wanted,
 ): Promise<MirrorPlan> {
   const { options, state, manifest } = mirror;
   const { folder, kind, signal } = options;
@@ -109,14 +120,15 @@ export async function planMirror(
   const asked = await resolveRange({ from, to }, extent, blockDates(options, state.dates, signal));
   if (Object.keys(state.dates).length > dates) await writeState(folder, state);
 
-  const whole = choose(mirror, asked);
+  const whole = choose(mirror, asked, has);
   if (whole.presentFiles === whole.files && whole.gaps.length === 0) {
     return { ...whole, range: asked, network: state.log.network, holes: [], limitedTo: null };
   }
   const { range, holes, limitedTo } = await withReasons(options, asked, partial);
-  const chosen = limitedTo === null ? whole : choose(mirror, range, limitedTo);
+  const chosen = limitedTo === null ? whole : choose(mirror, range, has, limitedTo);
   if (chosen.gaps.length > 0 && !partial) throw incomplete(kind, chosen.gaps, holes);
-  await checkSpace(folder, chosen.bytes - chosen.presentBytes);
+  const space = chosen.bytes - chosen.presentBytes;
+  await checkSpace(folder, passing ? Math.min(space, PASSING) : space);
   return { ...chosen, range, network: state.log.network, holes, limitedTo };
 }
 
@@ -125,9 +137,19 @@ type Chosen = Pick<MirrorPlan, 'rows' | 'present' | 'files' | 'bytes' | 'present
 };
 
 /** The bundles of a range, and which of them the folder has. */
-function choose({ options, manifest, done }: Mirror, range: BlockRange, lastBlock = Infinity): Chosen {
+function choose(
+  { options, manifest, done }: Mirror,
+  range: BlockRange,
+  has: readonly BlockRange[],
+  lastBlock = Infinity,
+): Chosen {
   const all = manifest.rows.choose(range);
-  const rows = all.filter((row) => manifest.rows.at(row).end <= lastBlock);
+  const rows = all.filter((row) => {
+    const blocks = manifest.rows.at(row);
+    if (blocks.end > lastBlock) return false;
+    const wanted = { start: Math.max(blocks.start, range.start), end: Math.min(blocks.end, range.end) };
+    return has.length === 0 || withoutRanges(wanted, has).length > 0;
+  });
   const present = new Uint8Array(rows.length);
   let [bytes, presentFiles, presentBytes] = [0, 0, 0];
   for (const [at, row] of rows.entries()) {

@@ -229,6 +229,11 @@ export const ERROR_CATALOGUE = {
       'The gateway does not take this API key: it is unknown, revoked, expired, or for something else.',
   },
   PLAN_LIMIT: { retryable: false, exitCode: 2, meaning: 'The plan of the API key ends before these blocks.' },
+  TARGET_MISMATCH: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'A table or a folder of rows has other rows or other columns than were asked for.',
+  },
   FOLDER_MISMATCH: {
     retryable: false,
     exitCode: 64,

@@ -87,6 +87,15 @@ test('blocks that are not published are refused, and with --partial the rest is 
   expect(partial.events.at(-1)).toMatchObject({ event: 'end', ok: false, downloaded: 2, faults: 0 });
 });
 
+test('rows go to stdout, and what is said about them to stderr', async () => {
+  const rows = pull('-', '--to', 'jsonl', '--from', '1010', '--to', '+20');
+  expect(await rows.exit, rows.stderr()).toBe(0);
+  expect(rows.events).toHaveLength(40);
+  const numbers = rows.events.map((event) => event.block_number as number);
+  expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  expect(rows.stderr()).toMatch(/"event":"end","ok":true,.*"range":"1010-1029".*"rows":40/);
+});
+
 /** The files under their final names: what is in them, and which file each is. */
 async function filesIn(folder: string): Promise<Map<string, { sha256: string; inode: number }>> {
   const names = await readdir(folder).catch(() => []);

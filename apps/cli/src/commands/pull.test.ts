@@ -26,6 +26,17 @@ it.each([
   [[URL, '--kind', 'logs', '--from', 'x'], /--from takes a block or a date/],
   [[URL, '--kind', 'logs', '--to', '1', '--to', '2'], /--to names two last blocks, 1 and 2/],
   [[URL, '--kind', 'logs', '--to', 'xml'], /There is no format "xml"/],
+  [[URL, '--kind', 'logs', '--to', 'csv', '--to', 'jsonl'], /--to names two formats, csv and jsonl/],
+  [[URL, '--kind', 'logs', '--to', 'csv', '--out', 'a.csv'], /Give a folder, or .* --out - > a\.csv/],
+  [[URL, '--kind', 'logs', '--partition', '10'], /--partition belongs to rows/],
+  [
+    [URL, '--kind', 'logs', '--to', 'csv', '--partition', '0'],
+    /--partition takes a number of blocks, got "0"/,
+  ],
+  [
+    [URL, '--kind', 'logs', '--to', 'csv', '--out', '-', '--partition', '9'],
+    /Rows on stdout have no partitions/,
+  ],
   [['data.example.com', '--kind', 'logs'], /is not the address of a network/],
   [[`${URL}/v1/${KEY}/`, '--kind', 'logs'], /Leave out the API key/],
 ])('%j is refused before anything is asked', async (args, sentence) => {

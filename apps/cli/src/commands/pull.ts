@@ -8,7 +8,6 @@ import {
   gatewayAddress,
   type Http,
   looksLikeBound,
-  type MirrorPlan,
   mirrorFiles,
   openMirror,
   parseBound,
@@ -18,17 +17,22 @@ import {
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { takeFolder } from '../installation/directory-lock.js';
-import { counted, formatBytes, formatCount, formatRange } from '../terminal/format.js';
+import { counted, formatBytes, formatRange } from '../terminal/format.js';
 import { type CliIo, print } from '../terminal/io.js';
 import { parseKinds } from '../terminal/parse.js';
 import { readApiKey } from './pull-key.js';
 import { createPullProgress } from './pull-progress.js';
+import { pullToTarget } from './pull-rows.js';
+import { PARTIAL, sayMissing, summarise } from './pull-summary.js';
+import { type RowTarget, readTarget } from './pull-target.js';
 
 interface PullOptions {
   kind: string;
   from?: string;
   to: string[];
   out?: string;
+  partition?: string;
+  mirror?: string;
   apiKeyFile?: string;
   trustKey?: string;
   partial?: boolean;
@@ -36,16 +40,11 @@ interface PullOptions {
   json?: boolean;
 }
 
-/** Exit code if something of the range is missing. */
-const PARTIAL = 2;
-/** Holes that are shown. */
-const SHOWN = 5;
-
 /** `packhouse pull`. */
 export function addPullCommand(program: Command, io: CliIo): void {
   program
     .command('pull')
-    .description('download the published files of a range, checked; a second run continues')
+    .description('download the published files of a range, checked, or their rows; a second run continues')
     .argument('<url>', 'a network at a gateway, for example https://data.example.com/ethereum')
     .requiredOption('--kind <kind>', 'blocks, transactions, receipts, logs or traces')
     .option(
@@ -54,11 +53,19 @@ export function addPullCommand(program: Command, io: CliIo): void {
     )
     .option(
       '--to <block-or-format>',
-      'last block: 17999999, 18M, +1000 (from the first), -1000 or a date (which is not included); or the format: mirror',
+      'last block: 17999999, 18M, +1000 (from the first), -1000 or a date (which is not included); or the format: mirror, jsonl, csv',
       (value: string, before: string[]) => [...before, value],
       [],
     )
-    .option('--out <folder>', 'folder of this kind of this network; default: <network>-<kind>')
+    .option(
+      '--out <folder>',
+      'folder of this kind of this network, or - for stdout; default: <network>-<kind>',
+    )
+    .option('--partition <blocks>', 'folders network=/kind=/start= of so many blocks each, for rows')
+    .option(
+      '--mirror <folder>',
+      'folder to keep the files in whose rows are pulled; default: they are removed',
+    )
     .option('--api-key-file <file>', 'file with the API key; default: PACKHOUSE_API_KEY, or it is asked for')
     .option(
       '--trust-key <file>',
@@ -79,7 +86,9 @@ export function addPullCommand(program: Command, io: CliIo): void {
       const http = createHttp({ apiKey, onWait: (wait) => progress.wait?.(wait) });
       try {
         if (options.dryRun === true) await dryRun(io, { ...asked, address, http });
-        else await pull(io, { ...asked, address, http }, progress);
+        else if (asked.target !== null) {
+          await pullToTarget(io, { ...asked, target: asked.target, address, http }, progress);
+        } else await pull(io, { ...asked, address, http }, progress);
       } finally {
         await http.close();
       }
@@ -91,7 +100,10 @@ interface Asked {
   kind: Kind;
   from: Bound | undefined;
   to: Bound | undefined;
+  /** As it is shown. */
   out: string;
+  /** Null: a mirror in the folder `out`. */
+  target: RowTarget | null;
   options: PullOptions;
 }
 
@@ -109,24 +121,28 @@ function readOptions(url: string, options: PullOptions): Asked {
   const blocks = options.to.filter(looksLikeBound);
   const formats = options.to.filter((text) => !looksLikeBound(text));
   if (blocks.length > 1) throw usage(`--to names two last blocks, ${blocks.join(' and ')}.`, 'Give one.');
-  for (const format of formats) {
-    if (format !== 'mirror')
-      throw usage(`There is no format "${format}" for --to.`, 'The format is mirror; or give a block.');
-  }
+  if (formats.length > 1)
+    throw usage(`--to names two formats, ${formats.join(' and ')}.`, 'Pull one after the other.');
   const [to] = blocks;
   const network = /\/([^/]+?)\/?(?:v1\/?)?$/.exec(url)?.[1] ?? 'network';
+  const name = `${network}-${kind}`;
+  const target = readTarget(formats[0] ?? 'mirror', { ...options, name });
   return {
     kind,
     from: options.from === undefined ? undefined : parseBound(options.from, '--from'),
     to: to === undefined ? undefined : parseBound(to, '--to'),
-    out: options.out ?? `${network}-${kind}`,
+    out: target?.label ?? options.out ?? name,
+    target,
     options,
   };
 }
 
-async function dryRun(io: CliIo, { address, http, kind, from, to, out, options }: Pull): Promise<void> {
+async function dryRun(
+  io: CliIo,
+  { address, http, kind, from, to, out, target, options }: Pull,
+): Promise<void> {
   const quote = await quoteFiles({ address, http }, { kind, from, to }, io.signal);
-  const free = await freeSpace(path.resolve(io.cwd, out));
+  const free = await freeSpace(path.resolve(io.cwd, target?.work ?? out));
   const { range, files, bytes, requests, missing, limitedTo } = quote;
   const whole = missing.length === 0 && limitedTo === null;
   if (!whole) io.exitCode = PARTIAL;
@@ -191,52 +207,6 @@ async function pull(
   } finally {
     lock.release();
   }
-}
-
-async function summarise(
-  io: CliIo,
-  {
-    plan,
-    out,
-    json,
-    ...end
-  }: { plan: MirrorPlan; out: string; json: boolean; requests: number; downloaded: number; faults: number },
-): Promise<void> {
-  const { range, files, bytes, holes, limitedTo, network } = plan;
-  const whole = holes.length === 0 && limitedTo === null && end.faults === 0;
-  if (!whole) io.exitCode = PARTIAL;
-  if (json) {
-    const name = formatRange(range.start, range.end);
-    await print(io, {
-      event: 'end',
-      ok: whole,
-      network,
-      range: name,
-      files,
-      bytes,
-      ...end,
-      holes,
-      limitedTo,
-    });
-    return;
-  }
-  const faults = end.faults === 0 ? '' : `, ${counted(end.faults, 'file')} of them faulty`;
-  await print(
-    io,
-    `${counted(files, 'file')} (${formatBytes(bytes)}) with the blocks ${formatRange(range.start, range.end)} of ${network}${faults}; ${formatCount(end.downloaded)} downloaded now. Check them any time with: packhouse verify ${out}`,
-  );
-  await sayMissing(io, plan);
-}
-
-async function sayMissing(
-  io: CliIo,
-  { holes, limitedTo }: Pick<MirrorPlan, 'holes' | 'limitedTo'>,
-): Promise<void> {
-  for (const { start, end, reason, needs } of holes.slice(0, SHOWN)) {
-    await print(io, `Not published: ${formatRange(start, end)}, ${reason}${needs && `: ${needs}`}.`);
-  }
-  if (holes.length > SHOWN) await print(io, `And ${counted(holes.length - SHOWN, 'more range')}.`);
-  if (limitedTo !== null) await print(io, `The plan of the key ends at block ${limitedTo}.`);
 }
 
 function usage(message: string, hint: string): PackhouseError {

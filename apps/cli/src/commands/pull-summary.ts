@@ -1,0 +1,65 @@
+import type { MirrorPlan } from '@packhouse/client';
+import { counted, formatBytes, formatCount, formatRange } from '../terminal/format.js';
+import { type CliIo, print } from '../terminal/io.js';
+
+/** Exit code if something of the range is missing. */
+export const PARTIAL = 2;
+/** Holes that are shown. */
+const SHOWN = 5;
+
+/** What a pull has done. */
+interface Ended {
+  plan: MirrorPlan;
+  out: string;
+  json: boolean;
+  requests: number;
+  downloaded: number;
+  faults: number;
+  /** Rows that the target got, and has; absent: the files are what was asked for. */
+  rows?: { added: number; all: number };
+}
+
+/** Says what was pulled and what is missing; sets the exit code. */
+export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: Ended): Promise<void> {
+  const { range, files, bytes, holes, limitedTo, network } = plan;
+  const whole = holes.length === 0 && limitedTo === null && end.faults === 0;
+  if (!whole) io.exitCode = PARTIAL;
+  if (json) {
+    const name = formatRange(range.start, range.end);
+    await print(io, {
+      event: 'end',
+      ok: whole,
+      network,
+      range: name,
+      files,
+      bytes,
+      ...end,
+      ...(rows === undefined ? {} : { rows: rows.added, allRows: rows.all }),
+      holes,
+      limitedTo,
+    });
+    return;
+  }
+  const faults = end.faults === 0 ? '' : `, ${counted(end.faults, 'file')} of them faulty`;
+  const blocks = `the blocks ${formatRange(range.start, range.end)} of ${network}`;
+  const from = `${counted(files, 'file')} (${formatBytes(bytes)})`;
+  await print(
+    io,
+    rows === undefined
+      ? `${from} with ${blocks}${faults}; ${formatCount(end.downloaded)} downloaded now. Check them any time with: packhouse verify ${out}`
+      : `${counted(rows.added, 'row')} of ${blocks} from ${from}${faults}; ${out} has ${counted(rows.all, 'row')}.`,
+  );
+  await sayMissing(io, plan);
+}
+
+/** Says what is not published or behind the end of the plan. */
+export async function sayMissing(
+  io: CliIo,
+  { holes, limitedTo }: Pick<MirrorPlan, 'holes' | 'limitedTo'>,
+): Promise<void> {
+  for (const { start, end, reason, needs } of holes.slice(0, SHOWN)) {
+    await print(io, `Not published: ${formatRange(start, end)}, ${reason}${needs && `: ${needs}`}.`);
+  }
+  if (holes.length > SHOWN) await print(io, `And ${counted(holes.length - SHOWN, 'more range')}.`);
+  if (limitedTo !== null) await print(io, `The plan of the key ends at block ${limitedTo}.`);
+}

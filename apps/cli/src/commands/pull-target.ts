@@ -1,0 +1,74 @@
+import path from 'node:path';
+import type { SinkTarget } from '@packhouse/client';
+import { PackhouseError } from '@packhouse/runtime';
+
+/** A target of rows, as the command line names it. */
+export interface RowTarget {
+  /** As it is shown. */
+  label: string;
+  /** The folder of files whose rows are being read, relative to the working directory; null: a temporary one. */
+  work: string | null;
+  /** Whether the files stay there. */
+  keep: boolean;
+  partition: number | undefined;
+  /** A folder that one pull may work in at a time. */
+  folder: string | null;
+  sink(resolve: (file: string) => string, write: (text: string) => Promise<void>): SinkTarget;
+}
+
+interface TargetOptions {
+  out?: string;
+  partition?: string;
+  mirror?: string;
+  /** `<network>-<kind>`. */
+  name: string;
+}
+
+const FORMATS = ['mirror', 'jsonl', 'csv'] as const;
+
+/** Reads --to, --out, --partition and --mirror; null: the target is a mirror. Throws USAGE. */
+export function readTarget(text: string, options: TargetOptions): RowTarget | null {
+  const format = FORMATS.find((each) => each === text);
+  if (format === undefined) {
+    throw usage(
+      `There is no format "${text.slice(0, 60)}" for --to.`,
+      `The formats are ${FORMATS.join(', ')}; or give a block.`,
+    );
+  }
+  const { out = options.name, mirror } = options;
+  if (format === 'mirror') {
+    const wrong = mirror === undefined ? options.partition && '--partition' : '--mirror';
+    if (wrong) throw usage(`${wrong} belongs to rows, and --to names no format of rows.`, 'Add --to jsonl.');
+    return null;
+  }
+  const partition = readPartition(options.partition);
+  const keep = mirror !== undefined;
+  if (out === '-') {
+    if (partition !== undefined) throw usage('Rows on stdout have no partitions.', 'Leave out --partition.');
+    return {
+      ...{ label: 'stdout', work: mirror ?? null, keep, partition, folder: null },
+      sink: (_, write) => ({ format, write }),
+    };
+  }
+  if (path.extname(out) === `.${format}`) {
+    throw usage(
+      `--out ${out} looks like a file, and ${format} is written as files in a folder.`,
+      `Give a folder, or write one file with --out - > ${out}.`,
+    );
+  }
+  return {
+    ...{ label: out, work: mirror ?? path.join(out, '.packhouse'), keep, partition, folder: out },
+    sink: (resolve) => ({ format, folder: resolve(out), partition }),
+  };
+}
+
+function readPartition(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const blocks = Number(text.replaceAll('_', ''));
+  if (Number.isSafeInteger(blocks) && blocks > 0) return blocks;
+  throw usage(`--partition takes a number of blocks, got "${text.slice(0, 60)}".`, 'For example 100000.');
+}
+
+function usage(message: string, hint: string): PackhouseError {
+  return new PackhouseError({ code: 'USAGE', message, hint });
+}

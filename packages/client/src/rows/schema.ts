@@ -1,0 +1,39 @@
+import type { Kind } from '@packhouse/chain';
+
+/** SQL types of columns, as DuckDB and Postgres both have them. */
+export type ColumnType = 'BIGINT' | 'INTEGER' | 'DECIMAL(38,0)' | 'TEXT' | 'BOOLEAN' | 'TIMESTAMP' | 'JSON';
+
+/**
+ * Values of one column; null: there is none. BIGINT and INTEGER are numbers (bigint above 2^53), DECIMAL(38,0) is a
+ * bigint, TIMESTAMP the seconds since 1970 in UTC, JSON its text.
+ */
+export type Column = (string | number | bigint | boolean | null)[];
+
+/** Rows of one kind in block order, column by column. */
+export interface RowBatch {
+  rows: number;
+  /** By the names of the schema, in its order. */
+  columns: Record<string, Column>;
+}
+
+/** A column of a table. */
+export interface ColumnSpec {
+  name: string;
+  type: ColumnType;
+  /** Whether every row has a value. */
+  required?: boolean;
+}
+
+/** A table of rows. Its name changes whenever a column does. */
+export interface Schema {
+  /** `<kind>-<version>`, with the names of what adds columns behind it. */
+  name: string;
+  kind: Kind;
+  columns: readonly ColumnSpec[];
+}
+
+/** The CREATE TABLE of a schema, for DuckDB and Postgres. `table` is quoted by the caller. */
+export function createTable(table: string, { columns }: Schema): string {
+  const lines = columns.map(({ name, type, required }) => `  ${name} ${type}${required ? ' NOT NULL' : ''}`);
+  return `CREATE TABLE ${table} (\n${lines.join(',\n')}\n)`;
+}

@@ -1,0 +1,111 @@
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { BlockRange } from '@packhouse/chain';
+import { withoutRanges, withRange } from '../block-set.js';
+import type { RowBatch } from '../rows/schema.js';
+import { notWritable, readIfThere, writeWhole } from '../whole-file.js';
+import { checkState, mismatch, newState, type Sink, type SinkOptions } from './sink.js';
+
+const STATE_FILE = 'packhouse-rows.json';
+
+/** A file of rows that is being written. */
+interface RowFile {
+  write(batch: RowBatch): Promise<void>;
+  /** Ends the file; it is on the disk when this returns. */
+  finish(): Promise<void>;
+  /** Closes it unfinished. */
+  abort(): Promise<void>;
+}
+
+/** How files of a folder are made. */
+export interface RowFileFormat {
+  extension: string;
+  /** Rows of a whole file. */
+  rows: number;
+  create(file: string): Promise<RowFile>;
+}
+
+/**
+ * A folder of files `<kind>-<start>-<end>.<extension>`, each with all rows of its blocks. With `partition` they are in
+ * `network=<network>/kind=<kind>/start=<first block>/`, and none has blocks of two partitions.
+ *
+ * A file is written to `.part`, renamed, then named in `packhouse-rows.json`; a file with a name that is not named
+ * there is from a run that was killed in between, and removed.
+ */
+export async function openFolderSink(
+  folder: string,
+  format: RowFileFormat,
+  { schema, origin, network, partition }: SinkOptions & { partition?: number | undefined },
+): Promise<Sink> {
+  const stateFile = path.join(folder, STATE_FILE);
+  await makeFolder(folder);
+  const text = await readIfThere(stateFile);
+  const state = { ...(text === null ? newState(origin) : checkState(folder, text, origin)) };
+  const kept = (state as { partition?: number | null }).partition ?? null;
+  if (text !== null && kept !== (partition ?? null)) {
+    throw mismatch(
+      folder,
+      `has partitions of ${kept ?? 'no'} blocks, and ${partition ?? 'no'} was asked for`,
+    );
+  }
+  await removeLeftovers(
+    folder,
+    new RegExp(`^${schema.kind}-(\\d+)-(\\d+)\\.${format.extension}(\\.part)?$`),
+    state.done,
+  );
+
+  const folderOf = ({ start }: BlockRange): string => {
+    if (partition === undefined) return folder;
+    const first = start - (start % partition);
+    return path.join(folder, `network=${network}`, `kind=${schema.kind}`, `start=${first}`);
+  };
+  // One file at a time: what is not committed has no name yet.
+  const draft = path.join(folder, `${schema.kind}-0-0.${format.extension}.part`);
+  let file: RowFile | null = null;
+  let rows = 0;
+  return {
+    state,
+    commitRows: format.rows,
+    async write(batch) {
+      file ??= await format.create(draft);
+      rows += batch.rows;
+      await file.write(batch);
+    },
+    async commit(blocks) {
+      if (file !== null) {
+        await file.finish();
+        file = null;
+        const target = folderOf(blocks);
+        await makeFolder(target);
+        const name = path.join(target, `${schema.kind}-${blocks.start}-${blocks.end}.${format.extension}`);
+        await rename(draft, name).catch((error: unknown) => {
+          throw notWritable(name, error);
+        });
+      }
+      state.done = withRange(state.done, blocks);
+      state.rows += rows;
+      rows = 0;
+      await writeWhole(stateFile, `${JSON.stringify({ ...state, partition: partition ?? null })}\n`);
+    },
+    async close() {
+      await file?.abort();
+      await rm(draft, { force: true });
+    },
+  };
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw notWritable(folder, error);
+  });
+}
+
+/** Removes files of runs that were killed: unfinished ones, and those of blocks that are not done. */
+async function removeLeftovers(folder: string, form: RegExp, done: readonly BlockRange[]): Promise<void> {
+  for (const name of await readdir(folder, { recursive: true })) {
+    const [, start, end, part] = form.exec(path.basename(name)) ?? [];
+    if (start === undefined) continue;
+    const blocks = { start: Number(start), end: Number(end) };
+    if (part !== undefined || withoutRanges(blocks, done).length > 0) await rm(path.join(folder, name));
+  }
+}

@@ -1,0 +1,39 @@
+import { openFolderSink } from './folder-sink.js';
+import { newState, type Sink, type SinkOptions } from './sink.js';
+import { textFiles } from './text-file.js';
+import { CSV, JSONL, type TextFormat } from './text-rows.js';
+
+/** Where rows go to. */
+export type SinkTarget =
+  | { format: 'jsonl' | 'csv'; folder: string; partition?: number | undefined }
+  /** Nothing is remembered: a run that is killed begins again. */
+  | { format: 'jsonl' | 'csv'; write(text: string): Promise<void> };
+
+const TEXTS = { jsonl: JSONL, csv: CSV };
+
+/** Opens a target, and makes it if there is none. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE. */
+export function openSink(target: SinkTarget, options: SinkOptions): Promise<Sink> {
+  if ('write' in target) return openStream(TEXTS[target.format], target.write, options);
+  const format = textFiles(TEXTS[target.format], options.schema);
+  return openFolderSink(target.folder, format, { ...options, partition: target.partition });
+}
+
+async function openStream(
+  format: TextFormat,
+  write: (text: string) => Promise<void>,
+  { schema, origin }: SinkOptions,
+): Promise<Sink> {
+  const state = newState(origin);
+  const head = format.head(schema);
+  if (head !== '') await write(head);
+  return {
+    state,
+    commitRows: 1,
+    async write(batch) {
+      state.rows += batch.rows;
+      await write(format.rows(schema, batch));
+    },
+    commit: async () => undefined,
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,216 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { gatewayAddress } from '../gateway-address.js';
+import { createHttp } from '../http.js';
+import { openMirror, planMirror } from '../mirror.js';
+import { parseBound } from '../range.js';
+import type { Match } from '../rows/match.js';
+import { schemaOf } from '../rows/read-columns.js';
+import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { openSink, type SinkTarget } from './open-sink.js';
+import { pullRows } from './pull-rows.js';
+import type { Sink } from './sink.js';
+
+let gateway: TestGateway;
+let folder: PullFolder;
+/** Closed at the end only: a process that is killed closes nothing. */
+const sinks: Sink[] = [];
+beforeEach(async () => {
+  gateway = await startTestGateway();
+  for (let start = 0; start < 100; start += 10) publish(start);
+  folder = await makePullFolder();
+});
+afterEach(async () => {
+  for (const sink of sinks.splice(0)) await sink.close();
+  await gateway.close();
+  await folder.remove();
+});
+
+/** Ten blocks of three logs each. */
+function publish(start: number): void {
+  gateway.publish(start, start + 9, {}, logsOf(start));
+}
+
+function logsOf(start: number): string {
+  const blocks = Array.from({ length: 10 }, (_, i) =>
+    [0, 1, 2].map((index) => ({
+      ...{ removed: false, logIndex: `0x${index}`, transactionIndex: '0x0', data: '0x' },
+      ...{ transactionHash: `0x${'3'.repeat(64)}`, blockHash: `0x${'4'.repeat(64)}` },
+      ...{
+        blockNumber: `0x${(start + i).toString(16)}`,
+        address: `0x${String(index).repeat(40)}`,
+        topics: [],
+      },
+    })),
+  );
+  return JSON.stringify(blocks);
+}
+
+interface Asked {
+  from?: string;
+  to?: string;
+  match?: Match;
+  partition?: number;
+  keep?: boolean;
+  partial?: boolean;
+  /** Rows of a commit. */
+  commitRows?: number;
+  /** Called before each commit; an error ends the pull as a kill would. */
+  beforeCommit?(sink: Sink): void | Promise<void>;
+}
+
+async function pull(target: SinkTarget, asked: Asked = {}): Promise<Sink> {
+  const { url, apiKey, kind } = gateway;
+  const { match = {}, partition, keep = false, partial, commitRows = 70 } = asked;
+  const http = createHttp({ apiKey, onWait: () => undefined, sleep: async () => undefined });
+  const address = gatewayAddress(url, apiKey);
+  const signal = new AbortController().signal;
+  const mirror = await openMirror({ folder: folder.at('work'), kind, address, http, signal });
+  try {
+    const schema = schemaOf(kind);
+    const origin = { base: address.base, kind, schema: schema.name, match };
+    const opened = await openSink(target, { schema, origin, network: 'ethereum' });
+    sinks.push(opened);
+    const sink: Sink = {
+      ...opened,
+      state: opened.state,
+      commitRows,
+      async commit(blocks) {
+        await asked.beforeCommit?.(opened);
+        await opened.commit(blocks);
+      },
+    };
+    const plan = await planMirror(mirror, {
+      from: asked.from === undefined ? undefined : parseBound(asked.from, 'from'),
+      to: asked.to === undefined ? undefined : parseBound(asked.to, 'to'),
+      ...{ partial, has: sink.state.done, passing: !keep },
+    });
+    for await (const _ of pullRows({ mirror, plan, sink, match, keep, partition }));
+    await opened.close();
+    return sink;
+  } finally {
+    await mirror.close();
+    await http.close();
+  }
+}
+
+const csv = (partition?: number): SinkTarget => ({ format: 'csv', folder: folder.at('out'), partition });
+const files = async (): Promise<string[]> =>
+  (await readdir(folder.at('out'), { recursive: true })).filter((name) => /\.(csv|part)$/.test(name)).sort();
+
+/** Block and index of every row in the folder, in the order of files and lines. */
+async function rows(): Promise<string[]> {
+  const texts = await Promise.all((await files()).map((name) => readFile(folder.at('out', name), 'utf8')));
+  return texts.flatMap((text) => {
+    const [, ...lines] = text.trimEnd().split('\n');
+    return lines.map((line) => {
+      const cells = line.split(',');
+      return `${cells[0]?.padStart(3, '0')}:${cells[5]}`;
+    });
+  });
+}
+const expected = (start: number, end: number): string[] =>
+  Array.from({ length: (end - start + 1) * 3 }, (_, i) => {
+    return `${String(start + Math.floor(i / 3)).padStart(3, '0')}:${i % 3}`;
+  });
+
+it('puts every row of the range into files of whole bundles, and removes the bundles', async () => {
+  const sink = await pull(csv(), { from: '5', to: '84' });
+  expect(await files()).toEqual(['logs-30-59.csv', 'logs-5-29.csv', 'logs-60-84.csv']);
+  expect((await rows()).sort()).toEqual(expected(5, 84));
+  expect(sink.state).toMatchObject({ rows: 240, done: [{ start: 5, end: 84 }] });
+  expect(await readdir(folder.at('work', 'logs'))).toEqual([]);
+});
+
+it('asks once when all is there, and a wider range adds what is missing', async () => {
+  await pull(csv(), { from: '20', to: '55' });
+  gateway.requests.length = 0;
+  await pull(csv(), { from: '20', to: '55' });
+  expect(gateway.requests).toEqual(['/ethereum/v1/bundle-api/manifest/head']);
+  await pull(csv(), { from: '10', to: '69', keep: true });
+  expect((await rows()).sort()).toEqual(expected(10, 69));
+  // Bundles whose rows were there are not asked for again.
+  const asked = gateway.requests.filter((path) => path.includes('/files/logs/'));
+  expect(asked.map((path) => /(\d+)-/.exec(path)?.[1]).sort()).toEqual(['10', '50', '60']);
+  expect((await readdir(folder.at('work', 'logs'))).length).toBe(3);
+});
+
+it('killed before, between and after the steps of any commit: no row twice, none missing', async () => {
+  const killed = new Error('killed');
+  for (const left of [0, 1, 2]) {
+    let commits = left;
+    const end = pull(csv(), {
+      beforeCommit: () => {
+        if (commits-- === 0) throw killed;
+      },
+    });
+    await expect(end).rejects.toBe(killed);
+  }
+  // A file that got its name, and the state did not get to know of it.
+  await writeFile(folder.at('out', 'logs-90-99.csv'), 'half');
+  await pull(csv());
+  expect((await rows()).sort()).toEqual(expected(0, 99));
+  expect((await files()).filter((name) => name.endsWith('.part'))).toEqual([]);
+});
+
+it('cuts files where partitions begin', async () => {
+  await pull(csv(25), { partition: 25, from: '10', to: '59' });
+  expect(await files()).toEqual(
+    ['0/logs-10-24', '25/logs-25-49', '50/logs-50-59'].map(
+      (name) => `network=ethereum/kind=logs/start=${name}.csv`,
+    ),
+  );
+  expect((await rows()).sort()).toEqual(expected(10, 59));
+  await expect(pull(csv(50), { partition: 50 })).rejects.toMatchObject({ code: 'TARGET_MISMATCH' });
+});
+
+it('only rows of a match, and a block without any is done too', async () => {
+  const sink = await pull(csv(), { match: { addresses: [`0x${'1'.repeat(40)}`] } });
+  expect((await rows()).sort()).toEqual(expected(0, 99).filter((row) => row.endsWith(':1')));
+  expect(sink.state.done).toEqual([{ start: 0, end: 99 }]);
+  await expect(pull(csv())).rejects.toMatchObject({
+    code: 'TARGET_MISMATCH',
+    message: expect.stringContaining('has rows of match {"addresses":["0x1111'),
+  });
+});
+
+it('leaves out what is not published, and adds it once it is', async () => {
+  publish(110);
+  await expect(pull(csv())).rejects.toMatchObject({ code: 'RANGE_INCOMPLETE' });
+  const sink = await pull(csv(), { partial: true });
+  expect(sink.state.done).toEqual([
+    { start: 0, end: 99 },
+    { start: 110, end: 119 },
+  ]);
+  publish(100);
+  await pull(csv());
+  expect((await rows()).sort()).toEqual(expected(0, 119));
+});
+
+it('leaves out a faulty file, and has its rows after it is right', async () => {
+  const right = gateway.files.get('30-39') as Buffer;
+  gateway.files.set('30-39', Buffer.from('nonsense'));
+  const sink = await pull(csv());
+  expect(sink.state.done).toEqual([
+    { start: 0, end: 29 },
+    { start: 40, end: 99 },
+  ]);
+  gateway.files.set('30-39', right);
+  await pull(csv());
+  expect((await rows()).sort()).toEqual(expected(0, 99));
+});
+
+it('writes to a stream in the order of the chain', async () => {
+  let text = '';
+  const write = async (more: string): Promise<void> => {
+    text += more;
+  };
+  await pull({ format: 'jsonl', write }, { from: '95' });
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.map((line) => `0${line.block_number}:${line.log_index}`)).toEqual(expected(95, 99));
+  expect(lines[0]).toMatchObject({ topic0: null, data: '0x', removed: false, extra: null });
+});

@@ -1,0 +1,88 @@
+import { rm } from 'node:fs/promises';
+import type { BlockRange } from '@packhouse/chain';
+import { withoutRanges } from '../block-set.js';
+import type { Mirror, MirrorPlan } from '../mirror.js';
+import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
+import type { Match } from '../rows/match.js';
+import { readRows } from '../rows/read-rows.js';
+import type { RowBatch } from '../rows/schema.js';
+import type { Sink } from './sink.js';
+
+interface PullRows {
+  mirror: Mirror;
+  /** Made without the files that the sink has the rows of. */
+  plan: MirrorPlan;
+  sink: Sink;
+  match: Match;
+  /** Whether files stay in the mirror after their rows are in the sink. */
+  keep: boolean;
+  /** Blocks of a partition: no commit has blocks of two. */
+  partition?: number | undefined;
+  /** Adds columns to those of the kind. */
+  extend?: ((batch: RowBatch) => RowBatch) | undefined;
+  onBytes?: ((bytes: number) => void) | undefined;
+}
+
+/**
+ * Puts the rows of a plan's files into a sink, each block once, and yields the files. A faulty file is left out, and
+ * asked for again by the next run. Throws as `mirrorFiles` and the sink.
+ */
+export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void, undefined> {
+  const { mirror, plan, sink, keep, partition } = pull;
+  /** Blocks whose rows are written and not committed: they follow each other. */
+  const written: { blocks: BlockRange | null; rows: number } = { blocks: null, rows: 0 };
+  const read: string[] = [];
+  const commit = async (): Promise<void> => {
+    if (written.blocks !== null) await sink.commit(written.blocks);
+    Object.assign(written, { blocks: null, rows: 0 });
+    if (!keep) for (const path of read) await rm(path, { force: true });
+    read.length = 0;
+  };
+  for await (const file of mirrorFiles(mirror, plan, pull.onBytes)) {
+    if (file.state !== 'faulty') {
+      for (const blocks of missingBlocks(pull, file.range)) {
+        const follows = written.blocks !== null && written.blocks.end + 1 === blocks.start;
+        const startsPartition = partition !== undefined && blocks.start % partition === 0;
+        if (!follows || startsPartition) await commit();
+        written.rows += await writeRows(pull, file, blocks);
+        written.blocks = { start: written.blocks?.start ?? blocks.start, end: blocks.end };
+      }
+      read.push(file.path);
+      if (written.rows >= sink.commitRows) await commit();
+    }
+    yield file;
+  }
+  await commit();
+}
+
+/** What of a file's blocks is asked for and not in the sink, cut where partitions begin. */
+function missingBlocks({ plan, sink, partition }: PullRows, file: BlockRange): BlockRange[] {
+  const start = Math.max(file.start, plan.range.start);
+  const end = Math.min(file.end, plan.range.end);
+  const missing = start > end ? [] : withoutRanges({ start, end }, sink.state.done);
+  if (partition === undefined) return missing;
+  return missing.flatMap((range) => {
+    const cut: BlockRange[] = [];
+    for (let first = range.start; first <= range.end; ) {
+      const next = first - (first % partition) + partition;
+      cut.push({ start: first, end: Math.min(range.end, next - 1) });
+      first = next;
+    }
+    return cut;
+  });
+}
+
+async function writeRows(
+  { mirror, sink, match, extend }: PullRows,
+  { path, range }: MirrorFile,
+  { start, end }: BlockRange,
+): Promise<number> {
+  const { kind, signal } = mirror.options;
+  let rows = 0;
+  for await (const batch of readRows({ path, kind, start: range.start, from: start, to: end, match })) {
+    signal.throwIfAborted();
+    rows += batch.rows;
+    await sink.write(extend?.(batch) ?? batch);
+  }
+  return rows;
+}

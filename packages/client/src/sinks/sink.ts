@@ -1,0 +1,77 @@
+import type { BlockRange, Kind } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
+import type { Match } from '../rows/match.js';
+import type { RowBatch, Schema } from '../rows/schema.js';
+
+/** What the rows of a target are, so that no others get between them. */
+export interface RowOrigin {
+  /** The base address of the network, ending in `/v1/`. */
+  base: string;
+  kind: Kind;
+  /** Name of the schema. */
+  schema: string;
+  match: Match;
+}
+
+/** What a target remembers of itself, kept together with its rows. */
+export interface SinkState {
+  format: 'packhouse-rows-1';
+  origin: RowOrigin;
+  /** Blocks whose rows it has: ascending, not touching. */
+  done: BlockRange[];
+  rows: number;
+}
+
+/** What to make of a target. */
+export interface SinkOptions {
+  schema: Schema;
+  origin: RowOrigin;
+  /** Name of the network, for folders. */
+  network: string;
+}
+
+/** A target of rows. A process that is killed leaves it as after the last commit. */
+export interface Sink {
+  readonly state: Readonly<SinkState>;
+  /** Rows that are worth a commit. */
+  readonly commitRows: number;
+  write(batch: RowBatch): Promise<void>;
+  /** What was written since the last commit are all rows of these blocks: keeps both, or neither. */
+  commit(blocks: BlockRange): Promise<void>;
+  /** Forgets what is not committed. */
+  close(): Promise<void>;
+}
+
+/** The state of a new target. */
+export function newState(origin: RowOrigin): SinkState {
+  return { format: 'packhouse-rows-1', origin, done: [], rows: 0 };
+}
+
+/** Reads the state of a target. Throws TARGET_MISMATCH if it is of other rows, or of another version. */
+export function checkState(target: string, text: string, origin: RowOrigin): SinkState {
+  const state = parse(text);
+  if (state === null) throw mismatch(target, 'has a state that this version cannot read');
+  for (const name of ['base', 'kind', 'schema', 'match'] as const) {
+    const [has, wanted] = [state.origin[name], origin[name]].map((value) => JSON.stringify(value));
+    if (has !== wanted) throw mismatch(target, `has rows of ${name} ${has}, and ${wanted} was asked for`);
+  }
+  return state;
+}
+
+/** The error of a target with other rows or columns. */
+export function mismatch(target: string, what: string): PackhouseError {
+  return new PackhouseError({
+    code: 'TARGET_MISMATCH',
+    message: `${target} ${what}.`,
+    hint: 'Give another target with --out or --to.',
+  });
+}
+
+function parse(text: string): SinkState | null {
+  try {
+    const state = JSON.parse(text) as SinkState;
+    return state.format === 'packhouse-rows-1' && Array.isArray(state.done) ? state : null;
+  } catch {
+    return null;
+  }
+}
