@@ -1,6 +1,8 @@
 export type { AbiInput, AbiParameter, AbiValue, DecodedLog, Hex } from './abi/abi-types.js';
 export { type CompiledEvent, compileAbi, type Decoder, type EventInput } from './abi/compile-abi.js';
 export { topicsOf } from './abi/topics-of.js';
+export { type CheckTask, logOf, type Verdict } from './check/check-file.js';
+export { checkFiles } from './check/check-files.js';
 export {
   type Blocks,
   type Client,

@@ -1,12 +1,8 @@
 import type { KeyObject } from 'node:crypto';
+import { logOf } from '@packhouse/client';
 import { type CheckedLog, checkSeal, parseEntry, type SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
 import { nameOf, readHeadSource, type Source } from './verify-source.js';
-
-/** The name of the log of an entry. */
-export function logOf({ kind, network }: Pick<SealedEntry, 'kind' | 'network'>): string {
-  return `${kind} of ${network}`;
-}
 
 /** The newest signed head of each log, by its name. */
 export type Heads = ReadonlyMap<string, SealedEntry>;

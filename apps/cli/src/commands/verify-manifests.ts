@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import type { BlockRange } from '@packhouse/chain';
+import { logOf } from '@packhouse/client';
 import { type CheckedLog, createVerifier, parseEntry, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
-import { checkAgainstHead, type Heads, logOf } from './verify-heads.js';
+import { checkAgainstHead, type Heads } from './verify-heads.js';
 import { nameOf, openSource, type Source, unreadable } from './verify-source.js';
 
 /** The checked part of the manifests. */

@@ -73,6 +73,7 @@ describe('packhouse verify', () => {
     expect(lines[2]).toEqual({
       event: 'end',
       ok: true,
+      deep: false,
       files: 2,
       bytes: expect.any(Number),
       damaged: 0,
@@ -177,7 +178,7 @@ describe('packhouse verify', () => {
     await here.publish('blocks', 30, 31, { records: ['{"number":"0x1e"}', '{}'] });
     await here.publish('blocks', 40, 41, { lastHash: `0x${'ab'.repeat(32)}` });
     await here.publish('logs', 60, 61, { bytes: 7 });
-    expect(damage(await verify())).toEqual([
+    expect(damage(await verify('--deep'))).toEqual([
       expect.stringContaining(
         'blocks/30-31.json.gz does not hold what its entry says: record 1 is not block 30',
       ),
@@ -187,6 +188,13 @@ describe('packhouse verify', () => {
       expect.stringContaining('bytes of JSON, and its entry says 7.'),
       expect.stringMatching(/logs\/60-61.json.gz has \d+ bytes, and its entry says 7\.$/),
     ]);
+    // Without it only sizes of what is inside, and that is said.
+    const quick = await verify();
+    expect(damage(quick)).toEqual([
+      expect.stringMatching(/^logs\/50-51.json.gz announces \d+ bytes of JSON, and its entry says 7\.$/),
+      expect.stringMatching(/logs\/60-61.json.gz has \d+ bytes, and its entry says 7\.$/),
+    ]);
+    expect(quick.out).toMatch(/^10 files are what was published \(.* kB; not inflated, which --deep does\)/m);
   });
 
   it('says where a manifest was cut off, has a gap, is forked or was changed, and checks what came before', async () => {

@@ -1,12 +1,14 @@
+import path from 'node:path';
 import type { BlockRange } from '@packhouse/chain';
+import { type CheckTask, checkFiles, logOf } from '@packhouse/client';
 import { readPublicKeys, type SealedEntry } from '@packhouse/manifest';
 import { unionRanges } from '@packhouse/pipeline';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { counted, formatBytes, formatCount } from '../terminal/format.js';
 import { type CliIo, print } from '../terminal/io.js';
-import { checkFile, type Verdict } from './verify-file.js';
-import { checkEnds, type Ends, logOf, readHeads } from './verify-heads.js';
+import { parseInteger } from '../terminal/parse.js';
+import { checkEnds, type Ends, readHeads } from './verify-heads.js';
 import { type BundleFile, entriesOfFile, findInputs, type Inputs, kindOfFolders } from './verify-inputs.js';
 import { type Known, noteAbsent, rangeName, readManifests } from './verify-manifests.js';
 import { headUrl, isBase, manifestUrls, nameOf, readSource, type Source, sourceOf } from './verify-source.js';
@@ -17,6 +19,8 @@ interface VerifyOptions {
   head: string[];
   apiKey?: string;
   complete?: boolean;
+  deep?: boolean;
+  threads?: string;
   json?: boolean;
 }
 
@@ -24,6 +28,7 @@ interface VerifyOptions {
 const DAMAGED = 2;
 /** Ranges of absent files that are shown for each kind. */
 const SHOWN = 5;
+const MAX_THREADS = 256;
 
 /** `packhouse verify`. */
 export function addVerifyCommand(program: Command, io: CliIo): void {
@@ -52,6 +57,8 @@ export function addVerifyCommand(program: Command, io: CliIo): void {
     )
     .option('--api-key <key>', 'for a manifest at a base address (or PACKHOUSE_API_KEY)')
     .option('--complete', 'a published file that is absent is an error too')
+    .option('--deep', 'inflate the files, too: gzip, JSON, records, numbers and hashes of blocks')
+    .option('--threads <n>', 'files checked at a time; default: one for each core')
     .option('--json', 'print one JSON object a file, and one for the whole')
     .addHelpText(
       'after',
@@ -65,6 +72,8 @@ export function addVerifyCommand(program: Command, io: CliIo): void {
 }
 
 async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promise<boolean> {
+  const threads =
+    options.threads === undefined ? undefined : parseInteger(options.threads, '--threads', 1, MAX_THREADS);
   const manifests = manifestsOf(io, inputs, options);
   const keySources = keysOf(inputs, options, manifests);
   const texts = await Promise.all(
@@ -106,10 +115,15 @@ async function verify(io: CliIo, inputs: Inputs, options: VerifyOptions): Promis
       file,
     );
   }
+  const partly = known.faults.length + ends.faults.length > 0;
+  const tasks: FileTask[] = [];
   for (const file of inputs.bundles) {
-    io.signal.throwIfAborted();
     const candidates = entriesOfFile(file, known.byRange.get(rangeName(file)) ?? []);
-    const verdict = await verdictOf(io, file, candidates, known.faults.length + ends.faults.length > 0);
+    if (candidates.length === 0) await fault(unknownFault(file, partly), file.path);
+    else tasks.push({ file, candidates, ...toCheck(io, file, options) });
+  }
+  for await (const { task, verdict } of checkFiles(tasks, { threads, signal: io.signal })) {
+    const { file, candidates } = task;
     const own = 'entry' in verdict ? [verdict.entry] : candidates;
     for (const entry of own) present.add(fileOf(entry));
     if ('fault' in verdict) await fault(verdict.fault, file.path);
@@ -140,17 +154,21 @@ function fileOf({ network, kind, start, end }: SealedEntry): string {
   return `${network}/${kind}/${start}-${end}`;
 }
 
-async function verdictOf(
+type FileTask = CheckTask & { file: BundleFile };
+
+function toCheck(
   io: CliIo,
-  file: BundleFile,
-  candidates: readonly SealedEntry[],
-  partly: boolean,
-): Promise<Verdict> {
-  if (candidates.length > 0) return checkFile(file, candidates, io.cwd);
+  { path: shown, version }: BundleFile,
+  { deep = false }: VerifyOptions,
+): Pick<CheckTask, 'full' | 'shown' | 'version' | 'deep'> {
+  return { full: path.resolve(io.cwd, shown), shown, deep, ...(version === undefined ? {} : { version }) };
+}
+
+function unknownFault(file: BundleFile, partly: boolean): string {
   const kind = kindOfFolders(file);
   const where = partly ? 'in the part of the manifest that could be checked' : 'in the manifest';
   const what = kind === undefined ? 'no bundle' : `no bundle of ${kind}`;
-  return { fault: `${file.path} is not ${where}: ${what} has its range.` };
+  return `${file.path} is not ${where}: ${what} has its range.`;
 }
 
 async function summarise(
@@ -175,6 +193,7 @@ async function summarise(
     await print(io, {
       event: 'end',
       ok: !failed,
+      deep: options.deep === true,
       ...tally,
       ...manifest,
       notDownloaded: missing,
@@ -185,7 +204,7 @@ async function summarise(
   for (const { log, bundles, ranges } of absent) {
     await print(io, `Not downloaded: ${counted(bundles, 'file')} of ${log}: ${shownRanges(ranges)}.`);
   }
-  const good = `${counted(tally.files, 'file is', 'files are')} what was published (${formatBytes(tally.bytes)})`;
+  const good = `${counted(tally.files, 'file is', 'files are')} what was published (${formatBytes(tally.bytes)}${options.deep === true ? ', inflated and read' : '; not inflated, which --deep does'})`;
   const bad = tally.damaged === 0 ? 'nothing is damaged' : counted(tally.damaged, 'fault');
   const signed = keys.length === 0 ? '' : `, signed with key ${keys.join(', ')}`;
   await print(

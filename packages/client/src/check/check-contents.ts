@@ -1,0 +1,56 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { SealedEntry } from '@packhouse/manifest';
+import { createJsonScanner } from './json-scanner.js';
+
+/** Bytes that are inflated at a time. */
+const PIECE = 262_144;
+const NO_JSON = 'does not hold what its entry says';
+
+/**
+ * What is wrong inside of a file whose bytes were published, as the end of a sentence; null if nothing is. Inflates
+ * all of it: gzip and its CRC-32, JSON, the number of records and bytes, and in `blocks` numbers, parents and hashes.
+ */
+export async function contentsFault(full: string, entry: SealedEntry): Promise<string | null> {
+  const isBlocks = entry.kind === 'blocks';
+  let before = entry.firstParentHash;
+  let broken: string | null = null;
+  const scanner = createJsonScanner(isBlocks ? ['number', 'hash', 'parentHash'] : [], (index, facts) => {
+    if (!isBlocks) return true;
+    const number = entry.start + index;
+    if (facts.number !== `0x${number.toString(16)}` || facts.parentHash !== before) {
+      broken = `record ${index + 1} is not block ${number} with the parent before it`;
+      return false;
+    }
+    before = String(facts.hash);
+    return true;
+  });
+  let text = 0;
+  const inflated = pipeline(
+    createReadStream(full, { highWaterMark: PIECE }),
+    createGunzip({ chunkSize: PIECE }),
+    () => undefined,
+  );
+  try {
+    for await (const piece of inflated as AsyncIterable<Buffer>) {
+      text += piece.length;
+      if (!scanner.push(piece))
+        return `${NO_JSON}: ${broken ?? `record ${scanner.records + 1} is not JSON`}.`;
+    }
+  } catch (error) {
+    if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw error;
+    return `${NO_JSON}: it cannot be inflated.`;
+  }
+  if (!scanner.finished()) return `${NO_JSON}: its text ends in the middle of record ${scanner.records + 1}.`;
+  const expected = entry.end - entry.start + 1;
+  if (scanner.records !== expected) {
+    return `holds ${scanner.records} records, expected ${expected} for its range.`;
+  }
+  text -= scanner.spaces;
+  if (text !== entry.rawBytes) return `holds ${text} bytes of JSON, and its entry says ${entry.rawBytes}.`;
+  if (isBlocks && before !== entry.lastHash) {
+    return `${NO_JSON}: its last block has the hash ${before}, expected ${entry.lastHash}.`;
+  }
+  return null;
+}

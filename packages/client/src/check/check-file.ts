@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import type { SealedEntry } from '@packhouse/manifest';
+import { contentsFault } from './check-contents.js';
+
+const PIECE = 1_048_576;
+
+/** A file to check. */
+export interface CheckTask {
+  /** Where it is. */
+  full: string;
+  /** What messages call it. */
+  shown: string;
+  /** The version that its name says; absent: the newest is expected. */
+  version?: number;
+  /** The entries that may describe it, all of one range; at least one. */
+  candidates: readonly SealedEntry[];
+  /** Whether it is inflated, too. */
+  deep: boolean;
+}
+
+/** The entry that a file agrees with, or its fault as a sentence. */
+export type Verdict = { entry: SealedEntry } | { fault: string };
+
+/** The name of the log of an entry. */
+export function logOf({ kind, network }: Pick<SealedEntry, 'kind' | 'network'>): string {
+  return `${kind} of ${network}`;
+}
+
+/**
+ * Checks a file against the entries that may describe it: its SHA-256, version and size, and the length of text that
+ * its gzip trailer announces; with `deep` all that is inside.
+ */
+export async function checkFile(task: CheckTask): Promise<Verdict> {
+  const { full, shown, candidates, deep } = task;
+  try {
+    const digest = await digestOf(full);
+    const match = candidates.findLast((entry) => entry.sha256 === digest.sha256);
+    if (match === undefined) return { fault: different(shown, candidates, digest) };
+    const wrongVersion = versionFault(task, match);
+    if (wrongVersion !== null) return { fault: wrongVersion };
+    if (digest.bytes !== match.bytes) {
+      return { fault: `${shown} has ${digest.bytes} bytes, and its entry says ${match.bytes}.` };
+    }
+    const inside = deep ? await contentsFault(full, match) : null;
+    if (inside !== null) return { fault: `${shown} ${inside}` };
+    if (digest.announced !== match.rawBytes % 2 ** 32) {
+      return {
+        fault: `${shown} announces ${digest.announced} bytes of JSON, and its entry says ${match.rawBytes}.`,
+      };
+    }
+    return { entry: match };
+  } catch (error) {
+    return { fault: `${shown} cannot be read: ${(error as Error).message}.` };
+  }
+}
+
+interface Digest {
+  sha256: string;
+  bytes: number;
+  /** The last four bytes: of gzip the length of its text modulo 2^32. */
+  announced: number;
+}
+
+async function digestOf(full: string): Promise<Digest> {
+  const hash = createHash('sha256');
+  const piece = Buffer.allocUnsafe(PIECE);
+  let tail: Buffer = Buffer.alloc(4);
+  let bytes = 0;
+  const file = await open(full);
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, PIECE);
+      if (bytesRead === 0) break;
+      const read = piece.subarray(0, bytesRead);
+      hash.update(read);
+      bytes += bytesRead;
+      tail = Buffer.concat([tail, read.subarray(-4)]).subarray(-4);
+    }
+  } finally {
+    await file.close();
+  }
+  return { sha256: hash.digest('hex'), bytes, announced: tail.readUInt32LE() };
+}
+
+/** The fault in the version of a file whose bytes were published; null if there is none. */
+function versionFault({ shown, version, candidates }: CheckTask, match: SealedEntry): string | null {
+  const versions = candidates.filter((each) => each.kind === match.kind && each.network === match.network);
+  const newest = versions.reduce((a, b) => (b.version > a.version ? b : a));
+  if (version === undefined) {
+    if (newest.sha256 === match.sha256) return null;
+    return `${shown} is version ${match.version} of its bundle, and version ${newest.version} replaced it: download it again.`;
+  }
+  const named = versions.find((each) => each.version === version);
+  if (named?.sha256 === match.sha256) return null;
+  return `${shown} has the name of version ${version} but is version ${match.version}.`;
+}
+
+function different(shown: string, candidates: readonly SealedEntry[], { sha256, bytes }: Digest): string {
+  const [only, ...others] = candidates;
+  if (only === undefined || others.some((each) => each.kind !== only.kind || each.network !== only.network)) {
+    const logs = [...new Set(candidates.map((each) => logOf(each)))].join(', ');
+    return `${shown} is damaged: its sha256 ${sha256} is that of no published file of this range (${logs}).`;
+  }
+  const newest = candidates.at(-1) as SealedEntry;
+  const what = logOf(newest);
+  if (bytes !== newest.bytes) {
+    const how = bytes < newest.bytes ? 'cut off' : 'too long';
+    return `${shown} is damaged: it is ${how}, with ${bytes} bytes, and ${what} has ${newest.bytes}.`;
+  }
+  return `${shown} is damaged: its sha256 is ${sha256}, and the manifest has ${newest.sha256} for ${what}.`;
+}
