@@ -11,6 +11,7 @@ import { benchGiantTraces } from './giant-traces.js';
 import type { BenchOptions } from './options.js';
 import { benchPack } from './pack.js';
 import { benchPointers } from './pointers.js';
+import { benchPull } from './pull.js';
 import { type BenchOutcome, renderTable } from './result.js';
 import { benchSlowNode } from './slow-node.js';
 
@@ -20,6 +21,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   pointers: benchPointers,
   coverage: benchCoverage,
   downloads: benchDownloads,
+  pull: benchPull,
   forwarding: benchForwarding,
   compression: benchCompression,
   'slow-node': benchSlowNode,

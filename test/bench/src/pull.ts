@@ -1,0 +1,245 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type CheckTask, checkFiles, compileAbi, createClient } from '@packhouse/client';
+import { createScope, plainEnvironment, type Scope } from '@packhouse/local';
+import { createDiskStore } from '@packhouse/object-store';
+import { pack, publish } from '@packhouse/pipeline';
+import { outputOf, startChild, startNode } from './child.js';
+import { findProgram } from './find-program.js';
+import { type GatewayProcess, startGateway } from './gateway-process.js';
+import { median } from './median.js';
+import type { BenchOptions } from './options.js';
+import { oneNetwork, openPlace } from './place.js';
+import { startReplay } from './replay.js';
+import type { BenchOutcome } from './result.js';
+import { type Sample, samples } from './sample.js';
+import { stageChain } from './stage-chain.js';
+
+/** Some 85 MB of traces. */
+const BLOCKS = 400;
+const KIND = 'traces';
+const ROUNDS = 5;
+const CHECK_ROUNDS = 3;
+const SHARE = 0.95;
+const VERIFY_MB = 150;
+const DECODE_ROUNDS = 20;
+
+interface Published extends GatewayProcess {
+  directory: string;
+  links: string[];
+}
+
+/**
+ * What a user pulls: a mirror against curl, wget and a loop of the same files from the same gateway, the check of the
+ * files in one thread, and the decoding of logs.
+ */
+export async function benchPull({ say }: BenchOptions): Promise<BenchOutcome[]> {
+  const sample = (await samples()).at(-1) as Sample;
+  const scope = createScope();
+  try {
+    const gateway = await published(scope, sample);
+    say(`  ${sample.name}: ${gateway.links.length} files of ${KIND} published`);
+    const outcomes = [
+      ...(await mirrors(scope, gateway, sample)),
+      ...(await checks(gateway, sample)),
+      await decoding(sample),
+    ];
+    return outcomes;
+  } finally {
+    await scope.close();
+  }
+}
+
+async function published(scope: Scope, sample: Sample): Promise<Published> {
+  const place = await openPlace(scope);
+  const node = await startReplay(scope, [...sample.replayArgs, '--extend', String(BLOCKS)]);
+  const { network, file: networksFile } = oneNetwork(node.url);
+  await stageChain(place, network, { start: node.first, end: node.last });
+  const objects = path.join(place.directory, 'objects');
+  const parts = { ...place, network, objectStore: await createDiskStore({ directory: objects }) };
+  await pack({ ...parts, publish: (...each) => publish(parts, ...each) }, KIND, place.context.signal);
+  const gateway = await startGateway(scope, place, { networksFile, objects });
+  const list = `${gateway.url}/ethereum/v1/${gateway.apiKey}/bundle-api/files?kind=${KIND}&limit=10000`;
+  const { files } = (await (await fetch(list)).json()) as { files: { link: string }[] };
+  const links = files.map(({ link }) => gateway.url + new URL(link).pathname);
+  return { ...gateway, directory: place.directory, links };
+}
+
+/** A way to get all files into a folder; its time includes the start of its program. */
+interface Way {
+  name: string;
+  program: string;
+  run(folder: string): Promise<void>;
+}
+
+async function mirrors(
+  scope: Scope,
+  { url, apiKey, links, directory }: Published,
+  sample: Sample,
+): Promise<BenchOutcome[]> {
+  const header = `Authorization: Bearer ${apiKey}`;
+  const list = path.join(directory, 'links');
+  await writeFile(list, links.map((link) => `${link}\n`).join(''));
+  await writeFile(`${list}.curl`, links.map((link) => `url = ${link}\n`).join(''));
+  const child = async (program: string, args: string[], cwd: string): Promise<void> => {
+    await outputOf(startChild(scope, program, args, { cwd }), program);
+  };
+  const curl = ['-sS', '--fail', '-H', header];
+  const parallel = ['-Z', '--parallel-max', '8', '--no-progress-meter', '--remote-name-all'];
+  const ways: Way[] = [
+    {
+      name: 'curl, 8 at a time',
+      program: 'curl',
+      run: (cwd) => child('curl', [...curl, ...parallel, '-K', `${list}.curl`], cwd),
+    },
+    {
+      name: 'wget',
+      program: 'wget',
+      run: (cwd) => child('wget', ['-q', '--header', header, '-i', list], cwd),
+    },
+    {
+      name: 'a loop of curl',
+      program: 'curl',
+      run: (cwd) =>
+        child(
+          'sh',
+          [
+            '-c',
+            `while read -r link; do curl -sS --fail -H "$1" -O "$link" || exit 1; done < "$2"`,
+            'sh',
+            header,
+            list,
+          ],
+          cwd,
+        ),
+    },
+  ];
+  const pull: Way = {
+    name: 'packhouse pull',
+    program: 'node',
+    run: async (cwd) => {
+      const env = { ...plainEnvironment(process.env), PACKHOUSE_API_KEY: apiKey };
+      const args = ['pull', `${url}/ethereum`, '--kind', KIND, '--out', '.', '--json'];
+      const started = startNode(scope, 'apps/cli/dist/main.js', args, {
+        env,
+        cwd,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      await outputOf(started, 'packhouse pull');
+    },
+  };
+  const missing: BenchOutcome[] = [];
+  const present = [pull];
+  for (const way of ways) {
+    if ((await findProgram(way.program)) !== null) present.push(way);
+    else missing.push({ name: `mirror beside ${way.name}`, skipped: `${way.program} is not installed` });
+  }
+  const seconds = new Map<string, number[]>();
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const [at, way] of present.entries()) {
+      const folder = path.join(directory, `round-${round}-${at}`);
+      await mkdir(folder);
+      const startedAt = performance.now();
+      await way.run(folder);
+      // The first round warms the gateway.
+      if (round > 0)
+        seconds.set(way.name, [...(seconds.get(way.name) ?? []), (performance.now() - startedAt) / 1_000]);
+      const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.json.gz'));
+      if (files.length !== links.length)
+        throw new Error(`${way.name} brought ${files.length} of ${links.length} files`);
+    }
+  }
+  const bytes = await sizeOf(links, apiKey);
+  const speed = (way: Way): number => bytes / 1e6 / median(seconds.get(way.name) as number[]);
+  const note = `${links.length} files of ${sample.name}, ${(bytes / 1e6).toFixed(0)} MB, gateway and client on this machine; median of ${ROUNDS} rounds, starts of the programs included; pull also hashes, checks the signed manifest and syncs each file to the disk`;
+  return [
+    ...present.slice(1).map((way, at): BenchOutcome => {
+      const goal =
+        at === 0 ? { target: `at least ${SHARE * 100} %`, met: speed(pull) >= SHARE * speed(way) } : {};
+      return {
+        name: `mirror, beside ${way.name}`,
+        value: speed(pull),
+        unit: 'MB/s',
+        yardstick: { name: way.name, value: speed(way), unit: 'MB/s' },
+        ...goal,
+        ...(at === 0 ? { note, data: Object.fromEntries(seconds) } : {}),
+      };
+    }),
+    ...missing,
+  ];
+}
+
+async function sizeOf(links: readonly string[], apiKey: string): Promise<number> {
+  let bytes = 0;
+  for (const link of links) {
+    const { headers } = await fetch(link, { method: 'HEAD', headers: { authorization: `Bearer ${apiKey}` } });
+    bytes += Number(headers.get('content-length'));
+  }
+  return bytes;
+}
+
+/** `packhouse verify` without its start and its manifest: one thread, quick and deep. */
+async function checks({ url, apiKey, directory }: Published, sample: Sample): Promise<BenchOutcome[]> {
+  const client = createClient({ url: `${url}/ethereum`, apiKey });
+  const tasks: CheckTask[] = [];
+  const folder = path.join(directory, 'checked');
+  for await (const { path: full, entry } of client.files({ kind: KIND, folder })) {
+    tasks.push({ full, shown: full, candidates: [entry], deep: false });
+  }
+  await client.close();
+  const bytes = tasks.reduce((sum, { candidates }) => sum + (candidates[0]?.bytes ?? 0), 0);
+  const speed = async (deep: boolean): Promise<number> => {
+    const startedAt = performance.now();
+    const all = tasks.map((task) => ({ ...task, deep }));
+    for await (const { verdict } of checkFiles(all, { threads: 1, signal: new AbortController().signal })) {
+      if ('fault' in verdict) throw new Error(verdict.fault);
+    }
+    return bytes / 1e3 / (performance.now() - startedAt);
+  };
+  const rounds = { quick: [] as number[], deep: [] as number[] };
+  for (let round = 0; round < CHECK_ROUNDS; round += 1) {
+    rounds.quick.push(await speed(false));
+    rounds.deep.push(await speed(true));
+  }
+  const note = `${(bytes / 1e6).toFixed(0)} MB of ${sample.name}, from the page cache, start of the thread included; MB of files`;
+  return [
+    {
+      name: 'verify, one thread',
+      value: median(rounds.quick),
+      unit: 'MB/s',
+      target: `at least ${VERIFY_MB} MB/s`,
+      met: median(rounds.quick) >= VERIFY_MB,
+      note,
+      data: rounds,
+    },
+    { name: 'verify --deep, one thread', value: median(rounds.deep), unit: 'MB/s', note },
+  ];
+}
+
+interface NodeLog {
+  topics: string[];
+  data: string;
+}
+
+/** Transfers among all logs of the sample's blocks. */
+async function decoding({ blocks, name }: Sample): Promise<BenchOutcome> {
+  const logs = blocks.flatMap(({ receipts }) =>
+    ((receipts as unknown as { logs: NodeLog[] }[]) ?? []).flatMap((receipt) => receipt.logs),
+  );
+  const decoder = await compileAbi([
+    'event Transfer(address indexed from, address indexed to, uint256 value)',
+  ]);
+  let decoded = 0;
+  const startedAt = performance.now();
+  for (let round = 0; round < DECODE_ROUNDS; round += 1) {
+    for (const { topics, data } of logs) if (decoder.decode(topics, data) !== null) decoded += 1;
+  }
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return {
+    name: 'decoding logs by an ABI',
+    value: (logs.length * DECODE_ROUNDS) / seconds,
+    unit: 'logs/s',
+    note: `${logs.length} logs of ${name}, of which ${decoded / DECODE_ROUNDS} are transfers of the ABI's event`,
+    data: { decodedPerSecond: decoded / seconds },
+  };
+}
