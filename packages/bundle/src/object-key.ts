@@ -14,6 +14,7 @@ const MAX_VERSION = 32_767;
 const NETWORK = /^[a-z0-9-]+$/;
 const FILE_NAME = /^(0|[1-9]\d{0,15})-(0|[1-9]\d{0,15})\.json\.gz$/;
 const SUFFIX = '.json.gz';
+const FILTER_SUFFIX = '.filter';
 const VERSIONED = /^(.*)\.v([1-9]\d{0,4})\.json\.gz$/;
 
 /**
@@ -41,6 +42,17 @@ export function parseObjectKey(text: string): ObjectName {
   const version = Number(digits);
   if (version === 1 || version > MAX_VERSION) throw invalid(text, `a version of 2 to ${MAX_VERSION}`);
   return { network, kind, ...parseFileName(name + SUFFIX), version };
+}
+
+/** The key of the filter of the bundle with this key: `.filter` in the place of `.json.gz`. Throws NAME_INVALID. */
+export function filterKey(bundleKey: string): string {
+  parseObjectKey(bundleKey);
+  return `${bundleKey.slice(0, -SUFFIX.length)}${FILTER_SUFFIX}`;
+}
+
+/** The key of the bundle that a filter belongs to; null for a key that is not named as a filter. */
+export function bundleOfFilter(key: string): string | null {
+  return key.endsWith(FILTER_SUFFIX) ? `${key.slice(0, -FILTER_SUFFIX.length)}${SUFFIX}` : null;
 }
 
 /** The blocks that a file of this name holds. Throws NAME_INVALID unless `fileName` makes this name. */

@@ -1,0 +1,117 @@
+import { isPackhouseError } from '@packhouse/runtime';
+import { describe, expect, it } from 'vitest';
+import { filterFits, filterOfBundle } from './bundle-filter.js';
+import { deflatePiece } from './deflate-piece.js';
+import { filterItem } from './filter-items.js';
+import { type Fragment, fragmentOf } from './fragment.js';
+import { buildSkipFilter, mayContain } from './skip-filter.js';
+import { spliceMember } from './splice-member.js';
+
+const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
+const topic = (n: number): string => `0x${n.toString(16).padStart(64, '7')}`;
+
+/** A bundle with a fragment for each of these records from block 100 on. */
+async function bundleOf(kind: 'logs' | 'transactions' | 'traces', ...records: unknown[]) {
+  const fragments: Fragment[] = [];
+  for (const [n, record] of records.entries()) {
+    const piece = await deflatePiece(Buffer.from(JSON.stringify(record)));
+    fragments.push(fragmentOf({ start: 100 + n, end: 100 + n }, piece));
+  }
+  const { chunks } = spliceMember(
+    fragments,
+    fragments.map(({ body }) => body),
+  );
+  return { kind, fragments, bytes: Buffer.concat(chunks) };
+}
+
+/** Whether the bundle's filter is exactly that of these items. */
+async function expectItems(bundle: Awaited<ReturnType<typeof bundleOf>>, items: Uint8Array[]): Promise<void> {
+  expect(await filterOfBundle(bundle)).toEqual(buildSkipFilter(items));
+}
+
+describe('the filter of a bundle', () => {
+  it('of logs holds addresses, topics, and addresses with first topics', async () => {
+    const bundle = await bundleOf(
+      'logs',
+      [
+        { address: address(1), topics: [topic(1), topic(2)] },
+        { address: address(2), topics: [] },
+      ],
+      [],
+      [{ address: address(1), topics: [topic(3)] }],
+    );
+    await expectItems(bundle, [
+      ...[1, 2].map((n) => filterItem(address(n))),
+      ...[1, 2, 3].map((n) => filterItem(topic(n))),
+      filterItem(address(1), topic(1)),
+      filterItem(address(1), topic(3)),
+    ]);
+  });
+
+  it('of transactions holds senders, receivers, and what a creation creates', async () => {
+    // Known creations: by nonce 0 and 1 of one account (ethereum/wiki on CREATE), and CryptoKitties, by nonce 3515.
+    const sender = '0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0';
+    const bundle = await bundleOf('transactions', [
+      { from: address(1), to: address(2), type: '0x0', nonce: '0x1' },
+      { from: sender, to: null, type: '0x2', nonce: '0x0' },
+      { from: sender, to: null, type: '0x2', nonce: '0x1' },
+      { from: address(3), to: null, type: '0x7e', nonce: '0x0' },
+      { from: '0xba52c75764d6f594735dc735be7f1830cdf58ddf', to: null, type: '0x0', nonce: '0xdbb' },
+    ]);
+    await expectItems(bundle, [
+      ...[1, 2, 3].map((n) => filterItem(address(n))),
+      filterItem(sender),
+      filterItem('0xcd234a471b72ba2f1ccf0a70fcaba648a5eecd8d'),
+      filterItem('0x343c43a37d37dff08ae8c4a11544c718abb4fcf8'),
+      filterItem('0xba52c75764d6f594735dc735be7f1830cdf58ddf'),
+      filterItem('0x06012c8cf97bead5deae237070f9587f8e7a266d'),
+    ]);
+  });
+
+  it('of traces holds every address that takes part', async () => {
+    const bundle = await bundleOf('traces', [
+      { action: { from: address(1), to: address(2) }, result: { gasUsed: '0x0', output: '0x' } },
+      { action: { from: address(2) }, result: { address: address(3), code: '0x' } },
+      { action: { from: address(4) }, error: 'out of gas' },
+      { action: { address: address(5), refundAddress: address(6), balance: '0x0' }, result: null },
+      { action: { author: address(7), value: '0x1' } },
+    ]);
+    await expectItems(
+      bundle,
+      [1, 2, 3, 4, 5, 6, 7].map((n) => filterItem(address(n))),
+    );
+  });
+
+  it('is the same for a block that is too large to be parsed whole', async () => {
+    const logs = Array.from({ length: 10_000 }, (_, n) => ({
+      ...{ address: address(n % 7), topics: [topic(n % 50)] },
+      data: `0x${'00'.repeat(200)}`,
+    }));
+    const items = logs.flatMap(({ address: account, topics: [first] }) => [
+      ...[filterItem(account), filterItem(first as string), filterItem(account, first as string)],
+    ]);
+    await expectItems(await bundleOf('logs', logs), items);
+  });
+
+  it('fits its own bundle and none with other items', async () => {
+    const one = await bundleOf('logs', [{ address: address(1), topics: [topic(1)] }]);
+    const other = await bundleOf('logs', [{ address: address(9), topics: [topic(9)] }]);
+    const filter = await filterOfBundle(one);
+    expect(await filterFits(filter, one)).toBe(true);
+    expect(await filterFits(filter, other)).toBe(false);
+    expect(mayContain(filter, filterItem(address(1).toUpperCase().replace('X', 'x')))).toBe(true);
+  });
+
+  it('is refused for records that are no logs, and for bytes of another bundle', async () => {
+    const refused = expect.toSatisfy((error) => isPackhouseError(error, 'BUNDLE_INVALID'));
+    for (const record of [
+      [{ address: 'cfx:aa', topics: [] }],
+      [7],
+      [{ address: address(1), topics: ['0x1'] }],
+    ]) {
+      await expect(filterOfBundle(await bundleOf('logs', record))).rejects.toEqual(refused);
+    }
+    const bundle = await bundleOf('logs', []);
+    await expect(filterOfBundle({ ...bundle, bytes: bundle.bytes.subarray(1) })).rejects.toEqual(refused);
+  });
+});

@@ -1,0 +1,67 @@
+import type { Kind } from '@packhouse/chain';
+import { createItemCollector, type ItemCollector } from './filter-items.js';
+import { bundleInvalid, type FragmentInfo } from './fragment.js';
+import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './member-frame.js';
+import { streamElements } from './read-bundle.js';
+import { readFragment } from './read-fragments.js';
+import { buildSkipFilter, mayContain } from './skip-filter.js';
+import { spliceMember } from './splice-member.js';
+
+/** The record of one block that is larger than this is parsed element by element. */
+const LARGE_BYTES = 4_194_304;
+
+interface FilteredBundle {
+  kind: Kind;
+  fragments: readonly FragmentInfo[];
+  /** The file. */
+  bytes: Buffer;
+}
+
+/** The filter of a bundle of a kind that has filters (see docs/formats.md). Throws BUNDLE_INVALID. */
+export async function filterOfBundle(bundle: FilteredBundle): Promise<Uint8Array> {
+  return buildSkipFilter((await itemsOf(bundle)).items());
+}
+
+/** Whether a filter contains every item of a bundle, as the one that was made for it does. Throws BUNDLE_INVALID. */
+export async function filterFits(filter: Uint8Array, bundle: FilteredBundle): Promise<boolean> {
+  for (const item of (await itemsOf(bundle)).items()) {
+    if (!mayContain(filter, item)) return false;
+  }
+  return true;
+}
+
+async function itemsOf({ kind, fragments, bytes }: FilteredBundle): Promise<ItemCollector> {
+  if (bytes.length !== memberFrame(fragments).byteLength) {
+    throw bundleInvalid(`A bundle of ${bytes.length} bytes is not the one of its fragment table.`);
+  }
+  const collector = await createItemCollector(kind);
+  let position = MEMBER_HEAD_BYTES;
+  for (const fragment of fragments) {
+    const body = bytes.subarray(position, position + fragment.byteLength);
+    position += fragment.byteLength + SEPARATOR_BYTES;
+    if (fragment.startBlock === fragment.endBlock && fragment.rawLength > LARGE_BYTES) {
+      for await (const element of streamElements(piecesOf(fragment, body))) addJson(collector, element);
+      continue;
+    }
+    for (const record of await readFragment({ fragment, body })) {
+      for (const element of parse(record) as unknown[]) collector.add(element);
+    }
+  }
+  return collector;
+}
+
+async function* piecesOf(fragment: FragmentInfo, body: Buffer): AsyncGenerator<Buffer> {
+  yield* spliceMember([fragment], [body]).chunks;
+}
+
+function addJson(collector: ItemCollector, element: Buffer): void {
+  collector.add(parse(element));
+}
+
+function parse(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString('latin1'));
+  } catch (error) {
+    throw bundleInvalid('A record is not JSON.', error);
+  }
+}

@@ -1,0 +1,173 @@
+import { hash } from 'node:crypto';
+import { bundleInvalid } from './fragment.js';
+
+/*
+ * A standard ribbon filter (Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021) with
+ * ribbons of 32 bits and fingerprints of 7, hashed with SHA-256. docs/formats.md has the layout, test vectors and the
+ * other structures that were measured.
+ */
+
+/** `PHSF`, version, seed, bits of a fingerprint, 0, slots (u32), items (u32); little-endian. */
+const HEAD_BYTES = 16;
+const MAGIC = 0x46534850;
+const VERSION = 1;
+const FINGERPRINT_BITS = 7;
+const RIBBON_BITS = 32;
+/** Slots of an item: with so many the first seed works mostly, and each that does not work asks for some more. */
+const SLOTS = 1.1;
+const MORE_SLOTS = 0.02;
+const SEEDS = 256;
+
+interface Shape {
+  seed: number;
+  slots: number;
+}
+
+/** One item: the XOR of the slots `first + i` for which bit i of `ribbon` is set must be its fingerprint. */
+interface Equation {
+  first: number;
+  /** 32 bits, the lowest is set. */
+  ribbon: number;
+  fingerprint: number;
+}
+
+/**
+ * Builds the filter of a set: `mayContain` is true for each of these items, and for 1 of 128 others. The same items in
+ * any order, repeated or not, give the same bytes: some 7.9 bits an item.
+ */
+export function buildSkipFilter(items: Iterable<Uint8Array>): Uint8Array {
+  const distinct = new Map<string, Uint8Array>();
+  for (const item of items) distinct.set(Buffer.from(item).toString('latin1'), item);
+  const count = distinct.size;
+  if (count === 0) return frame({ seed: 0, slots: 0 }, 0);
+  for (let seed = 0; seed < SEEDS; seed += 1) {
+    const shape = { seed, slots: Math.ceil(count * (SLOTS + seed * MORE_SLOTS)) + RIBBON_BITS };
+    const solution = solve(shape, distinct.values());
+    if (solution === null) continue;
+    const filter = frame(shape, count);
+    const columnBytes = Math.ceil(shape.slots / 8);
+    for (const [slot, value] of solution.entries()) {
+      for (let bit = 0; bit < FINGERPRINT_BITS; bit += 1) {
+        const at = HEAD_BYTES + bit * columnBytes + (slot >>> 3);
+        filter[at] = (filter[at] as number) | (((value >>> bit) & 1) << (slot & 7));
+      }
+    }
+    return filter;
+  }
+  throw new Error(`no seed gives a filter of ${count} items`);
+}
+
+/** Whether the item may be in the set: false is certain. Throws BUNDLE_INVALID if these bytes are no whole filter. */
+export function mayContain(filter: Uint8Array, item: Uint8Array): boolean {
+  const length = skipFilterBytes(filter);
+  if (filter.length !== length) throw wrongLength(filter.length, length);
+  const shape = { seed: filter[5] as number, slots: slotsOf(filter) };
+  if (shape.slots === 0) return false;
+  const { first, ribbon, fingerprint } = equationOf(shape, item);
+  const columnBytes = Math.ceil(shape.slots / 8);
+  for (let bit = 0; bit < FINGERPRINT_BITS; bit += 1) {
+    const window = bitsAt(filter, HEAD_BYTES + bit * columnBytes, first);
+    if (parity(window & ribbon) !== ((fingerprint >>> bit) & 1)) return false;
+  }
+  return true;
+}
+
+/** Bytes of the filter that these bytes begin with. Throws BUNDLE_INVALID. */
+export function skipFilterBytes(bytes: Uint8Array): number {
+  if (bytes.length < HEAD_BYTES || viewOf(bytes).getUint32(0, true) !== MAGIC) {
+    throw bundleInvalid(`The ${bytes.length} bytes of a filter do not begin with PHSF.`);
+  }
+  if (bytes[4] !== VERSION || bytes[6] !== FINGERPRINT_BITS) {
+    throw bundleInvalid(`The filter has the version ${bytes[4]}, and this program reads ${VERSION}.`);
+  }
+  const slots = slotsOf(bytes);
+  const length = filterBytes(slots);
+  if (bytes.length < length) throw wrongLength(bytes.length, length);
+  if (slots > 0 && slots < RIBBON_BITS)
+    throw bundleInvalid(`The filter has ${slots} slots, which is too few.`);
+  return length;
+}
+
+function filterBytes(slots: number): number {
+  return HEAD_BYTES + FINGERPRINT_BITS * Math.ceil(slots / 8);
+}
+
+function slotsOf(filter: Uint8Array): number {
+  return viewOf(filter).getUint32(8, true);
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+function wrongLength(got: number, expected: number): Error {
+  return bundleInvalid(`The filter has ${got} bytes, and its head says ${expected}.`);
+}
+
+function frame({ seed, slots }: Shape, items: number): Uint8Array {
+  const filter = new Uint8Array(filterBytes(slots));
+  const view = viewOf(filter);
+  view.setUint32(0, MAGIC, true);
+  filter.set([VERSION, seed, FINGERPRINT_BITS], 4);
+  view.setUint32(8, slots, true);
+  view.setUint32(12, items, true);
+  return filter;
+}
+
+function equationOf({ seed, slots }: Shape, item: Uint8Array): Equation {
+  const seeded = Buffer.allocUnsafe(item.length + 1);
+  seeded[0] = seed;
+  seeded.set(item, 1);
+  const digest = hash('sha256', seeded, 'buffer');
+  return {
+    first: digest.readUInt32LE(0) % (slots - RIBBON_BITS + 1),
+    ribbon: (digest.readUInt32LE(4) | 1) >>> 0,
+    fingerprint: (digest[8] as number) & (2 ** FINGERPRINT_BITS - 1),
+  };
+}
+
+/** The values of the slots, free ones 0, by Gaussian elimination; null if two equations contradict each other. */
+function solve(shape: Shape, items: Iterable<Uint8Array>): Uint8Array | null {
+  const ribbons = new Uint32Array(shape.slots);
+  const values = new Uint8Array(shape.slots);
+  for (const item of items) {
+    let { first, ribbon, fingerprint } = equationOf(shape, item);
+    while (ribbon !== 0 && ribbons[first] !== 0) {
+      ribbon = (ribbon ^ (ribbons[first] as number)) >>> 0;
+      fingerprint ^= values[first] as number;
+      const zeros = ribbon === 0 ? 0 : 31 - Math.clz32(ribbon & -ribbon);
+      ribbon >>>= zeros;
+      first += zeros;
+    }
+    if (ribbon === 0) {
+      if (fingerprint !== 0) return null;
+      continue;
+    }
+    ribbons[first] = ribbon;
+    values[first] = fingerprint;
+  }
+  for (let slot = shape.slots - 1; slot >= 0; slot -= 1) {
+    // Without its lowest bit: that of the slot itself.
+    for (let rest = (ribbons[slot] as number) & ~1; rest !== 0; rest &= rest - 1) {
+      const other = slot + 31 - Math.clz32(rest & -rest);
+      values[slot] = (values[slot] as number) ^ (values[other] as number);
+    }
+  }
+  return values;
+}
+
+/** 32 bits from bit `first` of a column on. */
+function bitsAt(filter: Uint8Array, column: number, first: number): number {
+  const at = column + (first >>> 3);
+  const byte = (index: number): number => filter[at + index] ?? 0;
+  const shift = first & 7;
+  const low = (byte(0) | (byte(1) << 8) | (byte(2) << 16) | (byte(3) << 24)) >>> shift;
+  return shift === 0 ? low : low | (byte(4) << (32 - shift));
+}
+
+function parity(bits: number): number {
+  let folded = bits ^ (bits >>> 16);
+  folded ^= folded >>> 8;
+  folded ^= folded >>> 4;
+  return (0x6996 >>> (folded & 15)) & 1;
+}
