@@ -96,6 +96,16 @@ CREATE TABLE packhouse.bundle (
   CONSTRAINT bundle_start_block_check CHECK ((start_block >= 0))
 );
 
+CREATE TABLE packhouse.bundle_filter (
+  start_block bigint NOT NULL,
+  byte_length integer NOT NULL,
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  bundle_sha256 bytea NOT NULL,
+  sha256 bytea NOT NULL,
+  CONSTRAINT bundle_filter_pkey PRIMARY KEY (network_id, kind, start_block, bundle_sha256)
+);
+
 CREATE TABLE packhouse.compatibility (
   migration text NOT NULL,
   minimum integer NOT NULL,
@@ -154,6 +164,8 @@ CREATE TABLE packhouse.manifest (
   signature bytea NOT NULL,
   supersedes bytea NOT NULL DEFAULT '\x'::bytea,
   not_proved text NOT NULL DEFAULT ''::text,
+  filter_sha256 bytea NOT NULL DEFAULT '\x'::bytea,
+  filter_bytes integer NOT NULL DEFAULT 0,
   CONSTRAINT manifest_pkey PRIMARY KEY (network_id, kind, sequence)
 );
 

@@ -14,6 +14,7 @@ import { createClientNames } from './staging/client-names.js';
 import { createAllStaging, createStaging } from './staging/staging.js';
 import { createAlarms } from './tables/alarms.js';
 import { createAudit } from './tables/audit.js';
+import { createBundleFilters } from './tables/bundle-filters.js';
 import { createAllBundles, createBundles } from './tables/bundles.js';
 import { createFilters } from './tables/filters.js';
 import { createHead } from './tables/head.js';
@@ -57,6 +58,7 @@ export function createDatabase(options: {
       head: createHead(connections, network),
       alarms: alarms.of(network),
       staging: createStaging(connections, network, clients),
+      bundleFilters: createBundleFilters(connections, network),
       bundles: {
         ...bundles,
         publish: async (bundle, sealing) =>

@@ -22,6 +22,7 @@ export {
   type AuditRun,
   type BundleRow,
   type Coverage,
+  type FilteredFile,
   type HeadRow,
   type KeyRow,
   type NewBundle,

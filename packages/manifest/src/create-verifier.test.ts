@@ -104,6 +104,7 @@ describe('a manifest', () => {
     lastHash: `0x${'ab'.repeat(32)}`,
     proofs: ['headerHash'],
     notProved: [{ proof: 'receiptsRoot', because: 'x' }],
+    filter: { bytes: 1, sha256: 'ab'.repeat(32) },
     clients: [],
     producer: 'packhouse/9.9.9',
     version: 2,

@@ -1,6 +1,13 @@
 import { isKind, type Kind, type NotProved, PROOFS, type Proof } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 
+/** The filter of a bundle, an object of its own: what the file can hold (docs/formats.md). */
+export interface FilterFile {
+  bytes: number;
+  /** Hex. */
+  sha256: string;
+}
+
 /** Facts of one published bundle; the fields in the order of the canonical text. */
 export interface ManifestEntry {
   network: string;
@@ -27,6 +34,8 @@ export interface ManifestEntry {
   proofs: readonly Proof[];
   /** What of some block was not proved, each reason once; absent: nothing. */
   notProved?: readonly NotProved[];
+  /** The filter beside the file; absent: the entry names none. */
+  filter?: FilterFile;
   /** Client versions of the upstreams that the blocks came from, sorted; empty: unknown. */
   clients: readonly string[];
   /** The program that packed it, `name/version`. */
@@ -79,6 +88,7 @@ export function entryText(entry: ManifestEntry): string {
     proofs: entry.proofs,
     // Left out if it is absent: the text of an entry that has none is as it always was.
     notProved: entry.notProved?.map(({ proof, because }) => ({ proof, because })),
+    filter: entry.filter && { bytes: entry.filter.bytes, sha256: entry.filter.sha256 },
     clients: entry.clients,
     producer: entry.producer,
     version: entry.version,
@@ -150,6 +160,11 @@ const isNotProved: Check = (value) => {
   return isProof(proof) && text(because);
 };
 
+const isFilter: Check = (value) => {
+  const { bytes, sha256 } = (value ?? {}) as Partial<FilterFile>;
+  return count(bytes) && bytes !== 0 && like(HEX_64)(sha256);
+};
+
 /** The check of each field, in the fixed order. */
 const FIELDS: { readonly [field in keyof SealedEntry]-?: Check } = {
   network: like(/^[a-z0-9-]+$/),
@@ -166,6 +181,7 @@ const FIELDS: { readonly [field in keyof SealedEntry]-?: Check } = {
   lastHash: like(HASH),
   proofs: listOf(isProof),
   notProved: (value) => value === undefined || (listOf(isNotProved)(value) && (value as []).length > 0),
+  filter: (value) => value === undefined || isFilter(value),
   clients: listOf(text),
   producer: text,
   version: (value) => count(value) && value !== 0,

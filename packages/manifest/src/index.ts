@@ -1,5 +1,13 @@
 export { type CheckedLog, checkSeal, createVerifier } from './create-verifier.js';
-export { entryLine, entryText, type ManifestEntry, NO_ENTRY, parseEntry, type SealedEntry } from './entry.js';
+export {
+  entryLine,
+  entryText,
+  type FilterFile,
+  type ManifestEntry,
+  NO_ENTRY,
+  parseEntry,
+  type SealedEntry,
+} from './entry.js';
 export {
   createSigner,
   keyIdOf,

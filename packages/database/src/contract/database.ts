@@ -1,6 +1,6 @@
 import type { FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
-import type { SealedEntry, Signer } from '@packhouse/manifest';
+import type { FilterFile, SealedEntry, Signer } from '@packhouse/manifest';
 import type { Holes } from './holes.js';
 import type { Nft } from './nft.js';
 import type {
@@ -9,6 +9,7 @@ import type {
   BlockLocation,
   BundleRow,
   Coverage,
+  FilteredFile,
   HeadRow,
   KeyRow,
   NewBundle,
@@ -301,6 +302,16 @@ export interface NetworkDatabase {
     list(kind: Kind, from: number, limit: number): Promise<BundleRow[]>;
     /** Totals for status. */
     totals(kind: Kind): Promise<{ bundles: number; blocks: number; bytes: number; newestAt: Date | null }>;
+  };
+
+  /** The filters of the bundles (docs/formats.md); those of new ones are put by `bundles.publish` and `supersede`. */
+  bundleFilters: {
+    /** The first `limit` bundles that touch the range, ascending, each with its filter. */
+    of(kind: Kind, range: BlockRange, limit: number): Promise<FilteredFile[]>;
+    /** The first `limit` bundles from block `from` on that have no filter, ascending. */
+    missing(kind: Kind, from: number, limit: number): Promise<BundleRow[]>;
+    /** Adds the filter of a bundle, or replaces it. */
+    put(bundle: Pick<BundleRow, 'kind' | 'start' | 'sha256'>, filter: FilterFile): Promise<void>;
   };
 
   manifest: {

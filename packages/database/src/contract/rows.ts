@@ -1,6 +1,6 @@
 import type { Fragment, FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind, NotProved, Proof } from '@packhouse/chain';
-import type { Signer } from '@packhouse/manifest';
+import type { FilterFile, Signer } from '@packhouse/manifest';
 
 /** One row of a staged block. */
 export interface StagedBlock {
@@ -65,8 +65,20 @@ export interface BundleRow {
 /** What a list of files says of a published bundle. */
 export type PublishedFile = Pick<BundleRow, 'start' | 'end' | 'byteLength' | 'sha256' | 'version'>;
 
+/** A published bundle and its filter. */
+export interface FilteredFile extends BlockRange {
+  /** Of the bundle, hex. */
+  sha256: string;
+  objectKey: string;
+  /** null: it has none. */
+  filter: FilterFile | null;
+}
+
 /** A bundle to publish; version and time are set when it is published. */
-export type NewBundle = Omit<BundleRow, 'network' | 'publishedAt' | 'version'>;
+export type NewBundle = Omit<BundleRow, 'network' | 'publishedAt' | 'version'> & {
+  /** Its filter, if it has one. */
+  filter?: FilterFile;
+};
 
 /** Data of a network, with its name. */
 export type Named<T> = T & { network: string };

@@ -2,7 +2,7 @@ import { type ManifestEntry, NO_ENTRY, type Signer } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
 import { hashBytes, hashText, kindCode, notProvedText, proofsMask, proofsOf } from '../connection/codes.js';
 import { type Session, statement } from '../connection/connections.js';
-import type { BundleRow } from '../contract/rows.js';
+import type { BundleRow, NewBundle } from '../contract/rows.js';
 import type { Origin } from './origins.js';
 
 /** $1 network id, $2 kind, $3 the signer's key id: one step at the end of the primary key, and two tiny tables. */
@@ -25,14 +25,16 @@ const selectTip = statement(
 /**
  * $1 network id, $2 kind, $3 sequence, $4 start, $5 end, $6 bytes, $7 raw bytes, $8 published at, $9 proofs (mask),
  * $10 origin, $11 version, $12 key, $13 sha256, $14 first hash, $15 first parent hash, $16 last hash, $17 hash,
- * $18 signature, $19 sha256 of what it supersedes (empty: nothing), $20 text of what is not proved.
+ * $18 signature, $19 sha256 of what it supersedes (empty: nothing), $20 text of what is not proved, $21 bytes (0: none)
+ * and $22 sha256 of the filter.
  */
 const insertEntry = statement(
   'publish/insert-entry',
   `INSERT INTO packhouse.manifest (network_id, kind, sequence, start_block, end_block, byte_length, raw_length,
      published_at, proofs, origin_id, version, key_id, sha256, first_hash, first_parent_hash, last_hash, hash,
-     signature, supersedes, not_proved)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+     signature, supersedes, not_proved, filter_bytes, filter_sha256)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+     $22)`,
 );
 
 /** The end of a log, which the next entry refers to. */
@@ -51,7 +53,8 @@ export interface Appended {
   networkId: number;
   signer: Signer;
   origin: Origin;
-  row: Omit<BundleRow, 'objectKey' | 'fragments' | 'formatVersion'> & { supersedes: string | null };
+  row: Omit<BundleRow, 'objectKey' | 'fragments' | 'formatVersion'> &
+    Pick<NewBundle, 'filter'> & { supersedes: string | null };
 }
 
 /** Reads the end of a log; the kind's lock must be held. Throws SIGNING_KEY_CHANGED. */
@@ -99,6 +102,7 @@ export function sealBehind(tip: Tip, { signer, origin, row }: Omit<Appended, 'ne
     lastHash: hashText(hashBytes(row.lastHash)),
     proofs: proofsOf(proofsMask(row.proofs)),
     ...(row.notProved === undefined ? {} : { notProved: row.notProved }),
+    ...(row.filter === undefined ? {} : { filter: row.filter }),
     clients: origin.clients,
     producer: origin.producer,
     version: row.version,
@@ -131,6 +135,7 @@ export async function appendEntry(session: Session, tip: Tip, appended: Appended
     Buffer.from(row.sha256, 'hex'),
     ...[hashBytes(row.firstHash), hashBytes(row.firstParentHash), hashBytes(row.lastHash)],
     ...[sealed.hash, sealed.signature, sealed.supersedes, notProvedText(row.notProved)],
+    ...[row.filter?.bytes ?? 0, Buffer.from(row.filter?.sha256 ?? '', 'hex')],
   ]);
   return tipBehind(tip, sealed);
 }

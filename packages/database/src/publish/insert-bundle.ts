@@ -4,17 +4,28 @@ import { hashBytes, kindCode, notProvedText, proofsMask } from '../connection/co
 import { statement } from '../connection/connections.js';
 import type { Named, NewBundle } from '../contract/rows.js';
 
+/** A part of `insertBundle` and what is like it: a part that writes runs whether or not it is read. */
+export const INSERT_FILTER = `filter AS (
+     INSERT INTO packhouse.bundle_filter (network_id, kind, start_block, bundle_sha256, byte_length, sha256)
+     SELECT $1::int2, $2::int2, $3::int8, $9::bytea, $18::int4, $19::bytea
+     FROM turn
+     WHERE $18::int4 IS NOT NULL
+     ON CONFLICT (network_id, kind, start_block, bundle_sha256)
+     DO UPDATE SET byte_length = excluded.byte_length, sha256 = excluded.sha256
+   )`;
+
 /**
  * $1 network id, $2 kind, $3 start, $4 end, $5 bytes, $6 raw bytes, $7 proofs (mask), $8 format version,
  * $9 sha256, $10 first hash, $11 first parent hash, $12 last hash, $13 object key, $14 fragment table, $15 version,
- * $16 time (null: now), $17 text of what is not proved.
+ * $16 time (null: now), $17 text of what is not proved, $18 bytes and $19 sha256 of the filter (null: none).
  *
  * The lock is taken before the insert. Without it two publishers of overlapping ranges insert first and then wait for
  * each other, and Postgres needs a second to report the deadlock. They would wait for the row of `published` anyway.
  */
 export const insertBundle = statement(
   'publish/insert-bundle',
-  `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4))
+  `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4)),
+   ${INSERT_FILTER}
    INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
      format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments, version, published_at,
      not_proved)
@@ -48,6 +59,8 @@ export function bundleValues(
     version,
     publishedAt,
     notProvedText(bundle.notProved),
+    bundle.filter?.bytes ?? null,
+    bundle.filter === undefined ? null : Buffer.from(bundle.filter.sha256, 'hex'),
   ];
 }
 

@@ -6,11 +6,11 @@ import { type Connections, statement } from '../connection/connections.js';
 import type { Named, NewBundle, Sealing } from '../contract/rows.js';
 import { publishedRanges } from '../tables/bundles.js';
 import { type Appended, appendEntry, readTip, sealBehind, type Tip, tipBehind } from './append-entry.js';
-import { bundleValues, checkCover, insertBundle, lockKind } from './insert-bundle.js';
+import { bundleValues, checkCover, INSERT_FILTER, insertBundle, lockKind } from './insert-bundle.js';
 import type { OriginIds } from './origins.js';
 
 /**
- * The parameters of insert-bundle, and $18 sequence, $19 origin, $20 key, $21 hash, $22 signature: inserts the row and
+ * The parameters of insert-bundle, and $20 sequence, $21 origin, $22 key, $23 hash, $24 signature: inserts the row and
  * its entry at once, after the tip that this process remembers. Inserts nothing if the key is no longer current.
  *
  * Entries never change, so the remembered tip is still valid. If another process appended after it, the primary key
@@ -23,14 +23,14 @@ const insertSealed = statement(
      SELECT pg_advisory_xact_lock(1347963648, $1::int4 * 8 + $2::int4),
        set_config('packhouse.sealed', 'yes', true)
    ), key AS (
-     SELECT id FROM packhouse.signing_key WHERE id = $20::int2 AND retired_at IS NULL
-   ), entry AS (
+     SELECT id FROM packhouse.signing_key WHERE id = $22::int2 AND retired_at IS NULL
+   ), ${INSERT_FILTER}, entry AS (
      INSERT INTO packhouse.manifest (network_id, kind, sequence, start_block, end_block, byte_length, raw_length,
        published_at, proofs, origin_id, version, key_id, sha256, first_hash, first_parent_hash, last_hash, hash,
-       signature, not_proved)
-     SELECT $1::int2, $2::int2, $18::int4, $3::int8, $4::int8, $5::int8, $6::int8, $16::timestamptz, $7::int4,
-       $19::int4, $15::int2, key.id, $9::bytea, $10::bytea, $11::bytea, $12::bytea, $21::bytea, $22::bytea,
-       $17::text
+       signature, not_proved, filter_bytes, filter_sha256)
+     SELECT $1::int2, $2::int2, $20::int4, $3::int8, $4::int8, $5::int8, $6::int8, $16::timestamptz, $7::int4,
+       $21::int4, $15::int2, key.id, $9::bytea, $10::bytea, $11::bytea, $12::bytea, $23::bytea, $24::bytea,
+       $17::text, coalesce($18::int4, 0), coalesce($19::bytea, '')
      FROM turn, key
    )
    INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,

@@ -2,6 +2,7 @@ import type { Kind } from '@packhouse/chain';
 import type { Signer } from '@packhouse/manifest';
 import { kindCode } from '../connection/codes.js';
 import { statement } from '../connection/connections.js';
+import type { NewBundle } from '../contract/rows.js';
 import { BUNDLE_COLUMNS, bundleOf, type StoredBundle } from '../tables/bundles.js';
 import { appendEntry, readTip } from './append-entry.js';
 import { lockKind } from './insert-bundle.js';
@@ -13,7 +14,8 @@ const selectPending = statement(
   `SELECT pending.start_block AS pending_start, pending.version AS pending_version, row.*,
      (SELECT before.sha256 FROM packhouse.superseded_bundle AS before
       WHERE before.network_id = $1 AND before.kind = $2 AND before.start_block = pending.start_block
-        AND before.version = pending.version - 1) AS supersedes
+        AND before.version = pending.version - 1) AS supersedes,
+     filter.byte_length AS filter_bytes, filter.sha256 AS filter_sha256
    FROM (
      SELECT start_block, version FROM packhouse.manifest_pending
      WHERE network_id = $1 AND kind = $2
@@ -27,6 +29,9 @@ const selectPending = statement(
      SELECT ${BUNDLE_COLUMNS} FROM packhouse.superseded_bundle
      WHERE network_id = $1 AND kind = $2 AND start_block = pending.start_block AND version = pending.version
    ) AS row ON true
+   LEFT JOIN packhouse.bundle_filter AS filter
+     ON filter.network_id = $1 AND filter.kind = $2 AND filter.start_block = pending.start_block
+       AND filter.bundle_sha256 = row.sha256
    ORDER BY pending.start_block, pending.version`,
 );
 
@@ -39,10 +44,13 @@ const deletePending = statement(
 );
 
 /** A bundle that has no entry yet; the bundle's own columns are null if it was deleted meanwhile. */
-type PendingRow = { pending_start: number; pending_version: number; supersedes: Buffer | null } & (
-  | StoredBundle
-  | { [column in keyof StoredBundle]: null }
-);
+type PendingRow = {
+  pending_start: number;
+  pending_version: number;
+  supersedes: Buffer | null;
+  filter_bytes: number | null;
+  filter_sha256: Buffer | null;
+} & (StoredBundle | { [column in keyof StoredBundle]: null });
 
 /** Appends entries of bundles that have none (see NetworkDatabase.manifest.sealPending). */
 export async function sealPending(
@@ -70,7 +78,7 @@ export async function sealPending(
         networkId,
         signer,
         origin,
-        row: { ...bundle, publishedAt, supersedes },
+        row: { ...bundle, ...filterOf(row), publishedAt, supersedes },
       });
       appended += 1;
     }
@@ -79,4 +87,8 @@ export async function sealPending(
     await session.query(deletePending, [...log, starts, versions]);
     return appended;
   });
+}
+
+function filterOf({ filter_bytes: bytes, filter_sha256: sha256 }: PendingRow): Pick<NewBundle, 'filter'> {
+  return bytes === null || sha256 === null ? {} : { filter: { bytes, sha256: sha256.toString('hex') } };
 }

@@ -9,7 +9,7 @@ import type { NetworkRef } from './networks.js';
 /** Entries with the values that they refer to. */
 const ENTRY = `m.start_block, m.end_block, m.byte_length, m.raw_length, m.published_at, m.sequence, m.proofs, m.kind,
      m.version, m.sha256, m.first_hash, m.first_parent_hash, m.last_hash, m.hash, m.signature, m.supersedes,
-     m.not_proved,
+     m.not_proved, m.filter_bytes, m.filter_sha256,
      network.name AS network, network.chain_id, origin.producer, origin.clients, key.key_id`;
 const REFERENCES = `JOIN packhouse.network ON network.id = m.network_id
    JOIN packhouse.manifest_origin AS origin ON origin.id = m.origin_id
@@ -188,6 +188,8 @@ interface EntryRow {
   signature: Buffer;
   supersedes: Buffer;
   not_proved: string;
+  filter_bytes: number;
+  filter_sha256: Buffer;
   network: string;
   chain_id: number;
   producer: string;
@@ -212,6 +214,9 @@ function entryOf(row: EntryRow, previous: string): SealedEntry {
     lastHash: hashText(row.last_hash),
     proofs: proofsOf(row.proofs),
     ...(row.not_proved === '' ? {} : { notProved: notProvedOf(row.not_proved) }),
+    ...(row.filter_bytes === 0
+      ? {}
+      : { filter: { bytes: row.filter_bytes, sha256: row.filter_sha256.toString('hex') } }),
     clients: row.clients,
     producer: row.producer,
     version: row.version,

@@ -27,19 +27,21 @@ const body = Buffer.from('left by somebody who was killed');
 
 test('an object that no row names is told with its size once it is not young any more, and is no damage', async () => {
   await putRaw(world.objectStore, orphan.key, body);
+  await putRaw(world.objectStore, 'main/logs/990-999.filter', body);
   await putRaw(world.objectStore, 'main/logs/notes.txt', body);
   await putRaw(world.objectStore, 'main/other/1-2.json.gz', body);
   expect((await auditWorld(world)).findings).toEqual([]);
   const { findings, summary } = await auditWorld(later(900_000));
   expect(Object.fromEntries(findings.map((finding) => [finding.key, finding]))).toMatchObject({
     [orphan.key]: { cause: 'orphan', size: body.length, kind: 'logs', start: 990, end: 999, harmless: true },
+    'main/logs/990-999.filter': { cause: 'orphan', kind: 'logs', start: 990, end: 999, harmless: true },
     'main/logs/notes.txt': { cause: 'name', kind: null, harmless: true },
     'main/other/1-2.json.gz': { cause: 'name', harmless: true },
   });
   expect(findings.find(({ key }) => key === orphan.key)?.message).toMatch(
     /^main logs 990-999: no index row names .* of 31 bytes/,
   );
-  expect(summary).toMatchObject({ findings: 0, harmless: 3, causes: { orphan: 1, name: 2 } });
+  expect(summary).toMatchObject({ findings: 0, harmless: 4, causes: { orphan: 2, name: 2 } });
 });
 
 test('orphans outside the range or of another kind are left out', async () => {

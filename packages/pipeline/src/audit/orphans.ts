@@ -1,4 +1,4 @@
-import { parseObjectKey } from '@packhouse/bundle';
+import { bundleOfFilter, parseObjectKey } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { ListedObject, ObjectStore } from '@packhouse/object-store';
@@ -23,7 +23,7 @@ interface NamedObject extends ListedObject, BlockRange {
 
 /**
  * Compares the store's objects of a network with the index. Reports objects that no row names, current or superseded,
- * and objects that are not named as bundles. Both are harmless: a packer that is killed between the object and its row
+ * filters of bundles that no row names, and objects that are named as neither. Both are harmless: a packer that is killed between the object and its row
  * leaves one.
  */
 export async function checkObjects(
@@ -66,12 +66,12 @@ async function unnamed(
   if (page.length === 0) return [];
   const starts = [...new Set(page.map(({ start }) => start))];
   const known = await database.network(network).audit.knownKeys(kind, starts);
-  return page.filter(({ key }) => !known.has(key));
+  return page.filter(({ key }) => !known.has(bundleOfFilter(key) ?? key));
 }
 
 function nameOf(key: string): ReturnType<typeof parseObjectKey> | null {
   try {
-    return parseObjectKey(key);
+    return parseObjectKey(bundleOfFilter(key) ?? key);
   } catch {
     return null;
   }
@@ -153,7 +153,8 @@ export async function deleteOrphans(
         const object = await objectStore.head(key, { signal });
         const written = object?.modifiedAt?.getTime();
         if (written === undefined || context.clock.now() - written < SETTLED_MS) continue;
-        if ((await database.network(network).audit.knownKeys(kind, [start])).has(key)) continue;
+        const known = await database.network(network).audit.knownKeys(kind, [start]);
+        if (known.has(bundleOfFilter(key) ?? key)) continue;
         await objectStore.delete(key);
         deleted.push(key);
       }

@@ -6,7 +6,9 @@ import type { BlockSource } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
 import { extractRuns } from '../ingest/extract.js';
-import { notProvedIn, putVerified, relevantProofs } from '../publish/publish.js';
+import { notProvedIn, relevantProofs } from '../publish/publish.js';
+import { putFilter } from '../publish/put-filter.js';
+import { putBundle } from '../publish/put-verified.js';
 import { type SignerSource, withSigner } from '../publish/sign.js';
 import type { DamagedBundle } from './damage.js';
 
@@ -161,10 +163,11 @@ async function repairBundle(
     const run = await fetchRun(parts, row, stop);
     refuseOtherChain(row, run.blocks);
     const { bundle, body } = rebuild(row, run);
-    await putVerified(objectStore, bundle, body, stop);
+    await putBundle(objectStore, bundle, body, stop);
+    const filter = await putFilter(parts, bundle, body, stop);
     const clients = run.blocks.flatMap(({ client }) => client ?? []);
     return await withSigner(signers, (signer) =>
-      bundles.supersede(bundle, {
+      bundles.supersede(filter === null ? bundle : { ...bundle, filter }, {
         replaces: row.sha256,
         reason: damaged.message,
         ...(signer === undefined ? {} : { sealing: { signer, clients } }),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { filterFits, filterItem, filterKey, mayContain } from '@packhouse/bundle';
 import { KINDS } from '@packhouse/chain';
 import { createVerifier, publicKeyOf, type SealedEntry } from '@packhouse/manifest';
 import { generateChain } from '@packhouse/replay-node';
@@ -44,6 +45,16 @@ test('every bundle has an entry that holds what its file and its row hold, and e
     const row = rows[i];
     const file = await objectStore.read(row?.objectKey as string);
     expect(createHash('sha256').update(file).digest('hex')).toBe(entry.sha256);
+    // Every bundle of these kinds has a filter, which contains what is in its file.
+    const hasOne = ['logs', 'transactions', 'traces'].includes(entry.kind);
+    expect(entry.filter !== undefined).toBe(hasOne);
+    if (hasOne && row !== undefined) {
+      const filter = await objectStore.read(filterKey(row.objectKey));
+      expect(createHash('sha256').update(filter).digest('hex')).toBe(entry.filter?.sha256);
+      expect(filter.length).toBe(entry.filter?.bytes);
+      expect(await filterFits(filter, { kind: row.kind, fragments: row.fragments, bytes: file })).toBe(true);
+      expect(mayContain(filter, filterItem(`0x${'77'.repeat(20)}`))).toBe(false);
+    }
     expect(entry).toMatchObject({
       bytes: file.length,
       rawBytes: row?.rawLength,

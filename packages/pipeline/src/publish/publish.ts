@@ -4,6 +4,8 @@ import { type Kind, type NotProved, PROOFS, type Proof } from '@packhouse/chain'
 import type { Database, NewBundle, StagedBlock } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runtime';
+import { putFilter } from './put-filter.js';
+import { putBundle } from './put-verified.js';
 import { type SignerSource, withSigner } from './sign.js';
 
 interface PublishParts {
@@ -51,7 +53,7 @@ export async function publish(
   const body = Buffer.concat(member.chunks, member.byteLength);
   const sha256 = createHash('sha256').update(body).digest('hex');
   const [first, last] = [blocks[0] as StagedBlock, blocks.at(-1) as StagedBlock];
-  const row = {
+  const row: NewBundle & { network: string } = {
     network,
     kind,
     start,
@@ -68,12 +70,16 @@ export async function publish(
     fragments,
     formatVersion: FORMAT_VERSION,
   };
-  await putVerified(objectStore, row, body, signal);
+  const [filter] = await Promise.all([
+    putFilter({ context, objectStore }, row, body, signal),
+    putBundle(objectStore, row, body, signal),
+  ]);
   await turn;
+  const named = filter === null ? row : { ...row, filter };
   try {
     const clients = blocks.flatMap(({ client }) => client ?? []);
     await withSigner(signers, (signer) =>
-      kept.bundles.publish(row, signer === undefined ? undefined : { signer, clients }),
+      kept.bundles.publish(named, signer === undefined ? undefined : { signer, clients }),
     );
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_OVERLAP')) throw error;
@@ -89,41 +95,7 @@ export async function publish(
   context.metrics
     .counter('packhouse_published_bytes_total', 'Bytes of published bundles', ['network', 'kind'])
     .inc({ network, kind }, member.byteLength);
-  return row;
-}
-
-/**
- * Writes a bundle's object. The store's own checksum verifies it if it has one, else it is read back. Throws
- * OBJECT_MISMATCH, and errors of the store.
- */
-export async function putVerified(
-  store: ObjectStore,
-  row: NewBundle,
-  body: Buffer,
-  signal: AbortSignal,
-): Promise<void> {
-  const { verified } = await store.put(row.objectKey, body, {
-    sha256: row.sha256,
-    contentType: 'application/gzip',
-    metadata: {
-      range: `${row.start}-${row.end}`,
-      'first-block-hash': row.firstHash,
-      'last-block-hash': row.lastHash,
-      'format-version': String(row.formatVersion),
-    },
-    signal,
-  });
-  if (verified) return;
-  const back = createHash('sha256')
-    .update(await store.read(row.objectKey, { signal }))
-    .digest('hex');
-  if (back === row.sha256) return;
-  throw new PackhouseError({
-    code: 'OBJECT_MISMATCH',
-    message: `Object ${row.objectKey} in ${store.description} was read back with sha256 ${back}, but ${row.sha256} was written.`,
-    hint: 'Nothing was published; it is written again. If this goes on, the store damages data.',
-    data: { key: row.objectKey, expected: row.sha256, got: back },
-  });
+  return named;
 }
 
 /** The proofs that hold for the file of one kind: those of traces only if traces are in it. */

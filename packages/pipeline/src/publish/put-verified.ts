@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { NewBundle } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
+import { PackhouseError } from '@packhouse/runtime';
+
+interface NewObject {
+  key: string;
+  bytes: Buffer;
+  /** Hex. */
+  sha256: string;
+  contentType: string;
+  metadata: Record<string, string>;
+}
+
+/**
+ * Writes an object. The store's own checksum verifies it if it has one, else it is read back. Throws OBJECT_MISMATCH,
+ * and errors of the store.
+ */
+export async function putVerified(
+  store: ObjectStore,
+  { key, bytes, ...options }: NewObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { verified } = await store.put(key, bytes, { ...options, signal });
+  if (verified) return;
+  const back = createHash('sha256')
+    .update(await store.read(key, { signal }))
+    .digest('hex');
+  if (back === options.sha256) return;
+  throw new PackhouseError({
+    code: 'OBJECT_MISMATCH',
+    message: `Object ${key} in ${store.description} was read back with sha256 ${back}, but ${options.sha256} was written.`,
+    hint: 'Nothing was published; it is written again. If this goes on, the store damages data.',
+    data: { key, expected: options.sha256, got: back },
+  });
+}
+
+/** Writes the object of a bundle, as `putVerified`. */
+export function putBundle(
+  store: ObjectStore,
+  row: NewBundle,
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<void> {
+  const metadata = {
+    range: `${row.start}-${row.end}`,
+    'first-block-hash': row.firstHash,
+    'last-block-hash': row.lastHash,
+    'format-version': String(row.formatVersion),
+  };
+  const { objectKey: key, sha256 } = row;
+  return putVerified(store, { key, bytes, sha256, contentType: 'application/gzip', metadata }, signal);
+}
