@@ -6,6 +6,7 @@ import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
 import { auditLoop } from './audit-loop.js';
 import { createDiskGauge } from './disk-gauge.js';
+import { filterLoop } from './filter-loop.js';
 import { handlePack } from './handle-pack.js';
 import { reclaimLoop } from './reclaimer.js';
 import { sealLoop } from './seal-loop.js';
@@ -47,6 +48,8 @@ await runProcess(process, {
     shutdown.add('reclaiming', () => reclaiming);
     const sealing = sealLoop({ context, database, signers });
     shutdown.add('sealing', () => sealing);
+    const filtering = filterLoop({ context, database, objectStore, networks, signers });
+    shutdown.add('filters', () => filtering);
     const auditing = auditLoop({
       context,
       database,

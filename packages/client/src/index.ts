@@ -11,6 +11,7 @@ export {
   createClient,
   type FilesRequest,
 } from './create-client.js';
+export { type Choice, chooseFiles } from './filters/choose-files.js';
 export { checkApiKey, type GatewayAddress, gatewayAddress, isWholeKey } from './gateway-address.js';
 export { createHttp, type Http, type Wait } from './http.js';
 export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';

@@ -4,6 +4,7 @@ import * as manifest from './index.js';
 it('exports these names and no others', () => {
   expect(Object.keys(manifest).sort()).toEqual([
     'NO_ENTRY',
+    'checkFilterSeal',
     'checkSeal',
     'createSigner',
     'createVerifier',
@@ -15,5 +16,6 @@ it('exports these names and no others', () => {
     'publicKeyOf',
     'readPublicKeys',
     'readSigningKey',
+    'sealFilter',
   ]);
 });

@@ -8,6 +8,7 @@ export {
   parseEntry,
   type SealedEntry,
 } from './entry.js';
+export { checkFilterSeal, sealFilter } from './filter-seal.js';
 export {
   createSigner,
   keyIdOf,

@@ -42,6 +42,8 @@ export interface Signer {
   readonly producer: string;
   /** Adds hash and signature to an entry; its keyId must be this signer's. About 0.1 ms. */
   seal(entry: ManifestEntry): SealedEntry;
+  /** The signature of a text, 64 bytes. */
+  sign(text: string): Buffer;
 }
 
 /** Creates a signer; inspecting it does not show the key. */
@@ -51,6 +53,7 @@ export function createSigner(privateKey: KeyObject, producer: string): Signer {
     keyId: keyIdOf(publicKey),
     publicKey,
     producer,
+    sign: (text) => sign(null, Buffer.from(text), privateKey),
     seal(entry) {
       const text = Buffer.from(entryText(entry));
       return {

@@ -13,6 +13,7 @@ export { forkUnknown, strangeHeader } from './ingest/fork-unknown.js';
 export { ingest } from './ingest/ingest.js';
 export { plan } from './ingest/plan.js';
 export { describeTrial, type ProofTrial, tryProofs } from './ingest/try-proofs.js';
+export { addFilters } from './publish/add-filters.js';
 export { keyFileWarning } from './publish/key-file-mode.js';
 export { pack } from './publish/pack.js';
 export { publish } from './publish/publish.js';

@@ -8,6 +8,7 @@ type Restricted = Pick<KeyRow, 'origins' | 'addresses' | 'methods'>;
 const ROUTE_USES: Readonly<Record<string, string>> = {
   pointer: 'bundle-api',
   files: 'bundle-api',
+  filters: 'bundle-api',
   manifest: 'bundle-api',
   'manifest-head': 'bundle-api',
   coverage: 'bundle-api',

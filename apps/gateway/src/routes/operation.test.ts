@@ -58,6 +58,7 @@ describe('the routes of operation', () => {
       '/{key}',
       '/{key}/bundle-api/coverage',
       '/{key}/bundle-api/files',
+      '/{key}/bundle-api/filters',
       '/{key}/bundle-api/manifest',
       '/{key}/bundle-api/manifest/head',
       '/{key}/bundle-api/{kind}/{block_number}',

@@ -7,6 +7,7 @@ import { bundlePointerRoute } from './bundle-pointer.js';
 import { coverageRoute } from './coverage.js';
 import { downloadRoute } from './download.js';
 import { fileListRoute } from './file-list.js';
+import { filtersRoute } from './filters.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { jsonRpcRoutes } from './json-rpc.js';
 import { manifestRoute } from './manifest.js';
@@ -69,6 +70,7 @@ function routesOf(
     manifestRoute(parts, served),
     manifestHeadRoute(parts, served),
     fileListRoute(parts, served),
+    filtersRoute(parts, served),
     coverageRoute(parts, served),
     downloadRoute(parts, served),
     nftRefreshRoute(parts, served, () => nft?.wake()),

@@ -14,6 +14,7 @@ import type { ObjectStore } from '@packhouse/object-store';
 import { rangesInclude, unionRanges } from '../ranges.js';
 import type { AuditReport } from './audit-report.js';
 import { checkBlock, type ProverFor } from './check-block.js';
+import { checkFilter } from './check-filter.js';
 import { checkNeighbours } from './check-links.js';
 import { openBundle } from './open-bundle.js';
 import { type BundleRecord, bundleRecords, openAhead, selectBundles } from './read-bundles.js';
@@ -135,6 +136,7 @@ function recordsOf(
     await checkNeighbours({ database, report }, row, before);
     const opened = await openBundle(parts, row, signal);
     if (opened === null) report.checked(row);
+    else await checkFilter(parts, row, opened.bytes, signal);
     return opened;
   };
   return bundleRecords(openAhead(rows, open), report, (row) => report.checked(row));

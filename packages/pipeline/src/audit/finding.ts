@@ -23,6 +23,8 @@ export type FindingCause =
   | 'logs'
   /** Block hashes in the index row are not those of the content. */
   | 'blockHash'
+  /** The filter of the bundle is missing, damaged, or lacks something that the bundle has. */
+  | 'filter'
   /** The index row itself cannot be read. */
   | 'indexRow'
   /** A proof fails. */

@@ -7,9 +7,10 @@ import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError, openScope, PackhouseError } from '@packhouse/runtime';
 import { extractRuns } from '../ingest/extract.js';
 import { notProvedIn, relevantProofs } from '../publish/publish.js';
-import { putFilter } from '../publish/put-filter.js';
+import { putFilter, putFilterLater } from '../publish/put-filter.js';
 import { putBundle } from '../publish/put-verified.js';
 import { type SignerSource, withSigner } from '../publish/sign.js';
+import { filterOf } from './check-filter.js';
 import type { DamagedBundle } from './damage.js';
 
 interface RepairParts {
@@ -79,6 +80,7 @@ export async function repairNetwork(
 
 async function repairOne(parts: RepairParts, bundle: DamagedBundle, signal: AbortSignal): Promise<Repair> {
   const { network, kind, start, end, causes } = bundle;
+  if (causes.every((cause) => cause === 'filter')) return rewriteFilter(parts, bundle, signal);
   if (causes.every((cause) => cause === 'parentLink')) await blameLink(parts, bundle, signal);
   const row = await repairBundle(parts, bundle, signal);
   parts.context.logger.warn(
@@ -90,6 +92,27 @@ async function repairOne(parts: RepairParts, bundle: DamagedBundle, signal: Abor
     state: 'repaired',
     version: row.version,
     message: `${network} ${kind} ${start}-${end} is repaired: version ${row.version} is published as ${row.objectKey}, ${bundle.key} is kept.`,
+  };
+}
+
+/** Makes the filter of a sound bundle again; the bundle stays as it is. */
+async function rewriteFilter(
+  parts: RepairParts,
+  bundle: DamagedBundle,
+  signal: AbortSignal,
+): Promise<Repair> {
+  const { network, kind, start, end } = bundle;
+  const row = await parts.database.network(network).bundles.covering(kind, start);
+  if (row === null || row.start !== start) throw gone(bundle);
+  const bytes = await parts.objectStore.read(row.objectKey, { signal });
+  const expected = await filterOf(parts.database, row);
+  const written = await putFilterLater(parts, row, { bytes, expected }, signal);
+  const name = `The filter of ${network} ${kind} ${start}-${end}`;
+  return {
+    bundle,
+    state: written ? 'repaired' : 'failed',
+    version: row.version,
+    message: written ? `${name} is written again.` : `${name} cannot be made of its records.`,
   };
 }
 

@@ -1,46 +1,90 @@
 import { createHash } from 'node:crypto';
 import { filterKey, filterOfBundle, hasFilter } from '@packhouse/bundle';
-import type { BundleRow, NewBundle } from '@packhouse/database';
-import type { FilterFile } from '@packhouse/manifest';
+import type { Kind } from '@packhouse/chain';
+import type { BundleRow, Database, NewBundle } from '@packhouse/database';
+import { type FilterFile, type Signer, sealFilter } from '@packhouse/manifest';
 import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError } from '@packhouse/runtime';
 import { putVerified } from './put-verified.js';
+import { type SignerSource, withSigner } from './sign.js';
 
 interface PutFilterParts {
   context: Pick<Context, 'logger' | 'metrics'>;
   objectStore: ObjectStore;
 }
 
+type Filtered = Pick<BundleRow | NewBundle, 'kind' | 'start' | 'end' | 'fragments' | 'objectKey'>;
+
 /**
- * Makes the filter of a bundle and writes it beside the bundle; safe to repeat. Null for kinds without filters, and for
- * records that no filter can be made of: such a bundle is published without, and is loaded by everybody.
+ * Makes the filter of a new bundle and writes it beside the bundle; safe to repeat. Null for kinds without filters, and
+ * for records that no filter can be made of: such a bundle is published without, and is loaded by everybody.
  * Throws OBJECT_MISMATCH, and errors of the store.
  */
 export async function putFilter(
-  { context, objectStore }: PutFilterParts,
-  bundle: Pick<BundleRow | NewBundle, 'kind' | 'start' | 'end' | 'fragments' | 'objectKey'>,
+  parts: PutFilterParts,
+  bundle: Filtered,
   bytes: Buffer,
   signal: AbortSignal,
 ): Promise<FilterFile | null> {
-  const { kind, start, end, fragments, objectKey } = bundle;
+  const filter = await makeFilter(parts, bundle, bytes);
+  return filter === null ? null : write(parts, bundle, filter, signal);
+}
+
+/**
+ * Makes the filter of a published bundle, whose entry stays as it is: writes it, and then its row. `expected` is the
+ * filter that the row names now: if what is made is another one, or without it, the object is signed by itself.
+ * Returns false where `putFilter` returns null. Throws as `putFilter`, and errors of the database.
+ */
+export async function putFilterLater(
+  parts: PutFilterParts & { database: Database; signers?: SignerSource | undefined },
+  row: BundleRow,
+  { bytes, expected }: { bytes: Buffer; expected: FilterFile | null },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const filter = await makeFilter(parts, row, bytes);
+  if (filter === null) return false;
+  const seal = async (signer: Signer | undefined): Promise<Buffer> =>
+    signer === undefined ? filter : sealFilter(filter, row.sha256, signer);
+  const object = sha256Of(filter) === expected?.sha256 ? filter : await withSigner(parts.signers, seal);
+  const file = await write(parts, row, object, signal);
+  await parts.database.network(row.network).bundleFilters.put(row, file);
+  return true;
+}
+
+async function makeFilter(
+  { context }: PutFilterParts,
+  { kind, start, end, fragments }: Filtered,
+  bytes: Buffer,
+): Promise<Buffer | null> {
   if (!hasFilter(kind)) return null;
-  let filter: Buffer;
   try {
-    filter = Buffer.from(await filterOfBundle({ kind, fragments, bytes }));
+    return Buffer.from(await filterOfBundle({ kind, fragments, bytes }));
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_INVALID')) throw error;
     context.logger.warn({ kind, start, end, err: error }, 'no filter can be made of a bundle');
     return null;
   }
-  const sha256 = createHash('sha256').update(filter).digest('hex');
+}
+
+async function write(
+  { context, objectStore }: PutFilterParts,
+  { kind, objectKey }: { kind: Kind; objectKey: string },
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<FilterFile> {
+  const sha256 = sha256Of(bytes);
   const contentType = 'application/octet-stream';
   await putVerified(
     objectStore,
-    { key: filterKey(objectKey), bytes: filter, sha256, contentType, metadata: {} },
+    { key: filterKey(objectKey), bytes, sha256, contentType, metadata: {} },
     signal,
   );
   context.metrics
     .counter('packhouse_filter_bytes_total', 'Bytes of filters written beside bundles', ['kind'])
-    .inc({ kind }, filter.length);
-  return { bytes: filter.length, sha256 };
+    .inc({ kind }, bytes.length);
+  return { bytes: bytes.length, sha256 };
+}
+
+function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

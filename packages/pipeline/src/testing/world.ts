@@ -16,13 +16,14 @@ import type { IngestParts } from '../ingest/ingest-piece.js';
 import { plan } from '../ingest/plan.js';
 import { pack } from '../publish/pack.js';
 import { publish } from '../publish/publish.js';
-import { openSigners } from '../publish/sign.js';
+import { openSigners, type SignerSource } from '../publish/sign.js';
 
 /** The parts that a pipeline test needs, all real except the node. */
 export interface World {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
+  signers: SignerSource;
   queues: Queues;
   network: Network;
   nodes: ReplayNode[];
@@ -104,6 +105,7 @@ export async function makeWorld(
     context,
     database,
     objectStore,
+    signers,
     queues,
     network,
     nodes: running,

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { buildSkipFilter, filterItem } from '@packhouse/bundle';
+import { createSigner, makeSigningKey, publicKeyOf, readSigningKey, sealFilter } from '@packhouse/manifest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { gatewayAddress } from '../gateway-address.js';
+import { createHttp, type Http } from '../http.js';
+import { refuse, startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import type { Wanted } from './can-hold.js';
+import { type Choice, chooseFiles } from './choose-files.js';
+
+const address = (n: number): string => `0x${n.toString(16).padStart(40, 'a')}`;
+const topic = (n: number): string => `0x${n.toString(16).padStart(64, 'b')}`;
+const sha256 = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
+const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/test');
+const keys = new Map([[signer.keyId, publicKeyOf(signer.publicKey)]]);
+
+let gateway: TestGateway;
+let http: Http;
+/** Objects of filters by the first block of their files. */
+let objects: Map<number, Uint8Array>;
+let pageFiles: number;
+
+beforeEach(async () => {
+  gateway = await startTestGateway();
+  http = createHttp({ apiKey: gateway.apiKey });
+  objects = new Map();
+  pageFiles = 2;
+  gateway.fault = (path, response) => {
+    const { pathname, searchParams } = new URL(path, gateway.url);
+    if (!pathname.endsWith('/filters')) return false;
+    const from = Number(searchParams.get('cursor') ?? searchParams.get('from'));
+    const found = gateway.entries.filter(({ end }) => end >= from);
+    const frames = found.slice(0, pageFiles).flatMap(({ start, end, sha256: file }) => {
+      const head = Buffer.alloc(52);
+      head.writeBigUInt64BE(BigInt(start), 0);
+      head.writeBigUInt64BE(BigInt(end), 8);
+      head.write(file, 16, 'hex');
+      const object = objects.get(start) ?? Buffer.alloc(0);
+      head.writeUInt32BE(object.length, 48);
+      return [head, object];
+    });
+    const next = found[pageFiles];
+    response.writeHead(200, next === undefined ? {} : { 'packhouse-filters-next': String(next.start) });
+    response.end(Buffer.concat(frames));
+    return true;
+  };
+});
+afterEach(async () => {
+  await http.close();
+  await gateway.close();
+});
+
+/** Publishes a file of ten blocks with a filter that its entry names. */
+function publish(start: number, ...items: Uint8Array[]): void {
+  const filter = buildSkipFilter(items);
+  objects.set(start, filter);
+  gateway.publish(start, start + 9, { filter: { bytes: filter.length, sha256: sha256(filter) } });
+}
+
+async function choose(wanted: Wanted): Promise<Choice[]> {
+  const choices: Choice[] = [];
+  const asked = { kind: 'logs' as const, start: 0, end: 999, wanted, entries: gateway.entries };
+  const at = { address: gatewayAddress(gateway.url, gateway.apiKey), http, keys };
+  for await (const choice of chooseFiles(at, asked)) choices.push(choice);
+  return choices;
+}
+
+const loaded = (choices: Choice[]): number[] =>
+  choices.filter(({ load }) => load).map(({ entry }) => entry.start);
+
+const logOf = (account: number, ...topics: number[]): Uint8Array[] => [
+  filterItem(address(account)),
+  ...topics.map((n) => filterItem(topic(n))),
+  ...topics.slice(0, 1).map((n) => filterItem(address(account), topic(n))),
+];
+
+it('loads the files that can hold an address, a topic, or both in one log', async () => {
+  publish(0, ...logOf(1, 1, 2));
+  publish(10, ...logOf(2, 1));
+  publish(20, ...logOf(1, 3), ...logOf(2, 1));
+  publish(30);
+  publish(40, ...logOf(1));
+  expect(loaded(await choose({ addresses: [address(1)] }))).toEqual([0, 20, 40]);
+  expect(loaded(await choose({ addresses: [address(7), address(2)] }))).toEqual([10, 20]);
+  expect(loaded(await choose({ topics: [[topic(1)]] }))).toEqual([0, 10, 20]);
+  expect(loaded(await choose({ topics: [null, [topic(9), topic(2)]] }))).toEqual([0]);
+  expect(loaded(await choose({ addresses: [address(1)], topics: [[topic(1)]] }))).toEqual([0]);
+  expect(
+    loaded(await choose({ addresses: [address(1), address(2)], topics: [[topic(1)], [topic(3)]] })),
+  ).toEqual([20]);
+  expect(loaded(await choose({ addresses: [] }))).toEqual([]);
+  expect((await choose({ addresses: [address(1)] })).map(({ by }) => by)).toEqual(Array(5).fill('filter'));
+});
+
+it('asks for no filters if everything is wanted', async () => {
+  publish(0);
+  expect(loaded(await choose({ topics: [null] }))).toEqual([0]);
+  expect(gateway.requests).toEqual([]);
+});
+
+it('loads a file whose filter is absent, forged, damaged, or of another version of the file', async () => {
+  publish(0);
+  gateway.publish(10, 19);
+  publish(20);
+  objects.set(20, buildSkipFilter(logOf(3)));
+  publish(30);
+  objects.set(30, (objects.get(30) as Uint8Array).subarray(1));
+  publish(40);
+  const wanted = { addresses: [address(1)] };
+  expect(loaded(await choose(wanted))).toEqual([10, 20, 30]);
+  // Of a file that no entry names any more.
+  const asked = gateway.entries.map((entry) => ({ ...entry }));
+  const at = { address: gatewayAddress(gateway.url, gateway.apiKey), http, keys };
+  const newer = asked.map((entry) => (entry.start === 40 ? { ...entry, sha256: 'ab'.repeat(32) } : entry));
+  const choices: Choice[] = [];
+  for await (const choice of chooseFiles(at, { kind: 'logs', start: 0, end: 999, wanted, entries: newer })) {
+    choices.push(choice);
+  }
+  expect(loaded(choices)).toEqual([10, 20, 30, 40]);
+});
+
+it('takes a filter that no entry names only with the signature of a trusted key for this file', async () => {
+  const nothing = buildSkipFilter([]);
+  const other = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/test');
+  for (const start of [0, 10, 20, 30]) gateway.publish(start, start + 9);
+  const [first, , third] = gateway.entries as [Choice['entry'], Choice['entry'], Choice['entry']];
+  objects.set(0, sealFilter(nothing, first.sha256, signer));
+  objects.set(10, sealFilter(nothing, third.sha256, signer));
+  objects.set(20, sealFilter(nothing, third.sha256, other));
+  const changed = sealFilter(buildSkipFilter(logOf(1)), gateway.entries[3]?.sha256 as string, signer);
+  changed[12] = 9;
+  objects.set(30, changed);
+  expect(loaded(await choose({ addresses: [address(1)] }))).toEqual([10, 20, 30]);
+});
+
+it('loads everything from a gateway that has no filters', async () => {
+  publish(0);
+  publish(10);
+  gateway.fault = (path, response) =>
+    path.includes('/filters') && refuse(response, 404, { reason: 'route-unknown' });
+  const choices = await choose({ addresses: [address(1)] });
+  expect(choices.map(({ load, by }) => ({ load, by }))).toEqual(Array(2).fill({ load: true, by: 'none' }));
+});
+
+it('refuses a page that is cut off, or that does not ascend', async () => {
+  publish(0);
+  publish(10);
+  gateway.fault = (path, response) => {
+    if (!path.includes('/filters')) return false;
+    response.end(Buffer.alloc(60));
+    return true;
+  };
+  await expect(choose({ addresses: [address(1)] })).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
+  gateway.fault = (path, response) => {
+    if (!path.includes('/filters')) return false;
+    response.writeHead(200, { 'packhouse-filters-next': '0' }).end();
+    return true;
+  };
+  await expect(choose({ addresses: [address(1)] })).rejects.toMatchObject({ code: 'DOWNLOAD_FAILED' });
+});

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { filterFits, filterKey, skipFilterBytes } from '@packhouse/bundle';
+import type { BundleRow, Database } from '@packhouse/database';
+import type { FilterFile } from '@packhouse/manifest';
+import type { ObjectStore } from '@packhouse/object-store';
+import { isPackhouseError } from '@packhouse/runtime';
+import type { AuditReport } from './audit-report.js';
+import type { Fault } from './finding.js';
+
+interface CheckFilterParts {
+  database: Database;
+  objectStore: ObjectStore;
+  report: AuditReport;
+}
+
+/** The filter of a bundle by its row; null: it has none. */
+export async function filterOf(database: Database, row: BundleRow): Promise<FilterFile | null> {
+  const { network, kind, start, sha256 } = row;
+  const [found] = await database.network(network).bundleFilters.of(kind, { start, end: start }, 1);
+  return found?.sha256 === sha256 ? found.filter : null;
+}
+
+/**
+ * Compares the filter of a bundle with its row, and with the bundle: it must contain every item. `bytes` are the
+ * bundle's; null: it is too large, and only the object is checked. A bundle without a filter has no fault.
+ */
+export async function checkFilter(
+  { database, objectStore, report }: CheckFilterParts,
+  row: BundleRow,
+  bytes: Buffer | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const filter = await filterOf(database, row);
+  if (filter === null) return;
+  const key = filterKey(row.objectKey);
+  let object: Buffer;
+  try {
+    object = await objectStore.read(key, { signal });
+  } catch (error) {
+    if (!isPackhouseError(error, 'OBJECT_MISSING')) throw error;
+    report.fault(row, { cause: 'filter', what: `its filter ${key} is not in ${objectStore.description}.` });
+    return;
+  }
+  const fault = await faultOf(filter, object, { row, key, bytes });
+  if (fault !== null) report.fault(row, fault);
+}
+
+async function faultOf(
+  { sha256: expected }: FilterFile,
+  object: Buffer,
+  { row: { kind, fragments }, key, bytes }: { row: BundleRow; key: string; bytes: Buffer | null },
+): Promise<Fault | null> {
+  const got = createHash('sha256').update(object).digest('hex');
+  if (got !== expected) {
+    return {
+      cause: 'filter',
+      what: `its filter ${key} has SHA-256 ${got}, expected ${expected}.`,
+      expected,
+      got,
+    };
+  }
+  if (bytes === null) return null;
+  try {
+    const filter = object.subarray(0, skipFilterBytes(object));
+    if (await filterFits(filter, { kind, fragments, bytes })) return null;
+  } catch (error) {
+    if (!isPackhouseError(error, 'BUNDLE_INVALID')) throw error;
+    // What is wrong with the records is found where they are checked.
+    return null;
+  }
+  return { cause: 'filter', what: `its filter ${key} does not contain everything that is in the bundle.` };
+}
