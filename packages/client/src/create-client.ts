@@ -1,12 +1,14 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
+import type { AbiInput } from './abi/abi-types.js';
 import { checkApiKey, gatewayAddress } from './gateway-address.js';
 import { createHttp, type Wait } from './http.js';
 import { openMirror, planMirror } from './mirror.js';
 import { mirrorFiles } from './mirror-files.js';
 import { type Quote, quoteFiles } from './quote.js';
 import { type Bound, parseBound } from './range.js';
+import { type LogBatch, readLogs, type WantedLogs } from './read-logs.js';
 
 export interface ClientOptions {
   /** A network at a gateway: `https://data.example.com/ethereum`. */
@@ -33,6 +35,10 @@ export interface FilesRequest extends Blocks {
   partial?: boolean;
 }
 
+/** Logs of a range; an end is as in `Blocks`. */
+export type LogsRequest<Abi extends AbiInput = readonly []> = Omit<Blocks, 'kind'> &
+  Omit<WantedLogs<Abi>, 'from' | 'to' | 'signal'>;
+
 /** A checked file on the disk. */
 export interface ClientFile {
   range: BlockRange;
@@ -47,6 +53,12 @@ export interface Client {
    * sends other than the manifest says, and as `packhouse pull` fails.
    */
   files(request: FilesRequest): AsyncGenerator<ClientFile>;
+  /**
+   * The logs of a range by address and topics, decoded by an ABI, ascending. Throws as `files`, USAGE, ABI_INVALID.
+   */
+  logs<const Abi extends AbiInput = readonly []>(
+    request: LogsRequest<Abi>,
+  ): AsyncGenerator<LogBatch<Abi>, void, undefined>;
   /** What pulling a range would take; downloads nothing. */
   quote(blocks: Blocks): Promise<Quote>;
   close(): Promise<void>;
@@ -74,6 +86,9 @@ export function createClient({ url, apiKey, onWait }: ClientOptions): Client {
       } finally {
         await mirror.close();
       }
+    },
+    async *logs({ signal = new AbortController().signal, ...wanted }) {
+      yield* readLogs({ address, http }, { ...wanted, ...bounds(wanted), signal });
     },
     quote: ({ kind, signal, ...ends }) => quoteFiles({ address, http }, { kind, ...bounds(ends) }, signal),
     close: () => http.close(),

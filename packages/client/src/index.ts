@@ -1,6 +1,6 @@
 export type { AbiInput, AbiParameter, AbiValue, DecodedLog, Hex } from './abi/abi-types.js';
 export { type CompiledEvent, compileAbi, type Decoder, type EventInput } from './abi/compile-abi.js';
-export { topicsOf } from './abi/topics-of.js';
+export { type AbiColumns, abiColumns } from './abi/decode-columns.js';
 export { type CheckTask, logOf, type Verdict } from './check/check-file.js';
 export { checkFiles } from './check/check-files.js';
 export {
@@ -10,14 +10,17 @@ export {
   type ClientOptions,
   createClient,
   type FilesRequest,
+  type LogsRequest,
 } from './create-client.js';
 export { type Choice, chooseFiles } from './filters/choose-files.js';
 export { checkApiKey, type GatewayAddress, gatewayAddress, isWholeKey } from './gateway-address.js';
 export { createHttp, type Http, type Wait } from './http.js';
+export { matchOf, type WantedRows } from './match-of.js';
 export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { type Quote, quoteFiles } from './quote.js';
 export { type Bound, looksLikeBound, parseBound } from './range.js';
+export type { Log, LogBatch } from './read-logs.js';
 export type { Match } from './rows/match.js';
 export { schemaOf } from './rows/read-columns.js';
 export { type RowSource, readRows } from './rows/read-rows.js';

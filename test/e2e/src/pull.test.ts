@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -90,10 +90,20 @@ test('blocks that are not published are refused, and with --partial the rest is 
 test('rows go to stdout, and what is said about them to stderr', async () => {
   const rows = pull('-', '--to', 'jsonl', '--from', '1010', '--to', '+20');
   expect(await rows.exit, rows.stderr()).toBe(0);
-  expect(rows.events).toHaveLength(40);
+  expect(rows.events).toHaveLength(44);
   const numbers = rows.events.map((event) => event.block_number as number);
   expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-  expect(rows.stderr()).toMatch(/"event":"end","ok":true,.*"range":"1010-1029".*"rows":40/);
+  expect(rows.stderr()).toMatch(/"event":"end","ok":true,.*"range":"1010-1029".*"rows":44/);
+
+  const { address } = rows.events[0] as unknown as { address: string };
+  const wanted = rows.events.filter((event) => (event as { address?: unknown }).address === address).length;
+  await writeFile(path.join(workspace.directory, 'abi.txt'), 'event Unknown(uint256 a)');
+  const range = ['--from', '1010', '--to', '+20'];
+  const chosen = pull('-', '--to', 'jsonl', ...range, '--address', address, '--abi', 'abi.txt');
+  expect(await chosen.exit, chosen.stderr()).toBe(0);
+  expect(chosen.events).toHaveLength(wanted);
+  expect(chosen.events[0]).toMatchObject({ address, event: null, arg_a: null });
+  expect(chosen.stderr()).toContain(`"undecoded":${wanted}`);
 });
 
 /** The files under their final names: what is in them, and which file each is. */

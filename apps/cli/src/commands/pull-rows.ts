@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Kind } from '@packhouse/chain';
 import {
+  type AbiColumns,
   type Bound,
   type createHttp,
   type GatewayAddress,
@@ -12,8 +13,6 @@ import {
   openSink,
   planMirror,
   pullRows,
-  type RowBatch,
-  type Schema,
   schemaOf,
 } from '@packhouse/client';
 import { PackhouseError } from '@packhouse/runtime';
@@ -34,7 +33,7 @@ interface RowPull {
   options: { trustKey?: string; partial?: boolean; json?: boolean };
   match?: Match;
   /** Adds columns to those of the kind. */
-  decoder?: { schema(schema: Schema): Schema; extend(batch: RowBatch): RowBatch };
+  decoder?: AbiColumns;
 }
 
 /** `packhouse pull` with a format of rows. */
@@ -95,7 +94,10 @@ export async function pullToTarget(
         } finally {
           ended = progress.end();
         }
-        const rows = { added: sink.state.rows - before, all: sink.state.rows };
+        const rows = {
+          ...{ added: sink.state.rows - before, all: sink.state.rows },
+          undecoded: decoder?.undecoded ?? null,
+        };
         await summarise(said, { plan, out: target.label, json, requests: http.sent, rows, ...ended });
         io.exitCode = said.exitCode;
       } finally {

@@ -15,8 +15,11 @@ interface Ended {
   requests: number;
   downloaded: number;
   faults: number;
-  /** Rows that the target got, and has; absent: the files are what was asked for. */
-  rows?: { added: number; all: number };
+  /**
+   * Rows that the target got, and has, and of those that it got how many no event of the ABI fits; absent: the files
+   * are what was asked for.
+   */
+  rows?: { added: number; all: number; undecoded: number | null };
 }
 
 /** Says what was pulled and what is missing; sets the exit code. */
@@ -34,7 +37,7 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
       files,
       bytes,
       ...end,
-      ...(rows === undefined ? {} : { rows: rows.added, allRows: rows.all }),
+      ...(rows === undefined ? {} : { rows: rows.added, allRows: rows.all, undecoded: rows.undecoded }),
       holes,
       limitedTo,
     });
@@ -49,6 +52,12 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
       ? `${from} with ${blocks}${faults}; ${formatCount(end.downloaded)} downloaded now. Check them any time with: packhouse verify ${out}`
       : `${counted(rows.added, 'row')} of ${blocks} from ${from}${faults}; ${out} has ${counted(rows.all, 'row')}.`,
   );
+  if (rows?.undecoded) {
+    await print(
+      io,
+      `${counted(rows.undecoded, 'row')} of them fit no event of the ABI: their arguments are null.`,
+    );
+  }
   await sayMissing(io, plan);
 }
 

@@ -37,6 +37,8 @@ it.each([
     [URL, '--kind', 'logs', '--to', 'csv', '--out', '-', '--partition', '9'],
     /Rows on stdout have no partitions/,
   ],
+  [[URL, '--kind', 'logs', '--topic', 'Transfer'], /--topic is for rows, and a mirror has whole files/],
+  [[URL, '--kind', 'logs', '--to', 'jsonl', '--topic', 'Transfer'], /"Transfer" is no topic/],
   [['data.example.com', '--kind', 'logs'], /is not the address of a network/],
   [[`${URL}/v1/${KEY}/`, '--kind', 'logs'], /Leave out the API key/],
 ])('%j is refused before anything is asked', async (args, sentence) => {

@@ -20,13 +20,14 @@ import { takeFolder } from '../installation/directory-lock.js';
 import { counted, formatBytes, formatRange } from '../terminal/format.js';
 import { type CliIo, print } from '../terminal/io.js';
 import { parseKinds } from '../terminal/parse.js';
+import { type FilterOptions, readFilter } from './pull-filter.js';
 import { readApiKey } from './pull-key.js';
 import { createPullProgress } from './pull-progress.js';
 import { pullToTarget } from './pull-rows.js';
 import { PARTIAL, sayMissing, summarise } from './pull-summary.js';
 import { type RowTarget, readTarget } from './pull-target.js';
 
-interface PullOptions {
+interface PullOptions extends FilterOptions {
   kind: string;
   from?: string;
   to: string[];
@@ -54,9 +55,22 @@ export function addPullCommand(program: Command, io: CliIo): void {
     .option(
       '--to <block-or-format>',
       'last block: 17999999, 18M, +1000 (from the first), -1000 or a date (which is not included); or the format: mirror, jsonl, csv',
-      (value: string, before: string[]) => [...before, value],
+      several,
       [],
     )
+    .option(
+      '--address <accounts>',
+      'rows of these accounts only, with commas: where logs are from; sender, recipient or new contract of others',
+      several,
+      [],
+    )
+    .option(
+      '--topic <event>',
+      'logs with this first topic only: a hash, a signature as Transfer(address,address,uint256), or a name of the ABI; may be given again',
+      several,
+      [],
+    )
+    .option('--abi <file>', 'decode logs into columns: a JSON ABI, an artifact, or lines "event Transfer(…)"')
     .option(
       '--out <folder>',
       'folder of this kind of this network, or - for stdout; default: <network>-<kind>',
@@ -80,6 +94,7 @@ export function addPullCommand(program: Command, io: CliIo): void {
     )
     .action(async (url: string, options: PullOptions) => {
       const asked = readOptions(url, options);
+      const filter = await readFilter(io, asked.kind, options);
       const apiKey = await readApiKey(io, options.apiKeyFile);
       const address = gatewayAddress(url, apiKey);
       const progress: { wait?: Parameters<typeof createHttp>[0]['onWait'] } = {};
@@ -87,12 +102,17 @@ export function addPullCommand(program: Command, io: CliIo): void {
       try {
         if (options.dryRun === true) await dryRun(io, { ...asked, address, http });
         else if (asked.target !== null) {
-          await pullToTarget(io, { ...asked, target: asked.target, address, http }, progress);
+          await pullToTarget(io, { ...asked, ...filter, target: asked.target, address, http }, progress);
         } else await pull(io, { ...asked, address, http }, progress);
       } finally {
         await http.close();
       }
     });
+}
+
+/** Collects the values of an option that may be given again. */
+function several(value: string, before: string[]): string[] {
+  return [...before, value];
 }
 
 /** What the command line asks for. */
@@ -127,6 +147,10 @@ function readOptions(url: string, options: PullOptions): Asked {
   const network = /\/([^/]+?)\/?(?:v1\/?)?$/.exec(url)?.[1] ?? 'network';
   const name = `${network}-${kind}`;
   const target = readTarget(formats[0] ?? 'mirror', { ...options, name });
+  const filter = (['address', 'topic', 'abi'] as const).find((each) => options[each]?.length);
+  if (target === null && filter !== undefined) {
+    throw usage(`--${filter} is for rows, and a mirror has whole files.`, 'Add --to jsonl.');
+  }
   return {
     kind,
     from: options.from === undefined ? undefined : parseBound(options.from, '--from'),

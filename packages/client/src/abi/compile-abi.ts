@@ -28,6 +28,13 @@ export interface Decoder<Abi extends AbiInput = AbiInput> {
    * type does not have (an address of more than 20 bytes, a bool of 2) does not fit.
    */
   decode(topics: readonly string[], data: string): DecodedLog<Abi> | null;
+  /** The same, with the event itself. */
+  find(topics: readonly string[], data: string): FoundEvent | null;
+}
+
+interface FoundEvent {
+  event: CompiledEvent;
+  args: Record<string, AbiValue>;
 }
 
 /** An event with the reader of its logs. */
@@ -61,29 +68,32 @@ export async function compileAbi<const Abi extends AbiInput>(abi: Abi): Promise<
     byTopic.set(topic0, [...(byTopic.get(topic0) ?? []), reader]);
   }
   const anonymous = byTopic.get(null) ?? [];
-  const decode = (topics: readonly string[], data: string): { event: string; args: object } | null => {
+  const findInHex = (topics: readonly string[], data: string): FoundEvent | null => {
     const first = topics[0];
     const named = first === undefined ? undefined : byTopic.get(first);
-    let found: { event: string; args: object } | null = null;
+    let found: FoundEvent | null = null;
     for (const reader of named ?? anonymous) {
       if (reader.topics !== topics.length) continue;
       const encoded = { text: data, wordsLeft: Math.ceil((data.length - PREFIX) / DIGITS_OF_WORD) };
       const args = reader.read(topics, encoded);
       if (args === undefined || (named === undefined && encoded.wordsLeft > 0)) continue;
       if (found !== null) return null;
-      found = { event: reader.event.name, args };
+      found = { event: reader.event, args };
     }
     return found;
   };
+  const find = (topics: readonly string[], data: string): FoundEvent | null => {
+    if (DATA.test(data) && topics.every((topic) => TOPIC.test(topic))) return findInHex(topics, data);
+    const lower = { data: data.toLowerCase(), topics: topics.map((topic) => topic.toLowerCase()) };
+    if (!DATA.test(lower.data) || !lower.topics.every((topic) => TOPIC.test(topic))) return null;
+    return findInHex(lower.topics, lower.data);
+  };
   return {
     events: [...readers.values()].map(({ event }) => event),
-    decode: (topics, data) => {
-      if (DATA.test(data) && topics.every((topic) => TOPIC.test(topic))) {
-        return decode(topics, data) as DecodedLog<Abi> | null;
-      }
-      const lower = { data: data.toLowerCase(), topics: topics.map((topic) => topic.toLowerCase()) };
-      if (!DATA.test(lower.data) || !lower.topics.every((topic) => TOPIC.test(topic))) return null;
-      return decode(lower.topics, lower.data) as DecodedLog<Abi> | null;
+    find,
+    decode(topics, data) {
+      const found = find(topics, data);
+      return found === null ? null : ({ event: found.event.name, args: found.args } as DecodedLog<Abi>);
     },
   };
 }
@@ -135,8 +145,11 @@ function eventReader(inputs: readonly EventInput[], firstTopic: number): EventRe
   };
 }
 
-/** A type that does not fit into a topic has its hash there. */
 function topicReader(type: AbiType): ReadValue {
-  const hashed = ['string', 'bytes', 'array', 'tuple'].includes(type.kind);
-  return hashed ? ({ text }) => text : elementReader(type);
+  return isHashed(type) ? ({ text }) => text : elementReader(type);
+}
+
+/** Whether an indexed value of the type is in its topic as a hash, because it does not fit into it. */
+export function isHashed({ kind }: AbiType): boolean {
+  return kind === 'string' || kind === 'bytes' || kind === 'array' || kind === 'tuple';
 }

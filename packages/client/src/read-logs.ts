@@ -1,0 +1,186 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { SealedEntry } from '@packhouse/manifest';
+import { PackhouseError } from '@packhouse/runtime';
+import type { AbiInput, DecodedLog, Hex } from './abi/abi-types.js';
+import { compileAbi, type Decoder } from './abi/compile-abi.js';
+import { topicsIn } from './abi/decode-columns.js';
+import type { GatewayAddress } from './gateway-address.js';
+import type { Http } from './http.js';
+import { matchOf, type WantedRows } from './match-of.js';
+import { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
+import { mirrorFiles } from './mirror-files.js';
+import type { Bound } from './range.js';
+import { readRows } from './rows/read-rows.js';
+import type { RowBatch } from './rows/schema.js';
+
+/** Which logs are wanted. */
+export interface WantedLogs<Abi extends AbiInput> extends WantedRows {
+  from?: Bound | undefined;
+  to?: Bound | undefined;
+  /** Of a batch: goes on behind its last log, with the last block that was meant then; `from` and `to` do not count. */
+  cursor?: string | undefined;
+  abi?: Abi | undefined;
+  /** Keeps the files, and is of one process at a time; absent: a temporary folder, in which a file is until it is read. */
+  folder?: string | undefined;
+  trustKeyFile?: string | undefined;
+  /** Leaves out what is not published, or behind the end of the plan, in place of refusing it. */
+  partial?: boolean | undefined;
+  /** False: this file has no such log, and is not downloaded. */
+  mayMatch?: ((entry: SealedEntry) => boolean | Promise<boolean>) | undefined;
+  signal: AbortSignal;
+}
+
+/** A log, with what the ABI makes of it: null if no ABI is given or none of its events fits. */
+export type Log<Abi extends AbiInput = AbiInput> = LogFields &
+  (DecodedLog<Abi> | { event: null; args: null });
+
+interface LogFields {
+  blockNumber: number;
+  blockHash: Hex;
+  /** Seconds since 1970; null: the node that it is from does not tell. */
+  blockTimestamp: number | null;
+  transactionHash: Hex;
+  transactionIndex: number;
+  logIndex: number;
+  address: Hex;
+  topics: Hex[];
+  data: Hex;
+}
+
+/** Logs that follow each other, of whole blocks; perhaps none. */
+export interface LogBatch<Abi extends AbiInput = AbiInput> {
+  logs: Log<Abi>[];
+  /** Where to go on. */
+  cursor: string;
+  /** Logs of the batch that no event of the ABI fits. */
+  undecoded: number;
+}
+
+/**
+ * The logs of a range, ascending, in batches: at least one for each file. Ending early stops the downloads and removes
+ * what is temporary. Throws BUNDLE_INVALID at a file that the gateway sends other than the manifest says, USAGE,
+ * ABI_INVALID, and as `openMirror` and `planMirror`.
+ */
+export async function* readLogs<const Abi extends AbiInput>(
+  parts: { address: GatewayAddress; http: Http },
+  wanted: WantedLogs<Abi>,
+): AsyncGenerator<LogBatch<Abi>, void, undefined> {
+  const decoder = wanted.abi === undefined ? null : await compileAbi(wanted.abi);
+  const match = await matchOf(wanted, decoder);
+  const place = wanted.cursor === undefined ? null : readCursor(wanted.cursor);
+  const { folder, signal, trustKeyFile } = wanted;
+  const work = folder ?? (await mkdtemp(path.join(tmpdir(), 'packhouse-logs-')));
+  try {
+    const mirror = await openMirror({ ...parts, folder: work, kind: 'logs', trustKeyFile, signal });
+    try {
+      const newest = mirror.manifest.rows.extent()?.end ?? -1;
+      if (place !== null && place.next > (place.end ?? newest)) return;
+      const plan = await planMirror(mirror, {
+        ...boundsOf(wanted, place),
+        partial: wanted.partial,
+        passing: folder === undefined,
+      });
+      const { start, end } = plan.range;
+      const last = place === null ? (wanted.to === undefined ? null : end) : place.end;
+      const cursorAt = (next: number): string => `${next}-${last ?? ''}`;
+      const rows = await rowsThatMayMatch(mirror, plan, wanted.mayMatch);
+      for await (const file of mirrorFiles(mirror, { ...plan, ...rows })) {
+        if (file.state === 'faulty') {
+          throw new PackhouseError({ code: 'BUNDLE_INVALID', message: file.fault, data: { ...file.range } });
+        }
+        const source = {
+          path: file.path,
+          kind: 'logs' as const,
+          start: file.range.start,
+          from: start,
+          to: end,
+          match,
+        };
+        // The last batch of a file is told with the end of the file: behind it may be blocks without such logs.
+        let held: RowBatch | null = null;
+        for await (const batch of readRows(source)) {
+          signal.throwIfAborted();
+          if (held !== null) yield batchOf(held, decoder, cursorAt(lastBlock(held) + 1));
+          held = batch;
+        }
+        if (folder === undefined) await rm(file.path, { force: true });
+        yield batchOf(held, decoder, cursorAt(Math.min(file.range.end, end) + 1));
+      }
+    } finally {
+      await mirror.close();
+    }
+  } finally {
+    if (folder === undefined) await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** A cursor is `<next block>-<last block>`, or `<next block>-` if the range has no end. */
+interface Place {
+  next: number;
+  end: number | null;
+}
+
+function readCursor(text: string): Place {
+  const [, next, end] = /^(\d{1,15})-(\d{0,15})$/.exec(text) ?? [];
+  if (next !== undefined) return { next: Number(next), end: end === '' ? null : Number(end) };
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `"${text.slice(0, 60)}" is not a cursor.`,
+    hint: 'Give the cursor of a batch as it is.',
+  });
+}
+
+function boundsOf({ from, to }: Pick<WantedLogs<AbiInput>, 'from' | 'to'>, place: Place | null) {
+  if (place === null) return { from, to };
+  const block = (number: number): Bound => ({ type: 'block', number });
+  return { from: block(place.next), to: place.end === null ? undefined : block(place.end) };
+}
+
+async function rowsThatMayMatch(
+  { manifest }: Mirror,
+  { rows, present }: MirrorPlan,
+  mayMatch: WantedLogs<AbiInput>['mayMatch'],
+): Promise<Pick<MirrorPlan, 'rows' | 'present'>> {
+  if (mayMatch === undefined) return { rows, present };
+  const chosen: number[] = [];
+  for (const [at, row] of rows.entries()) if (await mayMatch(await manifest.entry(row))) chosen.push(at);
+  return {
+    rows: Uint32Array.from(chosen, (at) => rows[at] as number),
+    present: Uint8Array.from(chosen, (at) => present[at] as number),
+  };
+}
+
+function lastBlock({ rows, columns }: RowBatch): number {
+  return columns.block_number?.[rows - 1] as number;
+}
+
+function batchOf<Abi extends AbiInput>(
+  batch: RowBatch | null,
+  decoder: Decoder<Abi> | null,
+  cursor: string,
+): LogBatch<Abi> {
+  const logs: Log<Abi>[] = [];
+  let undecoded = 0;
+  for (let row = 0; row < (batch?.rows ?? 0); row += 1) {
+    const cell = (name: string): unknown => batch?.columns[name]?.[row];
+    const topics = topicsIn(batch?.columns ?? {}, row);
+    const data = cell('data') as Hex;
+    const decoded = decoder?.decode(topics, data) ?? null;
+    if (decoder !== null && decoded === null) undecoded += 1;
+    logs.push({
+      blockNumber: cell('block_number'),
+      blockHash: cell('block_hash'),
+      blockTimestamp: cell('block_timestamp'),
+      transactionHash: cell('transaction_hash'),
+      transactionIndex: cell('transaction_index'),
+      logIndex: cell('log_index'),
+      address: cell('address'),
+      topics,
+      data,
+      ...(decoded ?? { event: null, args: null }),
+    } as Log<Abi>);
+  }
+  return { logs, cursor, undecoded };
+}
