@@ -43,7 +43,7 @@ const FILTER_SWEEP_MS = 60_000;
 /** Creates a gateway that does not listen yet. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { context } = options;
-  const { parts, filters, close: closeParts } = createParts(options);
+  const { parts, filters, pacer, close: closeParts } = createParts(options);
   const services = createNetworkServices<Services>(
     (network) => createServices(network, parts, filters, options.nft),
     (network, others) => forgetUpstreams(context, network, others),
@@ -52,6 +52,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     nextId: createRequestIds(),
     addressOf: createClientAddress(options.trustProxy),
     codings: createContentCodings(),
+    pacer,
   };
   const log = createRequestLog(context, options.logRequests);
   const record = (exchange: Exchange): void => {

@@ -11,6 +11,7 @@ import { createFileFinder } from './files/find-file.js';
 import type { FilterStore } from './filters/filter-state.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { createBodyMemory } from './http/body-memory.js';
+import { createPacer, type Pacer } from './http/paced-pieces.js';
 import { createPointerFinder, loadRanges } from './pointers/find-pointer.js';
 import { createRangeCache } from './pointers/range-cache.js';
 import { createSparingCoverage } from './pointers/sparing-coverage.js';
@@ -22,6 +23,7 @@ import { createCallMetrics } from './rpc/call-metrics.js';
 export function createParts(options: GatewayOptions): {
   parts: GatewayParts;
   filters: FilterStore;
+  pacer: Pacer;
   close(): Promise<void>;
 } {
   const { context, database, objectStore } = options;
@@ -42,8 +44,9 @@ export function createParts(options: GatewayOptions): {
   const bodies = createBodyCache({ maxBytes: options.fileCacheBytes ?? 67_108_864 });
   const keys = createKeyCache({ find: database.keys.find, clock });
   const coverage = createSparingCoverage({ database, queue: options.queue, clock });
+  const pacer = createPacer();
   const files = createFileFinder({
-    ...{ context, database, objectStore, bodies },
+    ...{ context, database, objectStore, bodies, pacer },
     storeTimeoutMs: options.storeTimeoutMs,
   });
   const answers = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
@@ -55,6 +58,7 @@ export function createParts(options: GatewayOptions): {
   });
   return {
     filters,
+    pacer,
     parts: {
       context,
       database,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RangeCheck } from '@packhouse/bundle';
 import { PackhouseError } from '@packhouse/runtime';
 import type { FileRange } from '../http/file-headers.js';
+import { FREE_BYTES, PIECE_BYTES, type TakeTurn } from '../http/paced-pieces.js';
 import type { PublishedFacts } from './damaged-files.js';
 
 /** The check of a whole file: its length and SHA-256. Throws OBJECT_MISMATCH. */
@@ -23,8 +24,19 @@ export function createWholeCheck({ objectKey, byteLength, sha256 }: PublishedFac
   };
 }
 
+/** Checks a file in memory, in turn with others. Throws OBJECT_MISMATCH. */
+export async function checkWhole(bytes: Buffer, facts: PublishedFacts, turn: TakeTurn): Promise<void> {
+  const check = createWholeCheck(facts);
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const piece = bytes.subarray(at, at + PIECE_BYTES);
+    if (bytes.length > FREE_BYTES) await turn(piece.length);
+    await check.push(piece);
+  }
+  check.finish();
+}
+
 /** The error for an object with other bytes than its row says; `got` is their number. */
-export function objectMismatch(
+function objectMismatch(
   { objectKey, byteLength, sha256 }: Pick<PublishedFacts, 'objectKey' | 'byteLength' | 'sha256'>,
   got: string,
 ): PackhouseError {
@@ -38,16 +50,19 @@ export function objectMismatch(
 
 /**
  * Checks the pieces of an object while they pass, and gives those of `range`. The last piece is held back until all of
- * the check agrees, so that wrong bytes never make a complete answer. Throws what the check throws.
+ * the check agrees, so that wrong bytes never make a complete answer. Each is checked when its turn has come. Throws what
+ * the check and the turn throw.
  */
 export async function* checkedPieces(
   source: AsyncIterable<Buffer>,
   check: RangeCheck,
   range: FileRange,
+  turn: TakeTurn,
 ): AsyncGenerator<Buffer, void, undefined> {
   let position = check.read.start;
   let held: Buffer | undefined;
   for await (const piece of source) {
+    await turn(piece.length);
     await check.push(piece);
     const own = piece.subarray(Math.max(0, range.start - position), Math.max(0, range.end + 1 - position));
     position += piece.length;

@@ -5,6 +5,7 @@ import type { ObjectStore } from '@packhouse/object-store';
 import { type Context, isPackhouseError } from '@packhouse/runtime';
 import { LRUCache } from 'lru-cache';
 import type { BodyCache } from '../cache/body-cache.js';
+import type { Pacer } from '../http/paced-pieces.js';
 import { fileDamaged, Problem } from '../http/problem.js';
 import { createBoundedStore } from './bounded-store.js';
 import { createDamagedFiles, type PublishedFacts } from './damaged-files.js';
@@ -39,10 +40,11 @@ export function createFileFinder(parts: {
   database: Database;
   objectStore: ObjectStore;
   bodies: BodyCache;
+  pacer: Pacer;
   /** How long the store may take, in milliseconds; default: 15 s. */
   storeTimeoutMs?: number | undefined;
 }): FileFinder {
-  const { context, database, bodies } = parts;
+  const { context, database, bodies, pacer } = parts;
   const store = createBoundedStore(parts.objectStore, parts.storeTimeoutMs);
   const damaged = createDamagedFiles({ context, database, store });
   let known = new LRUCache<string, PublishedFacts>({ max: MAX_FACTS });
@@ -62,7 +64,7 @@ export function createFileFinder(parts: {
   };
   const serve = async (facts: PublishedFacts): Promise<ServedFile> => {
     await damaged.check(facts);
-    return publishedFile(facts, { store, bodies, damaged, tableOf });
+    return publishedFile(facts, { store, bodies, damaged, pacer, tableOf });
   };
 
   const published = (

@@ -11,9 +11,10 @@ import {
 } from '@packhouse/bundle';
 import type { Body, BodyCache, PinnedBody } from '../cache/body-cache.js';
 import type { FileRange } from '../http/file-headers.js';
+import type { Pacer } from '../http/paced-pieces.js';
 import { fileDamaged, Problem } from '../http/problem.js';
 import type { BoundedStore } from './bounded-store.js';
-import { checkedPieces, createWholeCheck, objectMismatch } from './checked-pieces.js';
+import { checkedPieces, checkWhole, createWholeCheck } from './checked-pieces.js';
 import type { DamagedFiles, PublishedFacts } from './damaged-files.js';
 
 /** A file that can be sent, whole or in part. */
@@ -24,13 +25,13 @@ export interface ServedFile {
   byteLength: number;
   /** Whether the bytes are finalized, published data, which clients may cache for ever. */
   immutable: boolean;
-  /** The whole file in memory; null if it must be streamed. */
-  body(): Promise<PinnedBody | null>;
+  /** The whole file in memory, read and checked in the owner's turns; null if it must be streamed. */
+  body(owner: number | string): Promise<PinnedBody | null>;
   /**
-   * Reads a part of the file from the store and checks it. Resolves when the first bytes were read; if that are all,
+   * Reads a part of the file from the store and checks it in the owner's turns. Resolves when the first bytes were read; if that are all,
    * they are checked. Fails before the last piece if the file is damaged.
    */
-  stream(range: FileRange): Promise<AsyncIterable<Buffer>>;
+  stream(range: FileRange, owner: number | string): Promise<AsyncIterable<Buffer>>;
   /** Must be called once the file is not needed any more, whether or not it was read. */
   release(): void;
 }
@@ -40,6 +41,7 @@ interface PublishedParts {
   store: BoundedStore;
   bodies: BodyCache;
   damaged: DamagedFiles;
+  pacer: Pacer;
   /** The fragment table of a bundle. Throws what the database throws, and `unavailable` if it was superseded. */
   tableOf(file: PublishedFacts): Promise<FragmentTable>;
 }
@@ -60,7 +62,7 @@ const MAX_EXTRA_BYTES = 8_388_608;
  */
 export function publishedFile(facts: PublishedFacts, parts: PublishedParts): ServedFile {
   const { objectKey, byteLength, sha256 } = facts;
-  const { store, damaged } = parts;
+  const { store, damaged, pacer } = parts;
   const stop = new AbortController();
   let pinned: PinnedBody | null = null;
   /** Turns what shows damage into the refusal. */
@@ -72,9 +74,14 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
     return createRangeCheck(fragments, range, { maxExtraBytes: MAX_EXTRA_BYTES, bodies });
   };
 
-  async function* open(range: FileRange, check: RangeCheck): AsyncGenerator<Buffer, void, undefined> {
+  async function* open(
+    range: FileRange,
+    check: RangeCheck,
+    owner: number | string,
+  ): AsyncGenerator<Buffer, void, undefined> {
     try {
-      yield* checkedPieces(await store.stream(objectKey, check.read, stop.signal), check, range);
+      const source = await store.stream(objectKey, check.read, stop.signal);
+      yield* checkedPieces(source, check, range, (bytes) => pacer.turn(owner, bytes, stop.signal));
     } catch (error) {
       throw refusal(error);
     }
@@ -84,13 +91,13 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
     sha256,
     byteLength,
     immutable: true,
-    async body() {
+    async body(owner) {
       pinned ??= await parts.bodies
         .pin(objectKey, byteLength, async () => {
           const bytes = await store.read(objectKey);
-          if (bytes.length === byteLength && hash('sha256', bytes, 'hex') === sha256)
-            return { bytes, sha256 };
-          throw objectMismatch(facts, `${bytes.length} bytes`);
+          // Others may wait for these bytes too: if this reader leaves they are still checked.
+          await checkWhole(bytes, facts, (length) => pacer.turn(owner, length));
+          return { bytes, sha256 };
         })
         .catch((error: unknown) => {
           throw refusal(error);
@@ -99,10 +106,10 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
       if (stop.signal.aborted) pinned?.release();
       return pinned;
     },
-    async stream(range) {
+    async stream(range, owner) {
       const whole = range.start === 0 && range.end === byteLength - 1;
       const check = whole ? createWholeCheck(facts) : await partCheck(range);
-      const pieces = open(range, check);
+      const pieces = open(range, check, owner);
       return resume(await pieces.next(), pieces);
     },
     release: () => {

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
 import { createContentCodings } from './content-coding.js';
 import { Exchange } from './exchange.js';
+import { createPacer } from './paced-pieces.js';
 
 const codings = createContentCodings();
 let server: Server;
@@ -19,7 +20,12 @@ afterEach(() => {
 async function serve(answer: (exchange: Exchange, n: number) => void): Promise<Promise<boolean>[]> {
   const ends: Promise<boolean>[] = [];
   server = createServer((request, response) => {
-    const exchange = new Exchange(request, response, { nextId: () => '1', addressOf: () => '', codings });
+    const exchange = new Exchange(request, response, {
+      nextId: () => '1',
+      addressOf: () => '',
+      codings,
+      pacer: createPacer(),
+    });
     ends.push(new Promise((resolve) => exchange.whenSent(resolve)));
     answer(exchange, ends.length);
   });

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import type { KeyRow } from '@packhouse/database';
-import type { Span } from '@packhouse/runtime';
+import { CallController, type CallSignal, type Span } from '@packhouse/runtime';
+import { addressBlock } from './client-address.js';
 import { type Coding, type ContentCodings, SMALLEST_CODED } from './content-coding.js';
+import { FREE_BYTES, type Pacer, paced } from './paced-pieces.js';
 import type { ProblemReason } from './problem.js';
 
 /** The JSON-RPC calls of one request, for the log. */
@@ -35,6 +37,7 @@ export interface ExchangeParts {
   /** The client's address, as far as the proxies before the gateway are trusted. */
   addressOf(request: IncomingMessage): string;
   readonly codings: ContentCodings;
+  readonly pacer: Pacer;
 }
 
 /** Answers up to this size are sent as one text with their head: one write, and no extra buffer. */
@@ -45,6 +48,9 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The content type of bundles, which are compressed already. */
 export const GZIP_TYPE = 'application/gzip';
+
+/** One shared error: its stack is never read, and capturing one for each abort costs time. */
+const GONE = new Error('the client went away');
 
 /** One request with its answer and its facts for the log and the metrics: never the address, never the key. */
 export class Exchange {
@@ -93,6 +99,7 @@ export class Exchange {
   #headers: string[] = [];
   #whenSent: ((sent: boolean) => void)[] | undefined;
   #forPages = false;
+  #gone: CallController | undefined;
   /** Absent: not chosen yet; null: sent as it is. */
   #coding: Coding | null | undefined;
 
@@ -112,6 +119,27 @@ export class Exchange {
   get ip(): string {
     return this.#parts.addressOf(this.request);
   }
+
+  /** Whom its memory and its turns are counted for: the key, or the address of a client without one. */
+  get owner(): number | string {
+    return this.key?.id ?? addressBlock(this.ip);
+  }
+
+  /** Aborted when the response is over: the client has it, or is gone. Created on first use. */
+  get gone(): CallSignal {
+    if (this.#gone === undefined) {
+      const made = new CallController();
+      this.#gone = made;
+      const leave = (): void => made.abort(GONE);
+      if (this.response.destroyed) leave();
+      else this.response.on('close', leave);
+    }
+    return this.#gone;
+  }
+
+  /** Takes a turn for bytes that are about to be worked on; see Pacer. */
+  readonly turn = (bytes: number): Promise<void> | undefined =>
+    this.#parts.pacer.turn(this.owner, bytes, this.gone);
 
   /** The origin of the page that asks, if the client is a browser. */
   get origin(): string | undefined {
@@ -197,6 +225,10 @@ export class Exchange {
       return;
     }
     this.#begin(length);
+    if (length > FREE_BYTES) {
+      this.#pipe([Buffer.from(text)]);
+      return;
+    }
     // Latin1 text is written byte for byte, together with the head.
     this.response.end(text, length === text.length ? 'latin1' : 'utf8');
   }
@@ -217,7 +249,8 @@ export class Exchange {
     }
     this.#begin(body.length);
     if (body.length <= ONE_WRITE) this.response.end(body.toString('latin1'), 'latin1');
-    else this.response.end(body);
+    else if (body.length <= FREE_BYTES) this.response.end(body);
+    else this.#pipe([body]);
   }
 
   /** Sends bytes between two latin1 texts without joining them. */
@@ -234,6 +267,10 @@ export class Exchange {
       let text = before;
       for (const piece of pieces) text += piece.toString('latin1');
       response.end(text + after, 'latin1');
+      return;
+    }
+    if (length > FREE_BYTES) {
+      this.#pipe([Buffer.from(before, 'latin1'), ...pieces, Buffer.from(after, 'latin1')]);
       return;
     }
     response.cork();
@@ -253,9 +290,14 @@ export class Exchange {
     const length = this.#find('content-length');
     if (length !== -1) this.bytes = Number(this.#headers[length + 1]);
     response.writeHead(this.#status, this.#headers);
+    this.#pipe(length === -1 ? this.#counted(body) : body);
+  }
+
+  /** Sends what comes behind the head, in turn with others. */
+  #pipe(body: Iterable<Buffer> | AsyncIterable<Buffer | string>): void {
     // A pipeline adds more than ten listeners.
-    response.setMaxListeners(0);
-    pipeline(length === -1 ? this.#counted(body) : body, response, () => undefined);
+    this.response.setMaxListeners(0);
+    pipeline(paced(body, this.turn), this.response, () => undefined);
   }
 
   /** Compresses a body while it is sent, at the pace of its reader. */
@@ -273,7 +315,7 @@ export class Exchange {
     encoder.on('data', (coded: Buffer) => {
       this.bytes += coded.length;
     });
-    pipeline(body, encoder, response, () => undefined);
+    pipeline(paced(body, this.turn), encoder, response, () => undefined);
   }
 
   async *#counted(body: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer | string> {

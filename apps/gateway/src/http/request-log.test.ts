@@ -3,6 +3,7 @@ import { createLogger, createMetrics } from '@packhouse/runtime';
 import { expect, it } from 'vitest';
 import { createContentCodings } from './content-coding.js';
 import { Exchange } from './exchange.js';
+import { createPacer } from './paced-pieces.js';
 import { createRequestLog, type LoggedRequests } from './request-log.js';
 
 /** The level that a request is logged at. */
@@ -18,6 +19,7 @@ function levelOf(status: number, facts: Partial<Exchange>, logged?: LoggedReques
     nextId: () => 'id',
     addressOf: () => '',
     codings: createContentCodings(),
+    pacer: createPacer(),
   });
   record(Object.assign(exchange, facts));
   expect(lines).toHaveLength(1);

@@ -3,7 +3,6 @@ import type { Context, Logger } from '@packhouse/runtime';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { readBody } from './body.js';
 import type { BodyMemory } from './body-memory.js';
-import { addressBlock } from './client-address.js';
 import { Exchange, type ExchangeParts } from './exchange.js';
 import { Problem, problemOfError } from './problem.js';
 import type { Soon } from './soon.js';
@@ -159,7 +158,7 @@ export function createRouter(parts: RouterParts): Router {
       answer(route, exchange);
       return;
     }
-    exchange.reservedFor = exchange.key?.id ?? addressBlock(exchange.ip);
+    exchange.reservedFor = exchange.owner;
     readBody(
       exchange,
       route.bodyLimit,

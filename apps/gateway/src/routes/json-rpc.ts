@@ -1,4 +1,4 @@
-import { CallController, type FairTurns } from '@packhouse/runtime';
+import type { FairTurns } from '@packhouse/runtime';
 import { OTHER } from '../access/admission.js';
 import { isRestricted } from '../access/key-restrictions.js';
 import type { CountedCall } from '../access/rate-limiter.js';
@@ -18,6 +18,8 @@ import type { GatewayParts } from './gateway-parts.js';
 
 /** Bytes of a body that one unit pays for: as many calls of usual size cost more than that. */
 const UNIT_BYTES = 16_384;
+/** How many times as long as checking or sending it parsing a body takes. */
+const PARSING = 16;
 
 /** `POST {base_url}<KEY>` of one network; of an open one `POST {base_url}` too, where a key in the address counts. */
 export function jsonRpcRoutes(
@@ -93,13 +95,19 @@ function answerJsonRpc(
     const known = at.known.find(body);
     if (known !== undefined) return answerKnown(parts, at, exchange, known);
   }
-  const charged = chargeBytes(parts, exchange, body?.length ?? 0);
-  return charged instanceof Promise
-    ? charged.then(() => answerParsed(parts, at, exchange, turns))
-    : answerParsed(parts, at, exchange, turns);
+  const length = body?.length ?? 0;
+  return whenHere(chargeBytes(parts, exchange, length), () => {
+    const turn = length > UNIT_BYTES ? exchange.turn(length * PARSING) : undefined;
+    if (turn === undefined) return answerParsed(parts, at, exchange, turns);
+    return turn.then(
+      () => answerParsed(parts, at, exchange, turns),
+      // The client is gone.
+      () => undefined,
+    );
+  });
 }
 
-/** Answers a request after its body was counted. */
+/** Answers a request after its body was counted, when its turn has come. */
 function answerParsed(
   parts: GatewayParts,
   at: RpcNetwork,
@@ -174,15 +182,11 @@ async function refuseWhole(
   refuse(parts, at, exchange, refusal);
 }
 
-/** One shared error: its stack is never read, and capturing one for each abort costs time. */
-const GONE = new Error('the client went away');
-
 /** The signal is created on first use; answers from memory do without it. */
 function callerOf({ context }: GatewayParts, at: RpcNetwork, exchange: Exchange): CallContext {
-  const { key, span, response } = exchange;
+  const { key, span } = exchange;
   const notes = beginCalls();
   exchange.calls = notes;
-  let gone: CallController | undefined;
   return {
     // One by one: a spread beside a getter makes this object three times as slow to create.
     notes,
@@ -193,14 +197,7 @@ function callerOf({ context }: GatewayParts, at: RpcNetwork, exchange: Exchange)
     address: key === undefined ? exchange.ip : undefined,
     whenSent: (then) => exchange.whenSent(then),
     get signal() {
-      if (gone === undefined) {
-        const made = new CallController();
-        gone = made;
-        const leave = (): void => made.abort(GONE);
-        if (response.destroyed) leave();
-        else response.on('close', leave);
-      }
-      return gone;
+      return exchange.gone;
     },
   };
 }

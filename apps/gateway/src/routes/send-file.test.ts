@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ServedFile } from '../files/served-file.js';
 import { createContentCodings } from '../http/content-coding.js';
 import { Exchange } from '../http/exchange.js';
+import { createPacer } from '../http/paced-pieces.js';
 import { sendFile } from './send-file.js';
 
 /** More than the kernel's buffers of two sockets hold. */
@@ -30,6 +31,7 @@ describe('a file that is being sent', () => {
         nextId: () => 'id',
         addressOf: () => '',
         codings: createContentCodings(),
+        pacer: createPacer(),
       }),
     );
   });

@@ -46,9 +46,9 @@ export async function sendFile(file: ServedFile, exchange: Exchange): Promise<vo
   if (part !== 'whole') {
     exchange.status(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   }
-  const held = await file.body();
+  const held = await file.body(exchange.owner);
   if (held === null) {
-    const pieces = await file.stream(range).catch((error: unknown) => {
+    const pieces = await file.stream(range, exchange.owner).catch((error: unknown) => {
       if (response.closed) return null;
       throw error;
     });

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import type { ResultBody } from '@packhouse/node-rpc';
 import { CallController, type FairTurns } from '@packhouse/runtime';
-import { noteOnce } from '../http/exchange.js';
+import { type Exchange, noteOnce } from '../http/exchange.js';
+import type { TakeTurn } from '../http/paced-pieces.js';
 import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import { answerCall } from './answer-call.js';
 import { callerName, failure } from './ask-node.js';
@@ -35,6 +35,9 @@ interface Answered {
   free(): void;
 }
 
+/** The request that a batch came with. */
+type BatchRequest = Pick<Exchange, 'id' | 'response' | 'turn'>;
+
 /** Whether a batch has any answer; one of notifications alone has none. */
 export function hasAnswers(items: readonly RpcItem[]): boolean {
   return items.some((item) => 'problem' in item || item.call.id !== undefined);
@@ -48,7 +51,7 @@ export function hasAnswers(items: readonly RpcItem[]): boolean {
 export async function* answerBatch(
   items: readonly RpcItem[],
   caller: CallContext,
-  request: { readonly id: string; readonly response: ServerResponse },
+  request: BatchRequest,
   turns: FairTurns,
 ): AsyncGenerator<Buffer> {
   const { signal } = caller;
@@ -129,7 +132,7 @@ export async function* answerBatch(
 async function answerItem(
   item: RpcItem,
   caller: CallContext,
-  request: { readonly id: string },
+  request: BatchRequest,
   reserve: (size: number) => void,
   turns: FairTurns,
 ): Promise<Answered> {
@@ -156,7 +159,7 @@ async function answerItem(
       return answered([]);
     }
     if (said.kind === 'error') return answered([nodeErrorText(call.id, said.error)], free);
-    const pieces = await heldWhole(said.body, { ...caller, signal: stop }, reserve);
+    const pieces = await heldWhole(said.body, { ...caller, signal: stop }, reserve, request.turn);
     return answered([beforeResult(call.id), ...pieces, AFTER_RESULT], free);
   } catch (error) {
     free();
@@ -174,6 +177,7 @@ async function heldWhole(
   { bytes, pieces, rest }: ResultBody,
   caller: CallContext,
   reserve: (size: number) => void,
+  turn: TakeTurn,
 ): Promise<readonly Buffer[]> {
   if (rest === null) {
     const whole = pieces ?? [bytes];
@@ -186,6 +190,7 @@ async function heldWhole(
   try {
     reserve(size);
     for await (const piece of rest) {
+      await turn(piece.length);
       size += piece.length;
       reserve(size);
       read.push(piece);

@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createContentCodings } from '../http/content-coding.js';
 import { Exchange } from '../http/exchange.js';
+import { createPacer } from '../http/paced-pieces.js';
 import { sendAnswer } from './send.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
@@ -15,6 +16,7 @@ it('cuts off a client that does not read its answer, and leaves one alone that d
       nextId: () => '1',
       addressOf: () => '',
       codings: createContentCodings(),
+      pacer: createPacer(),
     });
     const bytes = Buffer.alloc(request.url === '/slow' ? 64_000_000 : 100_000, '1');
     sendAnswer(exchange, '1', { kind: 'result', body: { bytes, rest: null } });
