@@ -24,7 +24,7 @@ interface TargetOptions {
   name: string;
 }
 
-const FORMATS = ['mirror', 'jsonl', 'csv'] as const;
+const FORMATS = ['mirror', 'parquet', 'jsonl', 'csv'] as const;
 
 /** Reads --to, --out, --partition and --mirror; null: the target is a mirror. Throws USAGE. */
 export function readTarget(text: string, options: TargetOptions): RowTarget | null {
@@ -43,7 +43,10 @@ export function readTarget(text: string, options: TargetOptions): RowTarget | nu
   }
   const partition = readPartition(options.partition);
   const keep = mirror !== undefined;
-  if (out === '-') {
+  if (out === '-' && format === 'parquet') {
+    throw usage('Parquet is written as files in a folder, not to stdout.', 'Give a folder with --out.');
+  }
+  if (out === '-' && format !== 'parquet') {
     if (partition !== undefined) throw usage('Rows on stdout have no partitions.', 'Leave out --partition.');
     return {
       ...{ label: 'stdout', work: mirror ?? null, keep, partition, folder: null },
@@ -53,7 +56,7 @@ export function readTarget(text: string, options: TargetOptions): RowTarget | nu
   if (path.extname(out) === `.${format}`) {
     throw usage(
       `--out ${out} looks like a file, and ${format} is written as files in a folder.`,
-      `Give a folder, or write one file with --out - > ${out}.`,
+      format === 'parquet' ? 'Give a folder.' : `Give a folder, or write one file with --out - > ${out}.`,
     );
   }
   return {

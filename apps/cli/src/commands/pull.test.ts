@@ -28,6 +28,7 @@ it.each([
   [[URL, '--kind', 'logs', '--to', 'xml'], /There is no format "xml"/],
   [[URL, '--kind', 'logs', '--to', 'csv', '--to', 'jsonl'], /--to names two formats, csv and jsonl/],
   [[URL, '--kind', 'logs', '--to', 'csv', '--out', 'a.csv'], /Give a folder, or .* --out - > a\.csv/],
+  [[URL, '--kind', 'logs', '--to', 'parquet', '--out', '-'], /Parquet is written as files in a folder/],
   [[URL, '--kind', 'logs', '--partition', '10'], /--partition belongs to rows/],
   [
     [URL, '--kind', 'logs', '--to', 'csv', '--partition', '0'],

@@ -169,6 +169,25 @@ it('a value that its column cannot hold is null there and exact in extra', async
   expect(JSON.parse(row?.extra as string)).toEqual({ gas, gasPrice, value, type, l1Fee: null });
 });
 
+it('a bundle with much text is read block by block, with the same rows', async () => {
+  const [record] = numbered([[fc.sample(log, 1)[0] as object]])[0] as [Json];
+  const small = (at: number): Json => ({ ...record, blockNumber: `0x${(FIRST + at).toString(16)}` });
+  const large = { ...small(1), data: `0x${'00'.repeat(17_000_000)}` };
+  const bytes = bundleOf([[small(0)], [large], [small(2)]].map((list) => JSON.stringify(list)));
+  const rows = await rowsOf({ bytes, kind: 'logs', start: FIRST, from: FIRST + 1 });
+  expect(rows.map(({ block_number }) => block_number)).toEqual([FIRST + 1, FIRST + 2]);
+  expect(rows[0]?.data === large.data).toBe(true);
+});
+
+it.each([
+  ['cut off', (bytes: Buffer) => bytes.subarray(0, -9)],
+  ['other than JSON', () => bundleOf(['[}'])],
+  ['no gzip', () => Buffer.from('nonsense')],
+])('a bundle that is %s is refused', async (_, change) => {
+  const bytes = change(bundleOf(['[]', '[]']));
+  await expect(rowsOf({ bytes, kind: 'logs', start: 1 })).rejects.toMatchObject({ code: 'BUNDLE_INVALID' });
+});
+
 it('a record without what every row has is refused', async () => {
   const bytes = bundleOf(['[{"blockNumber":"0x1","topics":[]}]']);
   await expect(rowsOf({ bytes, kind: 'logs', start: 1 })).rejects.toMatchObject({

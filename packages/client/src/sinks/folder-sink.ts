@@ -48,11 +48,18 @@ export async function openFolderSink(
       `has partitions of ${kept ?? 'no'} blocks, and ${partition ?? 'no'} was asked for`,
     );
   }
-  await removeLeftovers(
-    folder,
-    new RegExp(`^${schema.kind}-(\\d+)-(\\d+)\\.${format.extension}(\\.part)?$`),
-    state.done,
-  );
+  const names = await rowFilesIn(folder, schema.kind, format.extension);
+  const save = (): Promise<void> =>
+    writeWhole(stateFile, `${JSON.stringify({ ...state, partition: partition ?? null })}\n`);
+  if (text === null) {
+    const [first] = names;
+    if (first !== undefined) throw mismatch(folder, `has ${first.name} and no ${STATE_FILE} beside it`);
+    await save();
+  }
+  // Of runs that were killed: unfinished files, and those that no state was written after.
+  for (const { name, part, blocks } of names) {
+    if (part || withoutRanges(blocks, state.done).length > 0) await rm(path.join(folder, name));
+  }
 
   const folderOf = ({ start }: BlockRange): string => {
     if (partition === undefined) return folder;
@@ -85,7 +92,7 @@ export async function openFolderSink(
       state.done = withRange(state.done, blocks);
       state.rows += rows;
       rows = 0;
-      await writeWhole(stateFile, `${JSON.stringify({ ...state, partition: partition ?? null })}\n`);
+      await save();
     },
     async close() {
       await file?.abort();
@@ -100,12 +107,17 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** Removes files of runs that were killed: unfinished ones, and those of blocks that are not done. */
-async function removeLeftovers(folder: string, form: RegExp, done: readonly BlockRange[]): Promise<void> {
-  for (const name of await readdir(folder, { recursive: true })) {
+/** The files of rows in a folder, whole and unfinished, by their names. */
+async function rowFilesIn(
+  folder: string,
+  kind: string,
+  extension: string,
+): Promise<{ name: string; part: boolean; blocks: BlockRange }[]> {
+  const form = new RegExp(`^${kind}-(\\d+)-(\\d+)\\.${extension}(\\.part)?$`);
+  const names = await readdir(folder, { recursive: true });
+  return names.flatMap((name) => {
     const [, start, end, part] = form.exec(path.basename(name)) ?? [];
-    if (start === undefined) continue;
-    const blocks = { start: Number(start), end: Number(end) };
-    if (part !== undefined || withoutRanges(blocks, done).length > 0) await rm(path.join(folder, name));
-  }
+    if (start === undefined) return [];
+    return [{ name, part: part !== undefined, blocks: { start: Number(start), end: Number(end) } }];
+  });
 }

@@ -1,11 +1,12 @@
 import { openFolderSink } from './folder-sink.js';
+import { parquetFiles } from './parquet-file.js';
 import { newState, type Sink, type SinkOptions } from './sink.js';
 import { textFiles } from './text-file.js';
 import { CSV, JSONL, type TextFormat } from './text-rows.js';
 
 /** Where rows go to. */
 export type SinkTarget =
-  | { format: 'jsonl' | 'csv'; folder: string; partition?: number | undefined }
+  | { format: 'jsonl' | 'csv' | 'parquet'; folder: string; partition?: number | undefined }
   /** Nothing is remembered: a run that is killed begins again. */
   | { format: 'jsonl' | 'csv'; write(text: string): Promise<void> };
 
@@ -14,7 +15,9 @@ const TEXTS = { jsonl: JSONL, csv: CSV };
 /** Opens a target, and makes it if there is none. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE. */
 export function openSink(target: SinkTarget, options: SinkOptions): Promise<Sink> {
   if ('write' in target) return openStream(TEXTS[target.format], target.write, options);
-  const format = textFiles(TEXTS[target.format], options.schema);
+  const { schema, network } = options;
+  const format =
+    target.format === 'parquet' ? parquetFiles(schema, network) : textFiles(TEXTS[target.format], schema);
   return openFolderSink(target.folder, format, { ...options, partition: target.partition });
 }
 

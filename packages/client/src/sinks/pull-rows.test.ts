@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { gatewayAddress } from '../gateway-address.js';
 import { createHttp } from '../http.js';
@@ -199,6 +199,16 @@ it('leaves out a faulty file, and has its rows after it is right', async () => {
   gateway.files.set('30-39', right);
   await pull(csv());
   expect((await rows()).sort()).toEqual(expected(0, 99));
+});
+
+it('a folder whose state is gone is refused, and nothing in it is removed', async () => {
+  await pull(csv(), { to: '19' });
+  await rm(folder.at('out', 'packhouse-rows.json'));
+  await expect(pull(csv())).rejects.toMatchObject({
+    code: 'TARGET_MISMATCH',
+    message: expect.stringMatching(/has logs-0-19\.csv and no packhouse-rows\.json beside it/),
+  });
+  expect(await files()).toEqual(['logs-0-19.csv']);
 });
 
 it('writes to a stream in the order of the chain', async () => {

@@ -1,0 +1,132 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import zlib from 'node:zlib';
+import fc from 'fast-check';
+import { asyncBufferFromFile, type Compressors, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Column, ColumnType, RowBatch, Schema } from '../rows/schema.js';
+import { parquetFiles } from './parquet-file.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'packhouse-parquet-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** A column of each type, with and without nulls. */
+const VALUES: Record<ColumnType, fc.Arbitrary<Column[number]>> = {
+  BIGINT: fc.oneof(fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
+  INTEGER: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+  'DECIMAL(38,0)': fc.bigInt({ min: 0n, max: 10n ** 38n - 1n }),
+  TEXT: fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant(`0x${'ab'.repeat(700)}`)),
+  JSON: fc.json(),
+  BOOLEAN: fc.boolean(),
+  TIMESTAMP: fc.integer({ min: 0, max: 253_402_300_799 }),
+};
+const TYPES = Object.keys(VALUES) as ColumnType[];
+const schema: Schema = {
+  name: 'logs-1',
+  kind: 'logs',
+  columns: TYPES.flatMap((type, at) => [
+    { name: `c${at}`, type, required: true },
+    { name: `n${at}`, type },
+  ]),
+};
+const rows = fc.array(
+  fc.record(
+    Object.fromEntries(
+      TYPES.flatMap((type, at) => [
+        [`c${at}`, VALUES[type]],
+        [`n${at}`, fc.option(VALUES[type])],
+      ]),
+    ),
+  ),
+  { minLength: 1, maxLength: 30 },
+);
+type Row = Record<string, Column[number]>;
+
+function batchOf(rows: readonly Row[]): RowBatch {
+  const columns = schema.columns.map(({ name }) => [name, rows.map((row) => row[name] as Column[number])]);
+  return { rows: rows.length, columns: Object.fromEntries(columns) as RowBatch['columns'] };
+}
+
+async function written(name: string, batches: readonly RowBatch[]): Promise<string> {
+  const file = await parquetFiles(schema, 'ethereum').create(path.join(folder, name));
+  for (const batch of batches) await file.write(batch);
+  await file.finish();
+  return path.join(folder, name);
+}
+
+const zstd = zlib as { zstdDecompressSync?: (bytes: Uint8Array) => Buffer };
+const compressors: Compressors = {
+  GZIP: (bytes) => zlib.gunzipSync(bytes),
+  ZSTD: (bytes) => zstd.zstdDecompressSync?.(bytes) ?? bytes,
+};
+
+/** What a reader of the file has for a value: bigints for 64 bits, dates, and floats for decimals. */
+function asRead(type: ColumnType, value: Column[number]): unknown {
+  if (value === null) return null;
+  if (type === 'BIGINT') return BigInt(value as bigint);
+  if (type === 'DECIMAL(38,0)') return Number(value);
+  return type === 'TIMESTAMP' ? new Date((value as number) * 1_000) : value;
+}
+
+it('a reader of Parquet has every value again', async () => {
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(rows, { minLength: 1, maxLength: 3 }), async (batches) => {
+      number += 1;
+      const name = await written(`${number}.parquet`, (batches as Row[][]).map(batchOf));
+      const read = await parquetReadObjects({ file: await asyncBufferFromFile(name), compressors });
+      const expected = (batches as Row[][])
+        .flat()
+        .map((row) =>
+          Object.fromEntries(
+            schema.columns.map((column) => [
+              column.name,
+              asRead(column.type, row[column.name] as Column[number]),
+            ]),
+          ),
+        );
+      expect(read.length).toBe(expected.length);
+      for (const [at, row] of read.entries()) expect(row).toEqual(expected[at]);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+it('a decimal keeps its 38 digits, and the file says what it is', async () => {
+  const most = 10n ** 38n - 1n;
+  const row = Object.fromEntries(schema.columns.map(({ name }) => [name, null]));
+  const required = { c0: 1, c1: 1, c2: most, c3: '', c4: '', c5: true, c6: 0 };
+  const file = await asyncBufferFromFile(await written('one.parquet', [batchOf([{ ...row, ...required }])]));
+  const { schema: elements, key_value_metadata, row_groups } = await parquetMetadataAsync(file);
+  expect(elements.find(({ name }) => name === 'c2')).toMatchObject({
+    converted_type: 'DECIMAL',
+    precision: 38,
+  });
+  expect(key_value_metadata).toContainEqual({ key: 'packhouse.schema', value: 'logs-1' });
+  const statistics = row_groups[0]?.columns[4]?.meta_data?.statistics;
+  expect(row_groups[0]?.columns[4]?.meta_data?.path_in_schema).toEqual(['c2']);
+  expect(statistics).toBeDefined();
+  expect(row_groups[0]?.columns[3]?.meta_data?.bloom_filter_offset).toBeUndefined();
+});
+
+it('row groups are bounded, and follow the order of the rows', async () => {
+  const batch = (first: number): RowBatch => {
+    const row = Object.fromEntries(schema.columns.map(({ name }) => [name, null]));
+    const some = Array.from({ length: 8_192 }, (_, i) => {
+      return { ...row, c0: first + i, c1: 1, c2: 1n, c3: '', c4: '', c5: true, c6: 0 };
+    });
+    return batchOf(some);
+  };
+  const batches = Array.from({ length: 9 }, (_, i) => batch(i * 8_192));
+  const file = await asyncBufferFromFile(await written('groups.parquet', batches));
+  const { row_groups } = await parquetMetadataAsync(file);
+  const bounds = row_groups.map(({ columns }) => columns[0]?.meta_data?.statistics);
+  expect(bounds.map((one) => [one?.min_value, one?.max_value])).toEqual([
+    [0n, 65_535n],
+    [65_536n, 73_727n],
+  ]);
+});
