@@ -121,7 +121,7 @@ export function createForwardNode(options: {
     leave: () => void,
   ): Promise<TryOutcome> => {
     if (rate !== undefined) {
-      await rate.take(1, signal).catch((error) => {
+      await rate.take(1, signal, request.caller).catch((error) => {
         leave();
         throw error;
       });

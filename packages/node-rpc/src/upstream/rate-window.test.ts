@@ -67,6 +67,26 @@ describe('createRateWindow', () => {
     expect(Math.max(...clock.slept)).toBeLessThanOrEqual(1_050);
   });
 
+  it('lets callers take turns, however many calls one of them has waiting', async () => {
+    const clock = stillClock();
+    const window = createRateWindow({ perSecond: 2, clock });
+    const begun: string[] = [];
+    const take = async (caller: string): Promise<void> => {
+      await window.take(1, new AbortController().signal, caller);
+      begun.push(`${caller} in second ${Math.floor(clock.elapsed() / 1_050)}`);
+    };
+    const greedy = Array.from({ length: 20 }, () => take('greedy'));
+    const others = ['one', 'two', 'one'].map(take);
+    await Promise.all(others);
+    expect(begun).toEqual([
+      ...['greedy in second 0', 'greedy in second 0'],
+      ...['one in second 1', 'two in second 1'],
+      ...['greedy in second 2', 'one in second 2'],
+    ]);
+    await Promise.all(greedy);
+    expect(begun.at(-1)).toBe('greedy in second 11');
+  });
+
   it('stops waiting when aborted, and lets the next one through', async () => {
     const clock = stillClock();
     const window = createRateWindow({ perSecond: 1, clock });

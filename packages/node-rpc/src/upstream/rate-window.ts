@@ -1,12 +1,17 @@
-import { type CallSignal, type Clock, untilAborted } from '@packhouse/runtime';
+import { type CallSignal, type Clock, createFairTurns, type FairTurns } from '@packhouse/runtime';
 
 /** A limit of the calls that begin in any window of time. */
 export interface RateWindow {
   /** Calls that may share one request. */
   readonly largest: number;
-  /** Resolves when `calls` more may begin, in the order of asking; rejects when aborted. */
-  take(calls: number, signal: CallSignal): Promise<void>;
+  /**
+   * Resolves when `calls` more may begin; rejects when aborted. Callers take turns, and the calls of one begin in the
+   * order of asking.
+   */
+  take(calls: number, signal: CallSignal, caller?: Caller): Promise<void>;
 }
+
+type Caller = Parameters<FairTurns['enter']>[0];
 
 /** Requests that were spaced here may arrive closer together: the window is this much longer than a second. */
 const SLACK = 1.05;
@@ -23,7 +28,8 @@ export function createRateWindow(options: { perSecond: number; clock: Clock }): 
   const largest = Math.max(1, Math.floor((perSecond * windowMs) / SLACK / 1_000));
   const begun: { at: number; calls: number }[] = [];
   let sum = 0;
-  let turn: Promise<void> = Promise.resolve();
+  /** One waits for room at a time; who comes next is decided when it has it. */
+  const turns = createFairTurns(1);
 
   const waitForRoom = async (calls: number, signal: CallSignal): Promise<void> => {
     for (;;) {
@@ -44,11 +50,13 @@ export function createRateWindow(options: { perSecond: number; clock: Clock }): 
 
   return {
     largest,
-    take: (calls, signal) => {
-      const mine = turn.then(() => waitForRoom(calls, signal));
-      turn = mine.catch(() => undefined);
-      // The calls before it may wait longer than it can.
-      return untilAborted(mine, signal);
+    take: async (calls, signal, caller = '') => {
+      const leave = await turns.enter(caller, signal);
+      try {
+        await waitForRoom(calls, signal);
+      } finally {
+        leave();
+      }
     },
   };
 }
