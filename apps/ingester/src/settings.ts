@@ -3,6 +3,7 @@ import {
   databaseUrlSetting,
   drainLimitSetting,
   integerSetting,
+  jobLockSetting,
   logLevelSetting,
   metricsHostSetting,
   metricsPortSetting,
@@ -30,6 +31,7 @@ export const ingesterSettings = z.object({
   ).default(21_474_836_480),
   METRICS_PORT: metricsPortSetting(),
   METRICS_HOST: metricsHostSetting(),
+  JOB_LOCK_MS: jobLockSetting(),
   DRAIN_LIMIT_MS: drainLimitSetting(),
   LOG_LEVEL: logLevelSetting(),
 });

@@ -32,6 +32,7 @@ await runProcess(process, {
     const queues = await createQueues({
       redisUrl: settings.REDIS_URL,
       databaseUrl: settings.DATABASE_URL,
+      lockMs: settings.JOB_LOCK_MS,
       context,
     });
     shutdown.add('queues', () => queues.close());

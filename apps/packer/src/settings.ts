@@ -4,6 +4,7 @@ import {
   drainLimitSetting,
   durationSetting,
   integerSetting,
+  jobLockSetting,
   logLevelSetting,
   metricsHostSetting,
   metricsPortSetting,
@@ -44,6 +45,7 @@ export const packerSettings = z.object({
     .default(2_097_152),
   METRICS_PORT: metricsPortSetting(),
   METRICS_HOST: metricsHostSetting(),
+  JOB_LOCK_MS: jobLockSetting(),
   DRAIN_LIMIT_MS: drainLimitSetting(),
   LOG_LEVEL: logLevelSetting(),
 });

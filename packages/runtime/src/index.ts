@@ -13,6 +13,7 @@ export { type ProcessMessage, runProcess } from './run-process.js';
 export {
   databaseUrlSetting,
   drainLimitSetting,
+  jobLockSetting,
   metricsHostSetting,
   metricsPortSetting,
   networksFileSetting,

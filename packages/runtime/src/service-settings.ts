@@ -56,6 +56,14 @@ export const drainLimitSetting = (): z.ZodType<number, string | undefined> =>
     600_000,
   ).default(25_000);
 
+/** JOB_LOCK_MS. */
+export const jobLockSetting = (): z.ZodType<number, string | undefined> =>
+  integerSetting(
+    'milliseconds that a job stays with a process that was killed, 1000 to 600000 (default 12000); a process that stands still for longer loses its jobs',
+    1_000,
+    600_000,
+  ).default(12_000);
+
 /** SIGNING_KEY_FILE. */
 export const signingKeyFileSetting = (): z.ZodDefault<z.ZodString> =>
   z
