@@ -47,7 +47,7 @@ function start(args: readonly string[], stdout: 'pipe' | number = 'pipe') {
 }
 
 /** How long the reader does not read at all, if the command does not end before, in milliseconds. */
-const ABSENT_MS = 4_000;
+const ABSENT_MS = 2_000;
 
 /** Everything that a command says to a reader that reads nothing at first, then a piece at a time. */
 async function readSlowly(args: readonly string[]): Promise<Ended & { lines: string[] }> {

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { migrate } from '@packhouse/database';
 import { type StallingProxy, startStallingProxy } from '@packhouse/local';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import { type ScriptedS3, type ScriptedS3Fault, startScriptedS3 } from '@packhouse/scripted-s3';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { writeNetworksFile } from './networks-file.js';
 import { openDatabase, sql } from './open-database.js';
 import { checkPublished } from './published.js';
@@ -20,6 +19,9 @@ const WAIT = { timeout: 180_000, interval: 10 };
 const SHORT = { DRAIN_LIMIT_MS: '3000' };
 /** The limit where nothing may be cut off, however slow the machine is. */
 const LONG = { DRAIN_LIMIT_MS: '200000' };
+/** So that jobs of a process that was cut off are soon another's. */
+const JOB_LOCK_MS = '4000';
+const MAX_BLOCKS = 16;
 
 const FIRST = 1_000;
 const LAST = 1_149;
@@ -37,26 +39,33 @@ let s3: ScriptedS3;
 let s3Fault: (method: string, key: string) => ScriptedS3Fault | undefined;
 let proxy: StallingProxy;
 let running: ServiceProcess[];
-beforeEach(async () => {
+async function open(): Promise<void> {
   running = [];
   s3Fault = () => undefined;
-  workspace = await makeWorkspace(inject('postgresUrl'));
-  await migrate({ connectionString: workspace.databaseUrl });
+  workspace = await makeWorkspace(inject('postgresUrl'), { migrated: true });
   node = await createReplayNode({ blocks: chain });
   s3 = await startScriptedS3({ onRequest: ({ method, key }) => s3Fault(method, key) });
   proxy = await startStallingProxy(workspace.databaseUrl);
-});
-afterEach(async () => {
+}
+async function killAll(): Promise<void> {
   proxy.resume();
-  for (const { child, exit } of running) {
+  for (const { child, exit } of running.splice(0)) {
     child.kill('SIGKILL');
     await exit;
   }
+}
+async function close(): Promise<void> {
+  await killAll();
   await proxy.close();
   await node.close();
   await s3.close();
   await workspace.remove();
-});
+}
+/** Each test of the block has its own database and store. */
+function openForEach(): void {
+  beforeEach(open);
+  afterEach(close);
+}
 
 async function start(
   name: 'gateway' | 'ingester' | 'packer',
@@ -64,12 +73,13 @@ async function start(
 ): Promise<ServiceProcess> {
   const service = startService(name, {
     DATABASE_URL: workspace.databaseUrl,
-    NETWORKS_FILE: await writeNetworksFile(workspace, node.url, 8),
+    NETWORKS_FILE: await writeNetworksFile(workspace, node.url, MAX_BLOCKS),
     OBJECT_STORE: `s3://${s3.bucket}/objects`,
     S3_ENDPOINT: s3.endpoint,
     AWS_ACCESS_KEY_ID: s3.accessKeyId,
     AWS_SECRET_ACCESS_KEY: 'a-secret',
     SIGNING_KEY_FILE: path.join(workspace.directory, 'signing-key.pem'),
+    JOB_LOCK_MS,
     ...env,
   });
   running.push(service);
@@ -97,15 +107,12 @@ const locks = (): Promise<number> =>
     "pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
   );
 
-/** Publishes the whole range with an ingester and a packer of the test's own, and ends both. */
-async function publishAll(): Promise<void> {
-  await want();
-  const [ingester, packer] = [await start('ingester', LONG), await start('packer', LONG)];
-  await expect.poll(async () => (await published()) === chain.length * 5, WAIT).toBe(true);
-  for (const { child, exit } of [ingester, packer]) {
-    child.kill('SIGTERM');
-    await exit;
-  }
+/** Starts an ingester and a packer, and waits until they have published the whole range. */
+async function publishAll(): Promise<ServiceProcess[]> {
+  const both = await Promise.all([start('ingester', LONG), start('packer', LONG)]);
+  // Also before all tests of a block, where there is no expect.poll.
+  await vi.waitUntil(async () => (await published()) === chain.length * 5, WAIT);
+  return both;
 }
 const published = async (): Promise<number> =>
   Number(
@@ -123,6 +130,8 @@ async function checkAll(): Promise<void> {
 }
 
 describe('an ingester', () => {
+  openForEach();
+
   test('whose node hangs gives its windows back: another one leads at once and does them, and nothing counts as failed', async () => {
     await want();
     node.faults.add({ do: 'hang', when: { method: 'eth_getBlockReceipts', block: FIRST + 5, nth: 1 } });
@@ -136,9 +145,7 @@ describe('an ingester', () => {
     expect(first.log()).toContain('job given back');
     expect(first.log()).not.toContain('will be tried again');
     expect(await count('bullmq.job WHERE attempts_made > 0')).toBe(0);
-    await start('ingester', LONG);
-    await start('packer', LONG);
-    await expect.poll(async () => (await published()) === chain.length * 5, WAIT).toBe(true);
+    await publishAll();
     await checkAll();
   });
 
@@ -152,9 +159,7 @@ describe('an ingester', () => {
     expect(first.log()).toContain('draining takes too long');
     // Its connections are gone with it; a Postgres that hangs finds that out when it goes on.
     proxy.resume();
-    await start('ingester', LONG);
-    await start('packer', LONG);
-    await expect.poll(async () => (await published()) === chain.length * 5, WAIT).toBe(true);
+    await publishAll();
     await checkAll();
   });
 
@@ -171,6 +176,8 @@ describe('an ingester', () => {
 });
 
 describe('a packer', () => {
+  openForEach();
+
   /** All is staged, and nothing is packed yet. */
   async function stageAll(): Promise<void> {
     await want();
@@ -195,13 +202,11 @@ describe('a packer', () => {
     packer.child.kill('SIGTERM');
     expect(await packer.exit, packer.log()).toBe(0);
     expect(await bundles(), 'every object that was put has its row').toBe(new Set(put).size);
-    expect(await bundles()).toBeLessThan((chain.length / 8) * 5);
+    expect(await bundles()).toBeLessThan((chain.length / MAX_BLOCKS) * 5);
     expect(await activeJobs()).toBe(0);
     expect(await locks()).toBe(0);
     s3Fault = () => undefined;
-    await start('ingester', LONG);
-    await start('packer', LONG);
-    await expect.poll(async () => (await published()) === chain.length * 5, WAIT).toBe(true);
+    await publishAll();
     await checkAll();
   });
 
@@ -220,9 +225,7 @@ describe('a packer', () => {
     expect(await bundles()).toBe(0);
     expect(await count('bullmq.job WHERE attempts_made > 0')).toBe(0);
     s3Fault = () => undefined;
-    await start('ingester', LONG);
-    await start('packer', LONG);
-    await expect.poll(async () => (await published()) === chain.length * 5, WAIT).toBe(true);
+    await publishAll();
     await checkAll();
   });
 
@@ -237,8 +240,22 @@ describe('a packer', () => {
 });
 
 describe('a gateway', () => {
+  // They only read what is published, so it is published once.
+  beforeAll(async () => {
+    await open();
+    await want();
+    for (const { child, exit } of await publishAll()) {
+      child.kill('SIGTERM');
+      await exit;
+    }
+  });
+  afterEach(async () => {
+    await killAll();
+    s3Fault = () => undefined;
+  });
+  afterAll(close);
+
   async function serve(env: Record<string, string>) {
-    await publishAll();
     const database = openDatabase(workspace.databaseUrl);
     const { key } = await database.keys.create({ application: 'test', network: null, plan: 'unlimited' });
     const [bundle] = await database.network('main').bundles.list('blocks', 0, 1);
@@ -325,39 +342,43 @@ describe('a gateway', () => {
   });
 });
 
-test('packhouse local ends with 0 under load, and the next start finishes what is left', async () => {
-  const first = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST });
-  await first.event('progress', (event) => (event.staged as number) > 0);
-  first.child.kill('SIGTERM');
-  expect(await first.exit, first.stderr()).toBe(0);
-  expect(await locks()).toBe(0);
-  expect(await activeJobs()).toBe(0);
-  const second = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST });
-  try {
-    expect(await second.exit, second.stderr()).toBe(0);
-  } finally {
-    await end(second);
-  }
-  await checkPublished(workspace, chain, 'ethereum');
-});
+describe('packhouse local', () => {
+  openForEach();
 
-test('packhouse local says where the metrics are, and they tell of all its parts', async () => {
-  const cli = startLocal(workspace, { rpc: [node.url], from: FIRST });
-  try {
-    const ready = await cli.event('ready');
-    const metrics = ready.metrics as Record<string, string>;
-    expect(Object.keys(metrics)).toEqual(['gateway', 'ingester', 'packer']);
-    const tell = async (name: string): Promise<string> => (await fetch(metrics[name] as string)).text();
-    await expect
-      .poll(() => tell('ingester'), WAIT)
-      .toContain(`packhouse_head_block{network="ethereum"} ${LAST}`);
-    for (const name of Object.keys(metrics))
-      expect(await tell(name)).toMatch(/^process_resident_memory_bytes \d+$/m);
-    expect(await tell('packer')).toMatch(/^packhouse_store_disk_bytes\{what="free"\} \d+$/m);
-    expect(await tell('packer')).not.toContain('packhouse_head_block{');
-  } finally {
-    cli.child.kill('SIGTERM');
-    await once(cli.child, 'exit').catch(() => undefined);
-    expect(await cli.exit).toBe(0);
-  }
+  test('ends with 0 under load, and the next start finishes what is left', async () => {
+    const first = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST });
+    await first.event('progress', (event) => (event.staged as number) > 0);
+    first.child.kill('SIGTERM');
+    expect(await first.exit, first.stderr()).toBe(0);
+    expect(await locks()).toBe(0);
+    expect(await activeJobs()).toBe(0);
+    const second = startLocal(workspace, { rpc: [node.url], from: FIRST, to: LAST });
+    try {
+      expect(await second.exit, second.stderr()).toBe(0);
+    } finally {
+      await end(second);
+    }
+    await checkPublished(workspace, chain, 'ethereum');
+  });
+
+  test('says where the metrics are, and they tell of all its parts', async () => {
+    const cli = startLocal(workspace, { rpc: [node.url], from: FIRST });
+    try {
+      const ready = await cli.event('ready');
+      const metrics = ready.metrics as Record<string, string>;
+      expect(Object.keys(metrics)).toEqual(['gateway', 'ingester', 'packer']);
+      const tell = async (name: string): Promise<string> => (await fetch(metrics[name] as string)).text();
+      await expect
+        .poll(() => tell('ingester'), WAIT)
+        .toContain(`packhouse_head_block{network="ethereum"} ${LAST}`);
+      for (const name of Object.keys(metrics))
+        expect(await tell(name)).toMatch(/^process_resident_memory_bytes \d+$/m);
+      expect(await tell('packer')).toMatch(/^packhouse_store_disk_bytes\{what="free"\} \d+$/m);
+      expect(await tell('packer')).not.toContain('packhouse_head_block{');
+    } finally {
+      cli.child.kill('SIGTERM');
+      await once(cli.child, 'exit').catch(() => undefined);
+      expect(await cli.exit).toBe(0);
+    }
+  });
 });

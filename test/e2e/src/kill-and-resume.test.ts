@@ -9,7 +9,10 @@ import { checkPublished } from './published.js';
 import { startLocal } from './start-local.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
-const LENGTH = 400;
+/** Three windows. */
+const LENGTH = 260;
+/** So that jobs of a process that was killed are soon another's. */
+const env = { JOB_LOCK_MS: '4000' };
 let workspace: Workspace;
 let node: ReplayNode;
 let cli: CliProcess | undefined;
@@ -33,7 +36,7 @@ afterEach(async () => {
 });
 
 function start(): CliProcess {
-  cli = startLocal(workspace, { rpc: [node.url], from: 1_000, to: 1_000 + LENGTH - 1 });
+  cli = startLocal(workspace, { rpc: [node.url], from: 1_000, to: 1_000 + LENGTH - 1, env });
   return cli;
 }
 

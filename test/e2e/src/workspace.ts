@@ -14,9 +14,12 @@ export interface Workspace {
 }
 
 /** Makes a workspace on the test server. */
-export async function makeWorkspace(postgresUrl: string): Promise<Workspace> {
+export async function makeWorkspace(
+  postgresUrl: string,
+  { migrated = false }: { migrated?: boolean } = {},
+): Promise<Workspace> {
   const directory = await mkdtemp(path.join(tmpdir(), 'packhouse-e2e-'));
-  const database = await freshDatabase(postgresUrl, { migrated: false });
+  const database = await freshDatabase(postgresUrl, { migrated });
   return {
     directory,
     databaseUrl: database.url,

@@ -7,7 +7,10 @@ it.runIf(process.platform === 'linux')(
   'packhouse local under load loses, doubles and leaves over nothing when each of its processes is killed',
   async () => {
     const said: string[] = [];
-    const report = await runKillTest({ kills: 6, seed: 3, blocks: 400, say: (line) => said.push(line) });
+    const report = await runKillTest({
+      ...{ kills: 6, seed: 3, blocks: 400, jobLockMs: 4_000 },
+      say: (line) => said.push(line),
+    });
     expect(report.violations, `${said.join('\n')}\n${renderReport(report)}`).toEqual([]);
     expect(report.published.records).toBe(2_000);
     expect(report.client.links).toBeGreaterThan(0);

@@ -19,6 +19,8 @@ interface KillTestOptions {
   seed: number;
   /** Blocks of the range; default: 60 a kill, 400 at least. */
   blocks?: number;
+  /** How long jobs of a killed process stay untouched, in milliseconds; default: that of the programs. */
+  jobLockMs?: number;
   /** Progress, for people. */
   say?: (line: string) => void;
 }
@@ -95,7 +97,11 @@ export async function runKillTest(options: KillTestOptions): Promise<KillReport>
   const session = createKillSession({
     directory: data,
     args: [...range, '--data-dir', data, '--port', String(await freePort())],
-    env: { NETWORKS_FILE: networks, INGEST_CONCURRENCY: String(JOBS_AT_A_TIME) },
+    env: {
+      NETWORKS_FILE: networks,
+      INGEST_CONCURRENCY: String(JOBS_AT_A_TIME),
+      ...(options.jobLockMs === undefined ? {} : { JOB_LOCK_MS: String(options.jobLockMs) }),
+    },
     onAccess(access) {
       keys.add(access.apiKey);
       client.open(access);

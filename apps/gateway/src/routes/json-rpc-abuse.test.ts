@@ -284,7 +284,7 @@ describe('mutated requests', () => {
       return { network, text: cut };
     });
 
-  const RUNS = Number(process.env.FUZZ_RUNS ?? 10_000);
+  const RUNS = Number(process.env.FUZZ_RUNS ?? 2_000);
   /** Requests of one run, sent a few at a time. */
   const AT_ONCE = 50;
 

@@ -4,7 +4,6 @@ import { type AttackCase, logsCall, openTarget } from '../ground/case.js';
 import { counted, type Finding } from '../ground/finding.js';
 import { type MisbehaviourReport, statusesOf } from '../programs/misbehaviour-report.js';
 
-const SECONDS = 5;
 /** The plan `free`. */
 const UNITS_A_SECOND = 25;
 const UNITS_A_CALL = 5;
@@ -12,6 +11,7 @@ const UNITS_A_CALL = 5;
 /** Batches that cost more than a second of the plan has, sent as fast as they are answered. */
 export const attackBatches: AttackCase = async (options) => {
   const target = await openTarget(options);
+  const seconds = options.short ? 2 : 5;
   const findings: Finding[] = [];
   for (const calls of [6, 40]) {
     const key = (
@@ -21,13 +21,13 @@ export const attackBatches: AttackCase = async (options) => {
     const child = await misbehave(options.scope, {
       ...{ kind: 'flood', url: target.rpc('main', key), body: { text }, connections: 2, everyMs: 0 },
     });
-    await delay(SECONDS * 1_000);
+    await delay(seconds * 1_000);
     const report = await endAndRead<MisbehaviourReport>(child);
     // The second in which it begins, and one batch that is begun with nothing owed.
-    const most = UNITS_A_SECOND * (SECONDS + 1) + calls * UNITS_A_CALL;
+    const most = UNITS_A_SECOND * (seconds + 1) + calls * UNITS_A_CALL;
     const units = report.results * UNITS_A_CALL;
     findings.push(
-      counted('batches', `batches of ${calls} eth_getLogs: units answered in ${SECONDS} s`, {
+      counted('batches', `batches of ${calls} eth_getLogs: units answered in ${seconds} s`, {
         got: `${units} (${statusesOf(report)})`,
         bound: `at most ${most}`,
         held: units <= most && units > 0,
