@@ -5,9 +5,10 @@ CREATE TABLE packhouse.bundle_filter (
   byte_length int4 NOT NULL,
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
-  bundle_sha256 bytea NOT NULL, -- of the file that it was made of: another one with this range has another filter
+  version int2 NOT NULL, -- of the bundle, whose object it lies beside
+  bundle_sha256 bytea NOT NULL, -- of the file that it was made of: another one has another filter
   sha256 bytea NOT NULL,
-  PRIMARY KEY (network_id, kind, start_block, bundle_sha256)
+  PRIMARY KEY (network_id, kind, start_block, version)
 );
 
 -- The filter that an entry names; empty and 0: none.

@@ -101,9 +101,10 @@ CREATE TABLE packhouse.bundle_filter (
   byte_length integer NOT NULL,
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
+  version smallint NOT NULL,
   bundle_sha256 bytea NOT NULL,
   sha256 bytea NOT NULL,
-  CONSTRAINT bundle_filter_pkey PRIMARY KEY (network_id, kind, start_block, bundle_sha256)
+  CONSTRAINT bundle_filter_pkey PRIMARY KEY (network_id, kind, start_block, version)
 );
 
 CREATE TABLE packhouse.compatibility (

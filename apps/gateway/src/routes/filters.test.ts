@@ -21,7 +21,7 @@ describe('GET {base_url}<KEY>/bundle-api/filters', () => {
     await at.database
       .network('ethereum')
       .bundleFilters.put(
-        { kind: 'logs', start, sha256: sha256(files.get(start) as Buffer) },
+        { kind: 'logs', start, version: 1, sha256: sha256(files.get(start) as Buffer) },
         { bytes: said.length, sha256: sha256(said) },
       );
   };

@@ -311,7 +311,7 @@ export interface NetworkDatabase {
     /** The first `limit` bundles from block `from` on that have no filter, ascending. */
     missing(kind: Kind, from: number, limit: number): Promise<BundleRow[]>;
     /** Adds the filter of a bundle, or replaces it. */
-    put(bundle: Pick<BundleRow, 'kind' | 'start' | 'sha256'>, filter: FilterFile): Promise<void>;
+    put(bundle: Pick<BundleRow, 'kind' | 'start' | 'version' | 'sha256'>, filter: FilterFile): Promise<void>;
   };
 
   manifest: {

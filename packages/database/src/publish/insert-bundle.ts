@@ -6,12 +6,12 @@ import type { Named, NewBundle } from '../contract/rows.js';
 
 /** A part of `insertBundle` and what is like it: a part that writes runs whether or not it is read. */
 export const INSERT_FILTER = `filter AS (
-     INSERT INTO packhouse.bundle_filter (network_id, kind, start_block, bundle_sha256, byte_length, sha256)
-     SELECT $1::int2, $2::int2, $3::int8, $9::bytea, $18::int4, $19::bytea
+     INSERT INTO packhouse.bundle_filter (network_id, kind, start_block, version, bundle_sha256, byte_length, sha256)
+     SELECT $1::int2, $2::int2, $3::int8, $15::int2, $9::bytea, $18::int4, $19::bytea
      FROM turn
      WHERE $18::int4 IS NOT NULL
-     ON CONFLICT (network_id, kind, start_block, bundle_sha256)
-     DO UPDATE SET byte_length = excluded.byte_length, sha256 = excluded.sha256
+     ON CONFLICT (network_id, kind, start_block, version) DO UPDATE SET
+       bundle_sha256 = excluded.bundle_sha256, byte_length = excluded.byte_length, sha256 = excluded.sha256
    )`;
 
 /**

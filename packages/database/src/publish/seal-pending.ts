@@ -31,7 +31,7 @@ const selectPending = statement(
    ) AS row ON true
    LEFT JOIN packhouse.bundle_filter AS filter
      ON filter.network_id = $1 AND filter.kind = $2 AND filter.start_block = pending.start_block
-       AND filter.bundle_sha256 = row.sha256
+       AND filter.version = pending.version AND filter.bundle_sha256 = row.sha256
    ORDER BY pending.start_block, pending.version`,
 );
 

@@ -16,7 +16,7 @@ const selectFilters = statement(
    FROM packhouse.bundle AS b
    LEFT JOIN packhouse.bundle_filter AS f
      ON f.network_id = b.network_id AND f.kind = b.kind AND f.start_block = b.start_block
-       AND f.bundle_sha256 = b.sha256
+       AND f.version = b.version AND f.bundle_sha256 = b.sha256
    WHERE b.network_id = $1 AND b.kind = $2 AND b.start_block <= $4 AND b.end_block >= $3
      AND b.start_block >= coalesce((
        SELECT start_block FROM packhouse.bundle
@@ -36,19 +36,20 @@ const selectMissing = statement(
    WHERE network_id = $1 AND kind = $2 AND start_block >= $3
      AND NOT EXISTS (
        SELECT FROM packhouse.bundle_filter AS f
-       WHERE f.network_id = $1 AND f.kind = $2 AND f.start_block = b.start_block AND f.bundle_sha256 = b.sha256
+       WHERE f.network_id = $1 AND f.kind = $2 AND f.start_block = b.start_block AND f.version = b.version
+         AND f.bundle_sha256 = b.sha256
      )
    ORDER BY start_block
    LIMIT $4`,
 );
 
-/** $1 network id, $2 kind, $3 start, $4 sha256 of the bundle, $5 bytes, $6 sha256. */
+/** $1 network id, $2 kind, $3 start, $4 version, $5 sha256 of the bundle, $6 bytes, $7 sha256. */
 const upsertFilter = statement(
   'bundle-filters/upsert-filter',
-  `INSERT INTO packhouse.bundle_filter (network_id, kind, start_block, bundle_sha256, byte_length, sha256)
-   VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (network_id, kind, start_block, bundle_sha256)
-   DO UPDATE SET byte_length = excluded.byte_length, sha256 = excluded.sha256`,
+  `INSERT INTO packhouse.bundle_filter (network_id, kind, start_block, version, bundle_sha256, byte_length, sha256)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)
+   ON CONFLICT (network_id, kind, start_block, version) DO UPDATE SET
+     bundle_sha256 = excluded.bundle_sha256, byte_length = excluded.byte_length, sha256 = excluded.sha256`,
 );
 
 /** The filters of a network's bundles; `publish/` writes those of new bundles. */
@@ -70,8 +71,8 @@ export function createBundleFilters(
       const rows = await connections.query<StoredBundle>(selectMissing, values);
       return rows.map((row) => bundleOf(network.name, row));
     },
-    put: async ({ kind, start, sha256 }, filter) => {
-      const values = [await network.get(), kindCode(kind), start, Buffer.from(sha256, 'hex')];
+    put: async ({ kind, start, version, sha256 }, filter) => {
+      const values = [await network.get(), kindCode(kind), start, version, Buffer.from(sha256, 'hex')];
       await connections.query(upsertFilter, [...values, filter.bytes, Buffer.from(filter.sha256, 'hex')]);
     },
   };
