@@ -1,7 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { CliProcess } from './cli-process.js';
+import { type DuckDb, hasDuckDb, NEEDS_DUCKDB, openDuckDb, type Row } from './duckdb.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { blocksOf, isOnPath, paste, root } from './pasted.js';
 import { startLocal } from './start-local.js';
@@ -15,6 +20,7 @@ let node: ReplayNode;
 let cli: CliProcess | undefined;
 let gateway: GatewayReader;
 let range: string;
+let duckDb: DuckDb | undefined;
 
 beforeAll(async () => {
   workspace = await makeWorkspace(inject('postgresUrl'));
@@ -31,6 +37,7 @@ beforeAll(async () => {
   ({ range } = await gateway.pointer('logs', 17_000_123));
 });
 afterAll(async () => {
+  duckDb?.close();
   await end(cli);
   await node?.close();
   await workspace?.remove();
@@ -73,3 +80,238 @@ for (const shell of ['bash', 'zsh']) {
     },
   );
 }
+
+describe('docs/analysts.md', () => {
+  const PAGE = 'docs/analysts.md';
+  const USDT = '0xdac17f958d2ee523a2206206994597c13d831ec7';
+  const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+  let logs: NodeLog[];
+  /** What stands for the token of the page: a log with a topic behind the first, and an amount alone. */
+  let token: NodeLog;
+  let sql: string[];
+
+  beforeAll(async () => {
+    logs = await nodeLogs({});
+    token = logs.find(({ topics, data }) => topics.length > 1 && data.length === 66) as NodeLog;
+    const [pull = ''] = await scripts();
+    await pasteHere(pull);
+    const text = await readFile(path.join(root, PAGE), 'utf8');
+    sql = [...text.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, block = '']) => here(block));
+    if (!hasDuckDb) return;
+    duckDb = await openDuckDb();
+    for (const statement of sql) if (/^CREATE|^COPY/.test(statement)) await duckDb.rows(statement);
+  });
+
+  interface NodeLog {
+    address: string;
+    topics: string[];
+    data: string;
+    blockNumber: string;
+    transactionHash: string;
+    logIndex: string;
+  }
+
+  async function call<T>(method: string, ...params: unknown[]): Promise<T> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(node.url, { method: 'POST', headers, body });
+    return ((await response.json()) as { result: T }).result;
+  }
+
+  const hex = (block: number): string => `0x${block.toString(16)}`;
+  const nodeLogs = (filter: object): Promise<NodeLog[]> =>
+    call('eth_getLogs', { fromBlock: hex(FIRST), toBlock: hex(LAST), ...filter });
+
+  /** A text of the page for this gateway, this chain and this folder. */
+  function here(text: string): string {
+    return text
+      .replaceAll('https://data.example.com/ethereum', gateway.baseUrl.replace(/\/v1\/$/, ''))
+      .replaceAll('17000000', String(FIRST))
+      .replaceAll('17999999', String(LAST))
+      .replaceAll('ph_…', gateway.apiKey)
+      .replaceAll('npx --no -- packhouse', `node ${path.join(root, 'apps/cli/dist/main.js')}`)
+      .replaceAll(USDT, token.address)
+      .replaceAll(TRANSFER, token.topics[0] as string)
+      .replaceAll("'ethereum-", `'${workspace.directory}/ethereum-`)
+      .replaceAll("'logs.parquet'", `'${workspace.directory}/logs.parquet'`);
+  }
+
+  const scripts = async (): Promise<string[]> => (await blocksOf(PAGE)).map(({ text }) => here(text));
+  const pasteHere = (script: string): Promise<string> =>
+    paste('bash', script, { DATABASE_URL: workspace.databaseUrl }, workspace.directory).output;
+  const rowsOf = (beginning: RegExp): Promise<Row[]> => {
+    const [query = '', ...others] = sql.filter((each) => beginning.test(each));
+    expect(others).toEqual([]);
+    return (duckDb as DuckDb).rows(query);
+  };
+  const amountOf = ({ data }: NodeLog): bigint => BigInt(data.slice(0, 66));
+  const transfers = (): NodeLog[] =>
+    logs.filter(({ address, topics }) => address === token.address && topics[0] === token.topics[0]);
+
+  test.skipIf(!isOnPath('jq'))(
+    'its line for gunzip and jq writes the logs of a contract (needs jq)',
+    async () => {
+      const script = (await scripts()).find((text) => text.startsWith('gunzip'));
+      await pasteHere(script as string);
+      const lines = (await readFile(path.join(workspace.directory, 'usdt.jsonl'), 'utf8')).trim().split('\n');
+      expect(lines.map((line) => JSON.parse(line))).toEqual(await nodeLogs({ address: token.address }));
+    },
+  );
+
+  test.skipIf(!isOnPath('psql'))('its lines for Postgres make a table of all logs (needs psql)', async () => {
+    const script = (await scripts()).find((text) => text.startsWith('psql'));
+    await pasteHere(script as string);
+    const client = new pg.Client({ connectionString: workspace.databaseUrl });
+    await client.connect();
+    try {
+      const { rows } = await client.query('SELECT * FROM log ORDER BY block_number, log_index');
+      expect(rows).toEqual(
+        logs.map(({ address, topics, data, blockNumber, logIndex, transactionHash }) => ({
+          block_number: String(Number(blockNumber)),
+          log_index: Number(logIndex),
+          transaction_hash: transactionHash,
+          address,
+          topics,
+          data,
+        })),
+      );
+    } finally {
+      await client.end();
+    }
+  });
+
+  describe.skipIf(!hasDuckDb)(`in DuckDB ${NEEDS_DUCKDB}`, () => {
+    test('counts what there is', async () => {
+      expect(await rowsOf(/^SELECT count\(\*\) AS logs/)).toEqual([
+        { logs: String(logs.length), first: String(FIRST), last: String(LAST) },
+      ]);
+    });
+
+    test('the logs of a contract are those of eth_getLogs, for twenty contracts', async () => {
+      const order = (address: string): string => createHash('sha256').update(address).digest('hex');
+      const all = [...new Set(logs.map(({ address }) => address))];
+      const some = all.sort((a, b) => order(a).localeCompare(order(b))).slice(0, 20);
+      expect(some).toHaveLength(20);
+      const query = sql.find((each) => each.startsWith('SELECT * FROM logs')) as string;
+      for (const address of some) {
+        const rows = await (duckDb as DuckDb).rows(query.replace(token.address, address));
+        const found = rows.map((row) => ({
+          address: row.address,
+          topics: row.topics,
+          data: row.data,
+          blockNumber: hex(Number(row.block_number)),
+          transactionHash: row.transaction_hash,
+          transactionIndex: hex(Number(row.transaction_index)),
+          logIndex: hex(Number(row.log_index)),
+        }));
+        const expected = await nodeLogs({ address });
+        expect(expected.length).toBeGreaterThan(0);
+        expect(found).toEqual(
+          expected.map((log) =>
+            Object.fromEntries(
+              Object.keys(found[0] as object).map((key) => [key, log[key as keyof NodeLog]]),
+            ),
+          ),
+        );
+      }
+    });
+
+    test('numbers of 256 bits are exact, and what is no number is refused', async () => {
+      const numbers = [
+        0n,
+        1n,
+        2n ** 64n - 1n,
+        2n ** 64n,
+        2n ** 127n,
+        2n ** 128n - 1n,
+        2n ** 128n,
+        2n ** 256n - 1n,
+      ];
+      const digits = Array.from({ length: 65 }, (_, n) =>
+        createHash('sha256').update(`${n}`).digest('hex').slice(0, n),
+      );
+      numbers.push(...digits.slice(1).map((text) => BigInt(`0x${text}`)));
+      const texts = numbers.flatMap((n) => [`0x${n.toString(16)}`, `0x${n.toString(16).padStart(64, '0')}`]);
+      const list = texts.map((text) => `('${text}')`).join();
+      const db = duckDb as DuckDb;
+      const read = await db.rows(`SELECT h, uint(h) AS n FROM (VALUES ${list}) t(h)`);
+      expect(read).toEqual(texts.map((h) => ({ h, n: BigInt(h).toString() })));
+      const sum = texts.reduce((all, text) => all + BigInt(text), 0n);
+      expect(await db.rows(`SELECT sum(uint(h)) AS n FROM (VALUES ${list}) t(h)`)).toEqual([
+        { n: sum.toString() },
+      ]);
+      for (const wrong of ['0x', '', '12', '0xg', `0x${'0'.repeat(65)}`]) {
+        await expect(db.rows(`SELECT uint('${wrong}')`), wrong).rejects.toThrow('is not a number');
+      }
+    });
+
+    test('transfers have exact amounts, also in sums', async () => {
+      const expected = transfers();
+      expect(expected.length).toBeGreaterThan(0);
+      const account = (topic: string | undefined): string | null =>
+        topic === undefined ? null : `0x${topic.slice(26)}`;
+      expect(
+        await (duckDb as DuckDb).rows('SELECT * FROM transfers ORDER BY block_number, log_index'),
+      ).toEqual(
+        expected.map((log) => ({
+          block_number: String(Number(log.blockNumber)),
+          log_index: String(Number(log.logIndex)),
+          sender: account(log.topics[1]),
+          receiver: account(log.topics[2]),
+          amount: amountOf(log).toString(),
+        })),
+      );
+      const total = expected.reduce((sum, log) => sum + amountOf(log), 0n);
+      for (const [rows, column] of [
+        [await rowsOf(/^SELECT mined_at/), 'amount'],
+        [await rowsOf(/^SELECT receiver/), 'received'],
+      ] as const) {
+        expect(rows.reduce((sum, row) => sum + BigInt(row[column] as string), 0n)).toBe(total);
+      }
+    });
+
+    test('the largest payments and the busiest contracts are those of the node', async () => {
+      const values: [bigint, string, number][] = [];
+      for (let block = FIRST; block <= LAST; block += 1) {
+        const { transactions } = await call<{ transactions: { hash: string; value: string }[] }>(
+          'eth_getBlockByNumber',
+          hex(block),
+          true,
+        );
+        for (const { hash, value } of transactions) values.push([BigInt(value), hash, block]);
+      }
+      values.sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? 1 : -1));
+      expect(await rowsOf(/^SELECT block_number, hash/)).toEqual(
+        values.slice(0, 10).map(([value, hash, block]) => ({
+          block_number: String(block),
+          hash,
+          ether: expect.closeTo(Number(value) / 1e18, 9),
+        })),
+      );
+      const counts = new Map<string, number>();
+      for (const { address } of logs) counts.set(address, (counts.get(address) ?? 0) + 1);
+      const busiest = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, 10);
+      expect(await rowsOf(/^SELECT "address", count/)).toEqual(
+        busiest.map(([address, count]) => ({ address, logs: String(count) })),
+      );
+    });
+
+    for (const library of ['polars', 'pandas']) {
+      const installed = spawnSync('python3', ['-c', `import ${library}, pyarrow`]).status === 0;
+      test.skipIf(!installed)(
+        `its lines for ${library} read the Parquet file (needs ${library} and pyarrow)`,
+        async () => {
+          const text = await readFile(path.join(root, PAGE), 'utf8');
+          const script = [...text.matchAll(/^```python\n(.*?)^```$/gms)]
+            .map(([, block = '']) => here(block))
+            .find((block) => block.includes(`import ${library}`));
+          const { stdout, stderr } = spawnSync('python3', ['-c', script as string], {
+            cwd: workspace.directory,
+          });
+          const found = logs.filter(({ address }) => address === token.address);
+          expect(`${stdout}${stderr}`).toBe(`${found.length} ${BigInt((found[0] as NodeLog).data)}\n`);
+        },
+      );
+    }
+  });
+});
