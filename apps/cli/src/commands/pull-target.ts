@@ -28,11 +28,12 @@ const FORMATS = ['mirror', 'parquet', 'jsonl', 'csv'] as const;
 
 /** Reads --to, --out, --partition and --mirror; null: the target is a mirror. Throws USAGE. */
 export function readTarget(text: string, options: TargetOptions): RowTarget | null {
+  if (/^postgres(ql)?:/.test(text)) return postgresTarget(text, options);
   const format = FORMATS.find((each) => each === text);
   if (format === undefined) {
     throw usage(
       `There is no format "${text.slice(0, 60)}" for --to.`,
-      `The formats are ${FORMATS.join(', ')}; or give a block.`,
+      `The formats are ${FORMATS.join(', ')} and postgres://…/database?table=logs; or give a block.`,
     );
   }
   const { out = options.name, mirror } = options;
@@ -62,6 +63,26 @@ export function readTarget(text: string, options: TargetOptions): RowTarget | nu
   return {
     ...{ label: out, work: mirror ?? path.join(out, '.packhouse'), keep, partition, folder: out },
     sink: (resolve) => ({ format, folder: resolve(out), partition }),
+  };
+}
+
+function postgresTarget(text: string, { out, partition, mirror, name }: TargetOptions): RowTarget {
+  if (!URL.canParse(text)) {
+    throw usage(
+      '--to has a malformed address of Postgres.',
+      'For example postgres://me@localhost/chain?table=logs.',
+    );
+  }
+  const wrong = out === undefined ? partition && '--partition' : '--out';
+  if (wrong) throw usage(`${wrong} is for files, and the target is a table.`, 'Leave it out.');
+  const url = new URL(text);
+  const table = url.searchParams.get('table') ?? name.slice(name.lastIndexOf('-') + 1);
+  url.searchParams.delete('table');
+  return {
+    // Without the address: it may hold a password.
+    ...{ label: `the table ${table}`, work: mirror ?? `${name}.packhouse`, keep: mirror !== undefined },
+    ...{ partition: undefined, folder: null },
+    sink: () => ({ format: 'postgres', url: url.href, table }),
   };
 }
 

@@ -29,6 +29,10 @@ it.each([
   [[URL, '--kind', 'logs', '--to', 'csv', '--to', 'jsonl'], /--to names two formats, csv and jsonl/],
   [[URL, '--kind', 'logs', '--to', 'csv', '--out', 'a.csv'], /Give a folder, or .* --out - > a\.csv/],
   [[URL, '--kind', 'logs', '--to', 'parquet', '--out', '-'], /Parquet is written as files in a folder/],
+  [
+    [URL, '--kind', 'logs', '--to', 'postgres://h/d', '--out', 'x'],
+    /--out is for files, and the target is a table/,
+  ],
   [[URL, '--kind', 'logs', '--partition', '10'], /--partition belongs to rows/],
   [
     [URL, '--kind', 'logs', '--to', 'csv', '--partition', '0'],

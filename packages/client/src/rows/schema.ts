@@ -34,6 +34,13 @@ export interface Schema {
 
 /** The CREATE TABLE of a schema, for DuckDB and Postgres. `table` is quoted by the caller. */
 export function createTable(table: string, { columns }: Schema): string {
-  const lines = columns.map(({ name, type, required }) => `  ${name} ${type}${required ? ' NOT NULL' : ''}`);
+  const lines = columns.map(
+    ({ name, type, required }) => `  ${quoted(name)} ${type}${required ? ' NOT NULL' : ''}`,
+  );
   return `CREATE TABLE ${table} (\n${lines.join(',\n')}\n)`;
+}
+
+/** A name of SQL, in quotes if it needs them: those of arguments are anybody's. */
+export function quoted(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,5 +1,6 @@
 import { openFolderSink } from './folder-sink.js';
 import { parquetFiles } from './parquet-file.js';
+import { openPostgresSink } from './postgres-sink.js';
 import { newState, type Sink, type SinkOptions } from './sink.js';
 import { textFiles } from './text-file.js';
 import { CSV, JSONL, type TextFormat } from './text-rows.js';
@@ -7,14 +8,17 @@ import { CSV, JSONL, type TextFormat } from './text-rows.js';
 /** Where rows go to. */
 export type SinkTarget =
   | { format: 'jsonl' | 'csv' | 'parquet'; folder: string; partition?: number | undefined }
+  /** `table` may be `schema.table`. */
+  | { format: 'postgres'; url: string; table: string }
   /** Nothing is remembered: a run that is killed begins again. */
   | { format: 'jsonl' | 'csv'; write(text: string): Promise<void> };
 
 const TEXTS = { jsonl: JSONL, csv: CSV };
 
-/** Opens a target, and makes it if there is none. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE. */
+/** Opens a target, and makes it if there is none. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE, DATABASE_UNAVAILABLE. */
 export function openSink(target: SinkTarget, options: SinkOptions): Promise<Sink> {
   if ('write' in target) return openStream(TEXTS[target.format], target.write, options);
+  if (target.format === 'postgres') return openPostgresSink(target, options);
   const { schema, network } = options;
   const format =
     target.format === 'parquet' ? parquetFiles(schema, network) : textFiles(TEXTS[target.format], schema);

@@ -92,6 +92,6 @@ const CSV_TEXT: Readonly<Record<ColumnType, Text>> = {
 };
 
 /** A time in UTC, without its zone. */
-function isoTime(seconds: number): string {
+export function isoTime(seconds: number): string {
   return new Date(seconds * 1_000).toISOString().slice(0, 19);
 }
