@@ -35,7 +35,7 @@ const HELP = `Measures every budget of this machine against its yardstick, in on
 Benchmarks: ${Object.keys(BENCHMARKS).join(', ')}; without a name all of them.
 
   --rows N      rows of the range index for pointers and coverage (default 10000000, about 5 GB of disk)
-  --blocks N    blocks of an extract-to-published run (default 960)
+  --blocks N    blocks of an extract-to-published run, and of what is pulled (default 960)
   --seconds N   length of each measurement under load (default 8)
 
 Example: npm run bench -- --rows 1000000 pointers downloads

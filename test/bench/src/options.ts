@@ -2,7 +2,7 @@
 export interface BenchOptions {
   /** Rows of the range index for the pointer lookups and for coverage. */
   rows: number;
-  /** Blocks of an extract → published run. */
+  /** Blocks of an extract → published run, and of what is pulled. */
   blocks: number;
   /** Length of each measurement under load, in seconds. */
   seconds: number;

@@ -15,10 +15,8 @@ import type { BenchOutcome } from './result.js';
 import { type Sample, samples } from './sample.js';
 import { stageChain } from './stage-chain.js';
 
-/** Some 85 MB of traces. */
-const BLOCKS = 400;
 const KIND = 'traces';
-const ROUNDS = 5;
+const ROUNDS = 3;
 const CHECK_ROUNDS = 3;
 const SHARE = 0.95;
 const VERIFY_MB = 150;
@@ -33,11 +31,11 @@ interface Published extends GatewayProcess {
  * What a user pulls: a mirror against curl, wget and a loop of the same files from the same gateway, the check of the
  * files in one thread, and the decoding of logs.
  */
-export async function benchPull({ say }: BenchOptions): Promise<BenchOutcome[]> {
+export async function benchPull({ say, blocks }: BenchOptions): Promise<BenchOutcome[]> {
   const sample = (await samples()).at(-1) as Sample;
   const scope = createScope();
   try {
-    const gateway = await published(scope, sample);
+    const gateway = await published(scope, sample, blocks);
     say(`  ${sample.name}: ${gateway.links.length} files of ${KIND} published`);
     const outcomes = [
       ...(await mirrors(scope, gateway, sample)),
@@ -50,9 +48,9 @@ export async function benchPull({ say }: BenchOptions): Promise<BenchOutcome[]> 
   }
 }
 
-async function published(scope: Scope, sample: Sample): Promise<Published> {
+async function published(scope: Scope, sample: Sample, blocks: number): Promise<Published> {
   const place = await openPlace(scope);
-  const node = await startReplay(scope, [...sample.replayArgs, '--extend', String(BLOCKS)]);
+  const node = await startReplay(scope, [...sample.replayArgs, '--extend', String(blocks)]);
   const { network, file: networksFile } = oneNetwork(node.url);
   await stageChain(place, network, { start: node.first, end: node.last });
   const objects = path.join(place.directory, 'objects');

@@ -93,8 +93,8 @@ describe('docs/analysts.md', () => {
   beforeAll(async () => {
     logs = await nodeLogs({});
     token = logs.find(({ topics, data }) => topics.length > 1 && data.length === 66) as NodeLog;
-    const [pull = ''] = await scripts();
-    await pasteHere(pull);
+    const [parquet = '', files = ''] = await scripts();
+    await pasteHere(parquet + files);
     const text = await readFile(path.join(root, PAGE), 'utf8');
     sql = [...text.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, block = '']) => here(block));
     if (!hasDuckDb) return;
@@ -133,6 +133,7 @@ describe('docs/analysts.md', () => {
       .replaceAll(USDT, token.address)
       .replaceAll(TRANSFER, token.topics[0] as string)
       .replaceAll("'ethereum-", `'${workspace.directory}/ethereum-`)
+      .replaceAll("'usdt/", `'${workspace.directory}/usdt/`)
       .replaceAll("'logs.parquet'", `'${workspace.directory}/logs.parquet'`);
   }
 
@@ -197,7 +198,7 @@ describe('docs/analysts.md', () => {
         const rows = await (duckDb as DuckDb).rows(query.replace(token.address, address));
         const found = rows.map((row) => ({
           address: row.address,
-          topics: row.topics,
+          topics: [row.topic0, row.topic1, row.topic2, row.topic3].filter((topic) => topic !== null),
           data: row.data,
           blockNumber: hex(Number(row.block_number)),
           transactionHash: row.transaction_hash,
@@ -214,6 +215,23 @@ describe('docs/analysts.md', () => {
           ),
         );
       }
+    });
+
+    test('the Parquet files have the logs of the contract, and its query runs', async () => {
+      const rows = await (duckDb as DuckDb).rows(
+        `SELECT * FROM '${workspace.directory}/usdt/*.parquet' ORDER BY block_number, log_index`,
+      );
+      const found = logs.filter(({ address }) => address === token.address);
+      expect(rows).toMatchObject(
+        found.map(({ address, data, transactionHash }) => ({
+          address,
+          data,
+          transaction_hash: transactionHash,
+        })),
+      );
+      // Generated logs are no events of the page's ABI.
+      expect(rows[0]).toMatchObject({ event: null, arg_value: null });
+      expect(await rowsOf(/^SELECT arg_to/)).toEqual([]);
     });
 
     test('numbers of 256 bits are exact, and what is no number is refused', async () => {
@@ -255,7 +273,7 @@ describe('docs/analysts.md', () => {
       ).toEqual(
         expected.map((log) => ({
           block_number: String(Number(log.blockNumber)),
-          log_index: String(Number(log.logIndex)),
+          log_index: Number(log.logIndex),
           sender: account(log.topics[1]),
           receiver: account(log.topics[2]),
           amount: amountOf(log).toString(),
@@ -263,7 +281,7 @@ describe('docs/analysts.md', () => {
       );
       const total = expected.reduce((sum, log) => sum + amountOf(log), 0n);
       for (const [rows, column] of [
-        [await rowsOf(/^SELECT mined_at/), 'amount'],
+        [await rowsOf(/^SELECT block_timestamp/), 'amount'],
         [await rowsOf(/^SELECT receiver/), 'received'],
       ] as const) {
         expect(rows.reduce((sum, row) => sum + BigInt(row[column] as string), 0n)).toBe(total);
