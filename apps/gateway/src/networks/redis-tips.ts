@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 
 const TAGS = ['latest', 'safe', 'finalized'] as const;
 const keyOf = (network: string, tag: string): string => `packhouse:tip:${network}:${tag}`;
+const gatewaysOf = (network: string): string => `packhouse:gateways:${network}`;
 
 /** KEYS number; ARGV number, milliseconds that it counts. A higher one that still counts stays as it is. */
 const RAISE = `
@@ -11,16 +12,37 @@ if is and is > tonumber(ARGV[1]) then return is end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return tonumber(ARGV[1])`;
 
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+
+/** KEYS gateways; ARGV id, milliseconds that it is there. */
+const ANNOUNCE = `${NOW}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], 60000)`;
+
+/** KEYS numbers, gateways. Returns the numbers and a list of ids. */
+const READ = `${NOW}
+local found = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3])
+found[4] = redis.call('ZRANGEBYSCORE', KEYS[4], '(' .. string.format('%.0f', now), '+inf')
+return found`;
+
 /** The newest block numbers that gateways told, on Redis. Rejects while Redis is away. */
 export function createRedisTips(redis: Redis): SharedTips {
   return {
     raise: async (network, tag, number, holdMs) =>
       Number(await redis.eval(RAISE, 1, keyOf(network, tag), number, holdMs)),
     read: async (network) => {
-      const found = await redis.mget(TAGS.map((tag) => keyOf(network, tag)));
-      return Object.fromEntries(
-        TAGS.flatMap((tag, at) => (typeof found[at] === 'string' ? [[tag, Number(found[at])]] : [])),
+      const keys = [...TAGS.map((tag) => keyOf(network, tag)), gatewaysOf(network)];
+      const found = (await redis.eval(READ, 4, keys)) as [...(string | null)[], string[]];
+      const numbers = TAGS.flatMap((tag, at) =>
+        typeof found[at] === 'string' ? [[tag, Number(found[at])] as const] : [],
       );
+      return { ...Object.fromEntries(numbers), gateways: found[3] as string[] };
+    },
+    announce: async (network, id, forMs) => {
+      await redis.eval(ANNOUNCE, 1, gatewaysOf(network), id, forMs);
     },
   };
 }

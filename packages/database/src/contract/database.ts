@@ -129,8 +129,12 @@ export interface Database {
       number: number,
       holdMs: number,
     ): Promise<number>;
-    /** The numbers that count. */
-    read(network: string): Promise<{ latest?: number; safe?: number; finalized?: number }>;
+    /** The numbers that count, and the ids of the gateways that are there. */
+    read(
+      network: string,
+    ): Promise<{ latest?: number; safe?: number; finalized?: number; gateways: readonly string[] }>;
+    /** Notes that a gateway is there for so many milliseconds. */
+    announce(network: string, id: string, forMs: number): Promise<void>;
   };
 
   /** Jobs that refresh tokens' metadata. */

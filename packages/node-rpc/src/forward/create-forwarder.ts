@@ -59,7 +59,10 @@ export function createForwarder({
     ...{ network, nodes, context, metrics, signal: closing.signal },
     told: () => told.known('latest'),
     heard(tag, number) {
-      if (!lone) void told.raise(tag, number);
+      if (!lone) {
+        void told.raise(tag, number);
+        void told.ready();
+      }
       for (const arrived of [...arrivals]) arrived();
     },
   });
@@ -248,6 +251,11 @@ export function createForwarder({
           await refreshing;
           if (late || request.signal.aborted) throw TIMED_OUT;
         }
+        const joining = told.ready();
+        if (joining !== undefined) {
+          await joining;
+          if (late || request.signal.aborted) throw TIMED_OUT;
+        }
         const answered = await answer(request, tries);
         if (answered.kind === 'result' && answered.body.rest !== null) {
           streaming = true;
@@ -281,8 +289,8 @@ export function createForwarder({
     newest() {
       const looking = watching.used();
       const refreshing = lone ? undefined : told.refresh();
-      if (looking === undefined && refreshing === undefined) return newestKnown();
-      return Promise.all([looking, refreshing]).then(newestKnown);
+      if (refreshing === undefined) return looking === undefined ? newestKnown() : looking.then(newestKnown);
+      return (looking === undefined ? refreshing : Promise.all([looking, refreshing])).then(newestKnown);
     },
     async pinned(tag) {
       await watching.used();
@@ -299,7 +307,7 @@ export function createForwarder({
       })),
     async close() {
       closing.abort(new Error('the gateway closes'));
-      await Promise.all([watching.ended, ...nodes.map((node) => node.http.destroy())]);
+      await Promise.all([told.leave(), watching.ended, ...nodes.map((node) => node.http.destroy())]);
     },
   };
   return forwarder;

@@ -5,7 +5,7 @@ type Tag = Parameters<SharedTips['raise']>[1];
 
 /** A store in memory on a clock that is set by hand. */
 function store() {
-  const clock = { ms: 0, elapsed: () => clock.ms };
+  const clock = { ms: 0, elapsed: () => clock.ms, sleep: async () => undefined };
   const numbers = new Map<Tag, { number: number; until: number }>();
   const state = { away: false, reads: 0, writes: 0 };
   const alive = (tag: Tag): number | undefined => {
@@ -111,7 +111,7 @@ it('writes again what the store lost', async () => {
 });
 
 it('of a process without others holds a number for 30 s', () => {
-  const clock = { ms: 0, elapsed: () => clock.ms };
+  const clock = { ms: 0, elapsed: () => clock.ms, sleep: async () => undefined };
   const one = createTold({ clock, network: 'main 1' });
   expect(one.raise('latest', 7)).toBeUndefined();
   one.raise('latest', 6);

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '@packhouse/runtime';
+import { ANNOUNCED_MS, createPresence } from './presence.js';
 
 /** What clients ask for the newest block by. */
 type TipTag = 'latest' | 'safe' | 'finalized';
@@ -10,20 +12,27 @@ type TipTag = 'latest' | 'safe' | 'finalized';
 export interface SharedTips {
   /** Returns the number that counts afterwards: this one, or a higher one. */
   raise(network: string, tag: TipTag, number: number, holdMs: number): Promise<number>;
-  read(network: string): Promise<Partial<Record<TipTag, number>>>;
+  /** `gateways`: the ids of those that announced themselves and are there. */
+  read(network: string): Promise<Partial<Record<TipTag, number>> & { gateways?: readonly string[] }>;
+  /** Notes that a gateway is there for so long. Without it no gateway knows whether it is the only one. */
+  announce?(network: string, id: string, forMs: number): Promise<void>;
 }
 
 /** The newest block numbers that clients of a network were told. */
 export interface Told {
   /** The number that counts, as far as this process knows; null: none. */
   known(tag: TipTag): number | null;
-  /** Learns what other gateways told until now. Undefined: there are none. Never rejects. */
+  /** Waits until this gateway may answer, as far as the others are concerned; undefined: at once. Never rejects. */
+  ready(): Promise<void> | undefined;
+  /** Learns what other gateways told until now. Undefined: there are none, or nobody else is there. Never rejects. */
   refresh(): Promise<void> | undefined;
   /**
    * Notes that an upstream has this block. Before a client is told a number, this must have resolved. Never rejects; while
    * the store is away, the process goes on alone.
    */
   raise(tag: TipTag, number: number): Promise<void> | undefined;
+  /** Says that this gateway is not there any more. Never rejects. */
+  leave(): Promise<void>;
 }
 
 /**
@@ -45,10 +54,10 @@ const MARGIN_MS = 1_000;
  *
  * Whoever tells a number has raised it in the store before, and whoever asks for one reads the store after the question
  * came: so no answer is below an earlier one, of whichever gateway. Questions that come while a read is under way share
- * the next one, so there is one read at a time, however many ask.
+ * the next one, so there is one read at a time, however many ask. Who knows that no other gateway is there does without.
  */
 export function createTold(options: {
-  clock: Pick<Clock, 'elapsed'>;
+  clock: Pick<Clock, 'elapsed' | 'sleep'>;
   network: string;
   shared?: SharedTips | undefined;
   onAlone?: (error: unknown) => void;
@@ -115,19 +124,25 @@ export function createTold(options: {
 
   const read = async (store: SharedTips): Promise<void> => {
     if (clock.elapsed() < aloneUntil) return;
-    order += 1;
-    const asked = order;
     try {
-      const numbers = await inTime(store.read(network));
-      for (const tag of ['latest', 'safe', 'finalized'] as const) {
-        learn(tag, numbers[tag] ?? null, asked);
-        // The store lost it.
-        const lost = mine(tag, HOLD_MS[tag] - MARGIN_MS);
-        if (lost !== null && lost > (known(tag) ?? -1)) await raise(tag, lost);
-      }
+      await readOnce(store);
     } catch (error) {
       alone(error);
     }
+    await ready();
+  };
+  const readOnce = async (store: SharedTips): Promise<void> => {
+    order += 1;
+    const asked = order;
+    const sentAt = clock.elapsed();
+    const { gateways = [], ...numbers } = await inTime(store.read(network));
+    for (const tag of ['latest', 'safe', 'finalized'] as const) {
+      learn(tag, numbers[tag] ?? null, asked);
+      // The store lost it.
+      const lost = mine(tag, HOLD_MS[tag] - MARGIN_MS);
+      if (lost !== null && lost > (known(tag) ?? -1)) await raise(tag, lost);
+    }
+    presence?.saw(gateways, sentAt);
   };
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -146,13 +161,35 @@ export function createTold(options: {
     return next;
   };
 
+  const id = randomUUID();
+  const presence =
+    shared?.announce === undefined
+      ? undefined
+      : createPresence({
+          ...{ clock, id, onAway: alone },
+          announce: async () => inTime(shared.announce?.(network, id, ANNOUNCED_MS) ?? Promise.resolve()),
+          read: () => readOnce(shared),
+        });
+  const ready = (): Promise<void> | undefined =>
+    clock.elapsed() < aloneUntil ? undefined : presence?.ready();
   const refresh = (): Promise<void> | undefined => {
     if (shared === undefined) return undefined;
-    const [reading, under] = [readNext(shared), raising.get('latest')];
+    const under = raising.get('latest');
+    const joining = ready();
+    if (joining !== undefined) return joining;
+    if (presence?.alone() === true) {
+      if (presence.due()) void readNext(shared);
+      return under?.done;
+    }
+    const reading = readNext(shared);
     return under === undefined ? reading : under.done.then(() => reading);
   };
 
-  return { known, raise, refresh };
+  const leave = async (): Promise<void> => {
+    await shared?.announce?.(network, id, 0).catch(() => undefined);
+  };
+
+  return { known, leave, raise, ready, refresh };
 }
 
 /** Rejects if the store takes longer than a call can wait for it. */
