@@ -11,8 +11,10 @@ export {
   createClient,
   type FilesRequest,
   type LogsRequest,
-} from './create-client.js';
+} from './client/create-client.js';
+export type { Log, LogBatch } from './client/read-logs.js';
 export { type Choice, chooseFiles } from './filters/choose-files.js';
+export { skipFiles } from './filters/skip-files.js';
 export { checkApiKey, type GatewayAddress, gatewayAddress, isWholeKey } from './gateway-address.js';
 export { createHttp, type Http, type Wait } from './http.js';
 export { matchOf, type WantedRows } from './match-of.js';
@@ -20,7 +22,6 @@ export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.j
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
 export { type Quote, quoteFiles } from './quote.js';
 export { type Bound, looksLikeBound, parseBound } from './range.js';
-export type { Log, LogBatch } from './read-logs.js';
 export type { Match } from './rows/match.js';
 export { schemaOf } from './rows/read-columns.js';
 export { type RowSource, readRows } from './rows/read-rows.js';

@@ -8,11 +8,17 @@ import { type Mirror, type MirrorPlan, targetOf } from './mirror.js';
 
 /** Downloads at a time. */
 const AT_ONCE = 8;
+/** Files that are left out, between those downloads. */
+const MAX_SKIPPED = 1_000;
 const MAX_POINTER_BYTES = 65_536;
 
 /** A file of the mirror, or what is wrong with it. */
-export type MirrorFile = { range: BlockRange; path: string; entry: SealedEntry } & (
-  | { state: 'present' | 'downloaded' }
+export type MirrorFile = {
+  range: BlockRange;
+  path: string;
+  entry: SealedEntry;
+} /** `skipped`: it is not there, and the plan leaves it out. */ & (
+  | { state: 'present' | 'downloaded' | 'skipped' }
   /** The gateway sends other bytes than the manifest says, or no file: a sentence. */
   | { state: 'faulty'; fault: string }
 );
@@ -32,24 +38,34 @@ export async function* mirrorFiles(
   const linkOf = createLinks(mirror);
   const refresh = createRefresh(mirror);
   const window: Promise<MirrorFile>[] = [];
+  let downloads = 0;
+  const next = async (): Promise<MirrorFile> => {
+    const file = await (window.shift() as Promise<MirrorFile>);
+    if (file.state !== 'skipped') downloads -= 1;
+    return file;
+  };
   try {
     for (const [at, row] of plan.rows.entries()) {
       scope.signal.throwIfAborted();
-      const file = obtain(mirror, row, {
-        present: plan.present[at] === 1,
-        linkOf,
-        refresh,
-        onBytes,
-        signal: scope.signal,
-      });
+      const skipped = plan.skip?.[at] === 1;
+      const file = skipped
+        ? fileOf(mirror, row).then((each) => ({ ...each, state: 'skipped' as const }))
+        : obtain(mirror, row, {
+            present: plan.present[at] === 1,
+            linkOf,
+            refresh,
+            onBytes,
+            signal: scope.signal,
+          });
       // Its failure is seen when its turn comes.
       file.catch(() => undefined);
       window.push(file);
-      if (window.length === AT_ONCE) yield await (window.shift() as Promise<MirrorFile>);
+      if (!skipped) downloads += 1;
+      while (downloads === AT_ONCE || window.length - downloads > MAX_SKIPPED) yield await next();
     }
     while (window.length > 0) {
       scope.signal.throwIfAborted();
-      yield await (window.shift() as Promise<MirrorFile>);
+      yield await next();
     }
   } finally {
     scope.abort(new Error('the pull ended'));
@@ -66,12 +82,19 @@ interface Obtain {
   signal: AbortSignal;
 }
 
-async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorFile> {
-  const { manifest, done, options } = mirror;
+async function fileOf(
+  { manifest, options }: Mirror,
+  row: number,
+): Promise<Pick<MirrorFile, 'range' | 'path' | 'entry'>> {
   const entry = await manifest.entry(row);
   const range = { start: entry.start, end: entry.end };
-  const path = targetOf(options, range);
-  const file = { range, path, entry };
+  return { range, path: targetOf(options, range), entry };
+}
+
+async function obtain(mirror: Mirror, row: number, how: Obtain): Promise<MirrorFile> {
+  const { manifest, done, options } = mirror;
+  const file = await fileOf(mirror, row);
+  const { range, path, entry } = file;
   if (how.present) return { ...file, state: 'present' };
   if (await isWhole(path, entry)) {
     // A run ended after it renamed the file and before it marked it.

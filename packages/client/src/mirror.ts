@@ -63,6 +63,10 @@ export interface MirrorPlan {
   rows: Uint32Array;
   /** Whether each of them is in the folder already. */
   present: Uint8Array;
+  /** Whether each of them is left out, because it holds nothing that is wanted; absent: none is. */
+  skip?: Uint8Array;
+  skippedFiles?: number;
+  /** Without those that are left out. */
   files: number;
   bytes: number;
   presentFiles: number;

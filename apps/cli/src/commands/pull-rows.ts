@@ -14,6 +14,7 @@ import {
   planMirror,
   pullRows,
   schemaOf,
+  skipFiles,
 } from '@packhouse/client';
 import { PackhouseError } from '@packhouse/runtime';
 import { takeFolder } from '../installation/directory-lock.js';
@@ -78,10 +79,9 @@ export async function pullToTarget(
       );
       try {
         const before = sink.state.rows;
-        const plan = await planMirror(mirror, {
-          ...{ from: pull.from, to: pull.to, partial: options.partial, passing: !target.keep },
-          has: sink.state.done,
-        });
+        const range = { from: pull.from, to: pull.to, partial: options.partial };
+        const whole = await planMirror(mirror, { ...range, passing: !target.keep, has: sink.state.done });
+        const plan = await skipFiles(mirror, whole, match);
         const progress = createPullProgress(said, plan, json);
         waits.wait = progress.wait;
         let ended = { downloaded: 0, faults: 0 };

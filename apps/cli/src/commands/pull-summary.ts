@@ -24,7 +24,7 @@ interface Ended {
 
 /** Says what was pulled and what is missing; sets the exit code. */
 export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: Ended): Promise<void> {
-  const { range, files, bytes, holes, limitedTo, network } = plan;
+  const { range, files, bytes, skippedFiles = 0, holes, limitedTo, network } = plan;
   const whole = holes.length === 0 && limitedTo === null && end.faults === 0;
   if (!whole) io.exitCode = PARTIAL;
   if (json) {
@@ -36,6 +36,7 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
       range: name,
       files,
       bytes,
+      ...(rows === undefined ? {} : { skippedFiles }),
       ...end,
       ...(rows === undefined ? {} : { rows: rows.added, allRows: rows.all, undecoded: rows.undecoded }),
       holes,
@@ -52,6 +53,12 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
       ? `${from} with ${blocks}${faults}; ${formatCount(end.downloaded)} downloaded now. Check them any time with: packhouse verify ${out}`
       : `${counted(rows.added, 'row')} of ${blocks} from ${from}${faults}; ${out} has ${counted(rows.all, 'row')}.`,
   );
+  if (skippedFiles > 0) {
+    await print(
+      io,
+      `${counted(skippedFiles, 'file')} of the range hold no such rows, and were not downloaded.`,
+    );
+  }
   if (rows?.undecoded) {
     await print(
       io,

@@ -4,6 +4,7 @@ import { createSigner, makeSigningKey, publicKeyOf, readSigningKey, sealFilter }
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { gatewayAddress } from '../gateway-address.js';
 import { createHttp, type Http } from '../http.js';
+import { serveFilters } from '../testing/serve-filters.js';
 import { refuse, startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import type { Wanted } from './can-hold.js';
 import { type Choice, chooseFiles } from './choose-files.js';
@@ -18,32 +19,12 @@ let gateway: TestGateway;
 let http: Http;
 /** Objects of filters by the first block of their files. */
 let objects: Map<number, Uint8Array>;
-let pageFiles: number;
 
 beforeEach(async () => {
   gateway = await startTestGateway();
   http = createHttp({ apiKey: gateway.apiKey });
   objects = new Map();
-  pageFiles = 2;
-  gateway.fault = (path, response) => {
-    const { pathname, searchParams } = new URL(path, gateway.url);
-    if (!pathname.endsWith('/filters')) return false;
-    const from = Number(searchParams.get('cursor') ?? searchParams.get('from'));
-    const found = gateway.entries.filter(({ end }) => end >= from);
-    const frames = found.slice(0, pageFiles).flatMap(({ start, end, sha256: file }) => {
-      const head = Buffer.alloc(52);
-      head.writeBigUInt64BE(BigInt(start), 0);
-      head.writeBigUInt64BE(BigInt(end), 8);
-      head.write(file, 16, 'hex');
-      const object = objects.get(start) ?? Buffer.alloc(0);
-      head.writeUInt32BE(object.length, 48);
-      return [head, object];
-    });
-    const next = found[pageFiles];
-    response.writeHead(200, next === undefined ? {} : { 'packhouse-filters-next': String(next.start) });
-    response.end(Buffer.concat(frames));
-    return true;
-  };
+  serveFilters(gateway, objects);
 });
 afterEach(async () => {
   await http.close();

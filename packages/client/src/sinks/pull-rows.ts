@@ -25,7 +25,7 @@ interface PullRows {
 
 /**
  * Puts the rows of a plan's files into a sink, each block once, and yields the files. A faulty file is left out, and
- * asked for again by the next run. Throws as `mirrorFiles` and the sink.
+ * asked for again by the next run; of one that the plan leaves out the sink gets the blocks without rows. Throws as `mirrorFiles` and the sink.
  */
 export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void, undefined> {
   const { mirror, plan, sink, keep, partition } = pull;
@@ -44,10 +44,10 @@ export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void
         const follows = written.blocks !== null && written.blocks.end + 1 === blocks.start;
         const startsPartition = partition !== undefined && blocks.start % partition === 0;
         if (!follows || startsPartition) await commit();
-        written.rows += await writeRows(pull, file, blocks);
+        if (file.state !== 'skipped') written.rows += await writeRows(pull, file, blocks);
         written.blocks = { start: written.blocks?.start ?? blocks.start, end: blocks.end };
       }
-      read.push(file.path);
+      if (file.state !== 'skipped') read.push(file.path);
       if (written.rows >= sink.commitRows) await commit();
     }
     yield file;

@@ -1,13 +1,13 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
-import type { AbiInput } from './abi/abi-types.js';
-import { checkApiKey, gatewayAddress } from './gateway-address.js';
-import { createHttp, type Wait } from './http.js';
-import { openMirror, planMirror } from './mirror.js';
-import { mirrorFiles } from './mirror-files.js';
-import { type Quote, quoteFiles } from './quote.js';
-import { type Bound, parseBound } from './range.js';
+import type { AbiInput } from '../abi/abi-types.js';
+import { checkApiKey, gatewayAddress } from '../gateway-address.js';
+import { createHttp, type Wait } from '../http.js';
+import { openMirror, planMirror } from '../mirror.js';
+import { mirrorFiles } from '../mirror-files.js';
+import { type Quote, quoteFiles } from '../quote.js';
+import { type Bound, parseBound } from '../range.js';
 import { type LogBatch, readLogs, type WantedLogs } from './read-logs.js';
 
 export interface ClientOptions {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
+import { refuse, startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { type Client, createClient } from './create-client.js';
-import { makePullFolder, type PullFolder } from './testing/open-folder.js';
-import { refuse, startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
 let gateway: TestGateway;
 let folder: PullFolder;

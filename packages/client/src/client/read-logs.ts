@@ -1,19 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
-import type { AbiInput, DecodedLog, Hex } from './abi/abi-types.js';
-import { compileAbi, type Decoder } from './abi/compile-abi.js';
-import { topicsIn } from './abi/decode-columns.js';
-import type { GatewayAddress } from './gateway-address.js';
-import type { Http } from './http.js';
-import { matchOf, type WantedRows } from './match-of.js';
-import { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
-import { mirrorFiles } from './mirror-files.js';
-import type { Bound } from './range.js';
-import { readRows } from './rows/read-rows.js';
-import type { RowBatch } from './rows/schema.js';
+import type { AbiInput, DecodedLog, Hex } from '../abi/abi-types.js';
+import { compileAbi, type Decoder } from '../abi/compile-abi.js';
+import { topicsIn } from '../abi/decode-columns.js';
+import { skipFiles } from '../filters/skip-files.js';
+import type { GatewayAddress } from '../gateway-address.js';
+import type { Http } from '../http.js';
+import { matchOf, type WantedRows } from '../match-of.js';
+import { openMirror, planMirror } from '../mirror.js';
+import { mirrorFiles } from '../mirror-files.js';
+import type { Bound } from '../range.js';
+import { readRows } from '../rows/read-rows.js';
+import type { RowBatch } from '../rows/schema.js';
 
 /** Which logs are wanted. */
 export interface WantedLogs<Abi extends AbiInput> extends WantedRows {
@@ -27,8 +27,6 @@ export interface WantedLogs<Abi extends AbiInput> extends WantedRows {
   trustKeyFile?: string | undefined;
   /** Leaves out what is not published, or behind the end of the plan, in place of refusing it. */
   partial?: boolean | undefined;
-  /** False: this file has no such log, and is not downloaded. */
-  mayMatch?: ((entry: SealedEntry) => boolean | Promise<boolean>) | undefined;
   signal: AbortSignal;
 }
 
@@ -59,7 +57,8 @@ export interface LogBatch<Abi extends AbiInput = AbiInput> {
 }
 
 /**
- * The logs of a range, ascending, in batches: at least one for each file. Ending early stops the downloads and removes
+ * The logs of a range, ascending, in batches: at least one for each file. Files that hold no such log, by their signed
+ * filters, are not downloaded. Ending early stops the downloads and removes
  * what is temporary. Throws BUNDLE_INVALID at a file that the gateway sends other than the manifest says, USAGE,
  * ABI_INVALID, and as `openMirror` and `planMirror`.
  */
@@ -77,30 +76,20 @@ export async function* readLogs<const Abi extends AbiInput>(
     try {
       const newest = mirror.manifest.rows.extent()?.end ?? -1;
       if (place !== null && place.next > (place.end ?? newest)) return;
-      const plan = await planMirror(mirror, {
-        ...boundsOf(wanted, place),
-        partial: wanted.partial,
-        passing: folder === undefined,
-      });
+      const bounds = { ...boundsOf(wanted, place), partial: wanted.partial, passing: folder === undefined };
+      const plan = await skipFiles(mirror, await planMirror(mirror, bounds), match);
       const { start, end } = plan.range;
       const last = place === null ? (wanted.to === undefined ? null : end) : place.end;
       const cursorAt = (next: number): string => `${next}-${last ?? ''}`;
-      const rows = await rowsThatMayMatch(mirror, plan, wanted.mayMatch);
-      for await (const file of mirrorFiles(mirror, { ...plan, ...rows })) {
+      for await (const file of mirrorFiles(mirror, plan)) {
         if (file.state === 'faulty') {
           throw new PackhouseError({ code: 'BUNDLE_INVALID', message: file.fault, data: { ...file.range } });
         }
-        const source = {
-          path: file.path,
-          kind: 'logs' as const,
-          start: file.range.start,
-          from: start,
-          to: end,
-          match,
-        };
         // The last batch of a file is told with the end of the file: behind it may be blocks without such logs.
         let held: RowBatch | null = null;
-        for await (const batch of readRows(source)) {
+        const blocks = { start: file.range.start, from: start, to: end };
+        const read = readRows({ path: file.path, kind: 'logs', ...blocks, match });
+        for await (const batch of file.state === 'skipped' ? [] : read) {
           signal.throwIfAborted();
           if (held !== null) yield batchOf(held, decoder, cursorAt(lastBlock(held) + 1));
           held = batch;
@@ -136,20 +125,6 @@ function boundsOf({ from, to }: Pick<WantedLogs<AbiInput>, 'from' | 'to'>, place
   if (place === null) return { from, to };
   const block = (number: number): Bound => ({ type: 'block', number });
   return { from: block(place.next), to: place.end === null ? undefined : block(place.end) };
-}
-
-async function rowsThatMayMatch(
-  { manifest }: Mirror,
-  { rows, present }: MirrorPlan,
-  mayMatch: WantedLogs<AbiInput>['mayMatch'],
-): Promise<Pick<MirrorPlan, 'rows' | 'present'>> {
-  if (mayMatch === undefined) return { rows, present };
-  const chosen: number[] = [];
-  for (const [at, row] of rows.entries()) if (await mayMatch(await manifest.entry(row))) chosen.push(at);
-  return {
-    rows: Uint32Array.from(chosen, (at) => rows[at] as number),
-    present: Uint8Array.from(chosen, (at) => present[at] as number),
-  };
 }
 
 function lastBlock({ rows, columns }: RowBatch): number {

@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { buildSkipFilter, filterItem } from '@packhouse/bundle';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { serveFilters } from '../testing/serve-filters.js';
+import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { type Client, createClient, type LogsRequest } from './create-client.js';
 import type { LogBatch } from './read-logs.js';
-import { startTestGateway, type TestGateway } from './testing/test-gateway.js';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const ABI = [
@@ -159,10 +162,24 @@ describe('a cursor', () => {
   });
 });
 
-it('files that cannot match are not downloaded', async () => {
-  const batches = await all({ mayMatch: async ({ start }) => start === 10, address: token });
-  expect(blocksOf(batches)).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
-  expect(downloads()).toBe(1);
+it('files that hold no such log, by their filters, are not downloaded', async () => {
+  const filters = new Map<number, Uint8Array>();
+  for (const start of [30, 40, 50]) {
+    const object = buildSkipFilter([start === 40 ? token : other].map((address) => filterItem(address)));
+    const sha256 = createHash('sha256').update(object).digest('hex');
+    const filter = { bytes: object.length, sha256 };
+    gateway.publish(start, start + 9, { filter }, textOf(start, start + 9));
+    filters.set(start, object);
+  }
+  serveFilters(gateway, filters);
+  const batches = await all({ from: 25, address: token });
+  expect(blocksOf(batches)).toEqual([25, 26, 27, 28, 29, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49]);
+  expect(batches.map(({ cursor }) => cursor)).toEqual(['30-', '40-', '50-', '60-']);
+  expect(downloads()).toBe(2);
+  // Without a choice nobody asks for filters.
+  gateway.requests.length = 0;
+  expect(await all({ from: 50 })).toHaveLength(1);
+  expect(gateway.requests.some((each) => each.includes('/filters'))).toBe(false);
 });
 
 it('an early end, and an abort, remove what is temporary', async () => {
