@@ -226,7 +226,7 @@ export class Exchange {
     }
     this.#begin(length);
     if (length > FREE_BYTES) {
-      this.#pipe([Buffer.from(text)]);
+      this.#pipe(paced([Buffer.from(text)], this.turn));
       return;
     }
     // Latin1 text is written byte for byte, together with the head.
@@ -250,7 +250,7 @@ export class Exchange {
     this.#begin(body.length);
     if (body.length <= ONE_WRITE) this.response.end(body.toString('latin1'), 'latin1');
     else if (body.length <= FREE_BYTES) this.response.end(body);
-    else this.#pipe([body]);
+    else this.#pipe(paced([body], this.turn));
   }
 
   /** Sends bytes between two latin1 texts without joining them. */
@@ -270,7 +270,8 @@ export class Exchange {
       return;
     }
     if (length > FREE_BYTES) {
-      this.#pipe([Buffer.from(before, 'latin1'), ...pieces, Buffer.from(after, 'latin1')]);
+      const all = [Buffer.from(before, 'latin1'), ...pieces, Buffer.from(after, 'latin1')];
+      this.#pipe(paced(all, this.turn));
       return;
     }
     response.cork();
@@ -280,8 +281,11 @@ export class Exchange {
     response.uncork();
   }
 
-  /** Streams a body at the pace of its reader. If it fails midway the connection is closed, so that the client notices. */
-  sendStream(body: AsyncIterable<Buffer | string>): void {
+  /**
+   * Streams a body at the pace of its reader. If it fails midway the connection is closed, so that the client notices.
+   * `inTurn`: its pieces have waited for their turns.
+   */
+  sendStream(body: AsyncIterable<Buffer | string>, inTurn = false): void {
     if (this.coding(Number.POSITIVE_INFINITY) !== null) {
       this.#sendCoded(body, true);
       return;
@@ -290,14 +294,15 @@ export class Exchange {
     const length = this.#find('content-length');
     if (length !== -1) this.bytes = Number(this.#headers[length + 1]);
     response.writeHead(this.#status, this.#headers);
-    this.#pipe(length === -1 ? this.#counted(body) : body);
+    const counted = length === -1 ? this.#counted(body) : body;
+    this.#pipe(inTurn ? counted : paced(counted, this.turn));
   }
 
-  /** Sends what comes behind the head, in turn with others. */
-  #pipe(body: Iterable<Buffer> | AsyncIterable<Buffer | string>): void {
+  /** Sends what comes behind the head. */
+  #pipe(body: AsyncIterable<Buffer | string>): void {
     // A pipeline adds more than ten listeners.
     this.response.setMaxListeners(0);
-    pipeline(paced(body, this.turn), this.response, () => undefined);
+    pipeline(body, this.response, () => undefined);
   }
 
   /** Compresses a body while it is sent, at the pace of its reader. */

@@ -53,6 +53,6 @@ export async function sendFile(file: ServedFile, exchange: Exchange): Promise<vo
       throw error;
     });
     if (pieces === null) return;
-    exchange.header('content-length', range.end - range.start + 1).sendStream(pieces);
+    exchange.header('content-length', range.end - range.start + 1).sendStream(pieces, true);
   } else exchange.sendBuffer(part === 'whole' ? held.bytes : held.bytes.subarray(range.start, range.end + 1));
 }
