@@ -11,10 +11,10 @@ const LONGEST_MS = 2_000;
 /** One free key's eth_getLogs, of which each takes the node 6 s, against another key's small calls on the same node. */
 export const attackFairness: AttackCase = async (options) => {
   const target = await openTarget(options);
-  const { free, unlimited } = target.ground.keys;
+  const { free, victim } = target.ground.keys;
   const seen = await measureBeside({
     probes: [
-      { name: 'calls', url: target.rpc('slow', unlimited), body: smallCall('0x{n}', 'latest'), everyMs: 62 },
+      { name: 'calls', url: target.rpc('slow', victim), body: smallCall('0x{n}', 'latest'), everyMs: 62 },
     ],
     clients: [
       {

@@ -25,11 +25,7 @@ export const attackReaders: AttackCase = async (options) => {
   if (largest === undefined) throw new Error('nothing was published');
   const networks = [...(await scriptedNetworks(scope)), published.network];
   const gateway = await startGateway(scope, ground, { networks });
-  const { key } = await ground.database.keys.create({
-    application: 'readers',
-    network: null,
-    plan: 'unlimited',
-  });
+  const key = ground.keys.unlimited;
   const block = (id: number | string, number: string): string =>
     `{"jsonrpc":"2.0","id":${id},"method":"eth_getBlockByNumber","params":["0x${number}",true]}`;
   const large = `${gateway.url}/large/v1/${key}`;
@@ -54,7 +50,7 @@ export const attackReaders: AttackCase = async (options) => {
   for (const [what, client] of variants) {
     options.say(`  ${what}`);
     const seen = await measureBeside({
-      probes: probesOf(gateway.url, `${gateway.url}/main/v1/${ground.keys.unlimited}`),
+      probes: probesOf(gateway.url, `${gateway.url}/main/v1/${ground.keys.victim}`),
       ...{ clients: [client], seconds: (seconds * 3) / 4, attacked: gateway.process },
     });
     findings.push(

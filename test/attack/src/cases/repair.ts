@@ -40,7 +40,10 @@ export const attackRepair: AttackCase = async (options) => {
       damaged += 1;
     }
   }
-  const audit = startCli(scope, ground, ['audit', '--repair', '--data-dir', ground.directory], {
+  // Without the key: what it publishes can only be signed by the packer, which has nothing to pack.
+  const keyless = path.join(ground.directory, 'keyless');
+  await mkdir(keyless);
+  const audit = startCli(scope, ground, ['audit', '--repair', '--data-dir', keyless], {
     NETWORKS_FILE: env.NETWORKS_FILE as string,
     OBJECT_STORE: ground.objects,
   });

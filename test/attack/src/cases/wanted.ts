@@ -42,7 +42,8 @@ export const attackWanted: AttackCase = async (options) => {
   );
   await portOf(ingester, 'the ingester', 'metrics');
   const gateway = await startGateway(scope, ground, { networks: [chain.network] });
-  const prefix = `${gateway.url}/main/v1/${ground.keys.unlimited}/bundle-api`;
+  const api = (key: string): string => `${gateway.url}/main/v1/${key}/bundle-api`;
+  const prefix = api(ground.keys.unlimited);
   // Its first look at everything is no idleness.
   await delay(options.short ? 2_000 : 10_000);
   // The database server's processes end and begin: their CPU time is in none of these.
@@ -57,7 +58,7 @@ export const attackWanted: AttackCase = async (options) => {
   const seen = await measureBeside({
     probes: [
       { name: '/healthz', url: `${gateway.url}/healthz`, everyMs: 20 },
-      { name: 'pointers', url: `${prefix}/blocks/${chain.first + 1}`, everyMs: 20 },
+      { name: 'pointers', url: `${api(ground.keys.victim)}/blocks/${chain.first + 1}`, everyMs: 20 },
     ],
     clients: [
       { kind: 'flood', url: `${prefix}/coverage?from={count}&to=${RANGES * 11}`, connections: 4, everyMs: 0 },

@@ -38,7 +38,7 @@ export async function openTarget(
   const networks = await scriptedNetworks(scope);
   const gateway = await startGateway(scope, ground, { networks, env });
   const rpc = (network: string, key = ''): string => `${gateway.url}/${network}/v1/${key}`;
-  return { ground, gateway, rpc, probes: probesOf(gateway.url, rpc('main', ground.keys.unlimited)) };
+  return { ground, gateway, rpc, probes: probesOf(gateway.url, rpc('main', ground.keys.victim)) };
 }
 
 /** `/healthz` and small calls that no memory answers, each every 20 ms. */

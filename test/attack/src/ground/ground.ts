@@ -20,8 +20,8 @@ export interface Ground {
   objects: string;
   databaseUrl: string;
   database: Database;
-  /** A key that is never too fast, and one of the plan `free`. */
-  keys: { unlimited: string; free: string };
+  /** Of the victims, which is never too fast; of clients that misbehave, never too fast, and of the plan `free`. */
+  keys: { victim: string; unlimited: string; free: string };
 }
 
 /** The folders of a gateway's plain node, which answers each network in its own way: see scripted-node.ts. */
@@ -53,7 +53,11 @@ export async function openGround(scope: Scope, postgresUrl: string): Promise<Gro
   });
   const keyOf = async (plan: string): Promise<string> =>
     (await database.keys.create({ application: plan, network: null, plan })).key;
-  const keys = { unlimited: await keyOf('unlimited'), free: await keyOf('free') };
+  const keys = {
+    victim: await keyOf('unlimited'),
+    unlimited: await keyOf('unlimited'),
+    free: await keyOf('free'),
+  };
   return { directory, objects, databaseUrl: fresh.url, database, keys };
 }
 
