@@ -3,7 +3,7 @@ import { bundleInvalid } from './fragment.js';
 
 /*
  * A standard ribbon filter (Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021) with
- * ribbons of 32 bits and fingerprints of 7, hashed with SHA-256. docs/formats.md has the layout, test vectors and the
+ * ribbons of 32 bits and fingerprints of 10, hashed with SHA-256. docs/formats.md has the layout, test vectors and the
  * other structures that were measured.
  */
 
@@ -11,11 +11,17 @@ import { bundleInvalid } from './fragment.js';
 const HEAD_BYTES = 16;
 const MAGIC = 0x46534850;
 const VERSION = 1;
-const FINGERPRINT_BITS = 7;
+const FINGERPRINT_BITS = 10;
+/** A reader takes any number of bits up to here. */
+const MOST_BITS = 16;
+/** The bits of a fingerprint that are kept. */
+const KEPT = 2 ** FINGERPRINT_BITS - 1;
 const RIBBON_BITS = 32;
-/** Slots of an item: with so many the first seed works mostly, and each that does not work asks for some more. */
-const SLOTS = 1.1;
-const MORE_SLOTS = 0.02;
+/** Slots of an item, and more for each doubling of the items: so that the first seed works mostly. */
+const SLOTS = 1.02;
+const SLOTS_OF_DOUBLING = 0.01;
+/** More for each seed that did not work. */
+const SLOTS_OF_SEED = 0.02;
 const SEEDS = 256;
 
 interface Shape {
@@ -28,12 +34,13 @@ interface Equation {
   first: number;
   /** 32 bits, the lowest is set. */
   ribbon: number;
+  /** 16 bits, of which a filter keeps the lower ones. */
   fingerprint: number;
 }
 
 /**
- * Builds the filter of a set: `mayContain` is true for each of these items, and for 1 of 128 others. The same items in
- * any order, repeated or not, give the same bytes: some 7.9 bits an item.
+ * Builds the filter of a set: `mayContain` is true for each of these items, and for 1 of 1,024 others. The same items
+ * in any order, repeated or not, give the same bytes: some 11.5 bits an item.
  */
 export function buildSkipFilter(items: Iterable<Uint8Array>): Uint8Array {
   const distinct = new Map<string, Uint8Array>();
@@ -41,7 +48,8 @@ export function buildSkipFilter(items: Iterable<Uint8Array>): Uint8Array {
   const count = distinct.size;
   if (count === 0) return frame({ seed: 0, slots: 0 }, 0);
   for (let seed = 0; seed < SEEDS; seed += 1) {
-    const shape = { seed, slots: Math.ceil(count * (SLOTS + seed * MORE_SLOTS)) + RIBBON_BITS };
+    const factor = SLOTS + SLOTS_OF_DOUBLING * Math.log2(count) + SLOTS_OF_SEED * seed;
+    const shape = { seed, slots: Math.ceil(count * factor) + RIBBON_BITS };
     const solution = solve(shape, distinct.values());
     if (solution === null) continue;
     const filter = frame(shape, count);
@@ -65,7 +73,7 @@ export function mayContain(filter: Uint8Array, item: Uint8Array): boolean {
   if (shape.slots === 0) return false;
   const { first, ribbon, fingerprint } = equationOf(shape, item);
   const columnBytes = Math.ceil(shape.slots / 8);
-  for (let bit = 0; bit < FINGERPRINT_BITS; bit += 1) {
+  for (let bit = 0; bit < bitsOf(filter); bit += 1) {
     const window = bitsAt(filter, HEAD_BYTES + bit * columnBytes, first);
     if (parity(window & ribbon) !== ((fingerprint >>> bit) & 1)) return false;
   }
@@ -77,19 +85,23 @@ export function skipFilterBytes(bytes: Uint8Array): number {
   if (bytes.length < HEAD_BYTES || viewOf(bytes).getUint32(0, true) !== MAGIC) {
     throw bundleInvalid(`The ${bytes.length} bytes of a filter do not begin with PHSF.`);
   }
-  if (bytes[4] !== VERSION || bytes[6] !== FINGERPRINT_BITS) {
+  if (bytes[4] !== VERSION || bitsOf(bytes) === 0 || bitsOf(bytes) > MOST_BITS) {
     throw bundleInvalid(`The filter has the version ${bytes[4]}, and this program reads ${VERSION}.`);
   }
   const slots = slotsOf(bytes);
-  const length = filterBytes(slots);
+  const length = filterBytes(slots, bitsOf(bytes));
   if (bytes.length < length) throw wrongLength(bytes.length, length);
   if (slots > 0 && slots < RIBBON_BITS)
     throw bundleInvalid(`The filter has ${slots} slots, which is too few.`);
   return length;
 }
 
-function filterBytes(slots: number): number {
-  return HEAD_BYTES + FINGERPRINT_BITS * Math.ceil(slots / 8);
+function filterBytes(slots: number, bits: number): number {
+  return HEAD_BYTES + bits * Math.ceil(slots / 8);
+}
+
+function bitsOf(filter: Uint8Array): number {
+  return filter[6] as number;
 }
 
 function slotsOf(filter: Uint8Array): number {
@@ -105,7 +117,7 @@ function wrongLength(got: number, expected: number): Error {
 }
 
 function frame({ seed, slots }: Shape, items: number): Uint8Array {
-  const filter = new Uint8Array(filterBytes(slots));
+  const filter = new Uint8Array(filterBytes(slots, FINGERPRINT_BITS));
   const view = viewOf(filter);
   view.setUint32(0, MAGIC, true);
   filter.set([VERSION, seed, FINGERPRINT_BITS], 4);
@@ -122,14 +134,14 @@ function equationOf({ seed, slots }: Shape, item: Uint8Array): Equation {
   return {
     first: digest.readUInt32LE(0) % (slots - RIBBON_BITS + 1),
     ribbon: (digest.readUInt32LE(4) | 1) >>> 0,
-    fingerprint: (digest[8] as number) & (2 ** FINGERPRINT_BITS - 1),
+    fingerprint: digest.readUInt16LE(8),
   };
 }
 
 /** The values of the slots, free ones 0, by Gaussian elimination; null if two equations contradict each other. */
-function solve(shape: Shape, items: Iterable<Uint8Array>): Uint8Array | null {
+function solve(shape: Shape, items: Iterable<Uint8Array>): Uint16Array | null {
   const ribbons = new Uint32Array(shape.slots);
-  const values = new Uint8Array(shape.slots);
+  const values = new Uint16Array(shape.slots);
   for (const item of items) {
     let { first, ribbon, fingerprint } = equationOf(shape, item);
     while (ribbon !== 0 && ribbons[first] !== 0) {
@@ -140,7 +152,8 @@ function solve(shape: Shape, items: Iterable<Uint8Array>): Uint8Array | null {
       first += zeros;
     }
     if (ribbon === 0) {
-      if (fingerprint !== 0) return null;
+      // Two items that are alike in all that is kept of them.
+      if ((fingerprint & KEPT) !== 0) return null;
       continue;
     }
     ribbons[first] = ribbon;

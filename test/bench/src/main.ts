@@ -6,6 +6,7 @@ import { benchCompression } from './compression.js';
 import { benchCoverage } from './coverage.js';
 import { benchDownloads } from './downloads.js';
 import { benchExtractToPublished } from './extract-to-published.js';
+import { benchFilters } from './filters.js';
 import { benchForwarding } from './forwarding.js';
 import { benchGiantTraces } from './giant-traces.js';
 import type { BenchOptions } from './options.js';
@@ -24,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   pull: benchPull,
   forwarding: benchForwarding,
   compression: benchCompression,
+  filters: benchFilters,
   'slow-node': benchSlowNode,
   'giant-traces': benchGiantTraces,
 };

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import {
+  deflatePiece,
+  type Fragment,
+  filterItem,
+  filterOfBundle,
+  fragmentOf,
+  mayContain,
+  spliceMember,
+} from '@packhouse/bundle';
+import { canonicalRecord, type Kind } from '@packhouse/chain';
+import { chainDataDirectory } from '@packhouse/replay-node';
+import { median } from './median.js';
+import type { BenchOptions } from './options.js';
+import type { BenchOutcome } from './result.js';
+
+const RECORDINGS = ['mainnet-17686110-17686121', 'mainnet-forks', 'optimism'];
+const KINDS = ['logs', 'transactions', 'traces'] as const;
+const MOST_ABOVE = 0.02;
+const ROUNDS = 9;
+
+interface Recorded {
+  number: number;
+  block: { transactions: unknown[] };
+  receipts?: { logs: unknown[] }[];
+  traces?: unknown[];
+}
+
+interface FilteredFile {
+  bytes: number;
+  blocks: number;
+  filter: Uint8Array;
+  addresses: Set<string>;
+  /** CPU of making its filter, in all threads, in milliseconds. */
+  buildMs: number;
+}
+
+/**
+ * Filters of real blocks, a file each: what a client that wants one address loads, against the files that have it; and
+ * what a filter costs the packer and the store.
+ */
+export async function benchFilters({ say }: BenchOptions): Promise<BenchOutcome[]> {
+  const directory = chainDataDirectory();
+  const name = 'filters: bytes loaded for one address';
+  if (directory === null) return [{ name, skipped: 'needs ../shared/chain-data' }];
+  const lines = RECORDINGS.flatMap((recording) => {
+    const text = gunzipSync(readFileSync(`${directory}/${recording}.jsonl.gz`)).toString('latin1');
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Recorded]));
+  });
+  const outcomes: BenchOutcome[] = [];
+  for (const kind of KINDS) {
+    const files: FilteredFile[] = [];
+    for (const line of lines) {
+      const records = recordsOf(kind, line);
+      if (records !== undefined && records.length > 0) files.push(await fileOf(kind, line.number, [records]));
+    }
+    say(`  ${files.length} files of ${kind}`);
+    const first = lines.slice(0, 12).flatMap((line) => {
+      const records = recordsOf(kind, line);
+      return records === undefined ? [] : [records];
+    });
+    outcomes.push(...measured(kind, files, await fileOf(kind, 0, first)));
+  }
+  return outcomes;
+}
+
+function recordsOf(kind: Kind, { block, receipts, traces }: Recorded): unknown[] | undefined {
+  if (kind === 'logs') return receipts?.flatMap(({ logs }) => logs);
+  return kind === 'traces' ? traces : block.transactions;
+}
+
+/** A file of these blocks, each with its records. */
+async function fileOf(kind: Kind, start: number, blocks: readonly unknown[][]): Promise<FilteredFile> {
+  const fragments: Fragment[] = [];
+  const addresses = new Set<string>();
+  for (const [n, records] of blocks.entries()) {
+    const text = canonicalRecord(kind, records);
+    const piece = await deflatePiece(Buffer.from(text, 'latin1'));
+    fragments.push(fragmentOf({ start: start + n, end: start + n }, piece));
+    for (const [address] of text.matchAll(MEMBERS[kind] ?? /^$/g)) addresses.add(address.slice(-42));
+  }
+  const { chunks } = spliceMember(
+    fragments,
+    fragments.map(({ body }) => body),
+  );
+  const bytes = Buffer.concat(chunks);
+  const times: number[] = [];
+  let filter = new Uint8Array();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = process.cpuUsage();
+    filter = Uint8Array.from(await filterOfBundle({ kind, fragments, bytes }));
+    const { user, system } = process.cpuUsage(before);
+    times.push((user + system) / 1_000);
+  }
+  return { bytes: bytes.length, blocks: blocks.length, filter, addresses, buildMs: median(times) };
+}
+
+/** Accounts as the text of a kind's records has them. */
+const MEMBERS: Partial<Record<Kind, RegExp>> = {
+  logs: /"address":"0x[0-9a-f]{40}/g,
+  transactions: /"(?:from|to)":"0x[0-9a-f]{40}(?=")/g,
+  traces: /"(?:from|to|address|refundAddress|author)":"0x[0-9a-f]{40}(?=")/g,
+};
+
+function measured(kind: Kind, files: readonly FilteredFile[], packed: FilteredFile): BenchOutcome[] {
+  const every = new Set(files.flatMap(({ addresses }) => [...addresses]));
+  let [needed, loaded] = [0, 0];
+  for (const address of every) {
+    const item = filterItem(address);
+    for (const { bytes, filter, addresses } of files) {
+      const has = mayContain(filter, item);
+      if (addresses.has(address) && !has) throw new Error(`the filter of a file does not have ${address}`);
+      if (addresses.has(address)) needed += bytes;
+      if (has) loaded += bytes;
+    }
+  }
+  const whole = files.reduce((sum, { bytes }) => sum + bytes, 0) * every.size;
+  const above = loaded / needed - 1;
+  return [
+    {
+      name: `filters of ${kind}: bytes of files loaded for one address`,
+      ...{ value: loaded / every.size / 1_000, unit: 'KB' },
+      yardstick: { name: 'files that have it', value: needed / every.size / 1_000, unit: 'KB' },
+      target: `at most ${MOST_ABOVE * 100} % above`,
+      met: above <= MOST_ABOVE,
+      note: `each of ${every.size} addresses in ${files.length} files of a block: ${(above * 100).toFixed(2)} % above, ${((loaded / whole) * 100).toFixed(1)} % of all bytes`,
+    },
+    {
+      name: `filters of ${kind}: bytes of a filter`,
+      ...{ value: packed.filter.length, unit: 'bytes' },
+      yardstick: { name: 'its file', value: packed.bytes, unit: 'bytes' },
+      note: `${packed.blocks} mainnet blocks in one file; CPU of making it: ${(packed.buildMs / packed.blocks).toFixed(2)} ms a block, inflating included`,
+    },
+  ];
+}
