@@ -113,6 +113,7 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   bundle: ['buildSkipFilter', 'fragmentOf'],
   chain: ['keyLength', 'keyOf', 'RULE_SETS'],
   cli: ['createProgram'],
+  client: ['loadDuckDb'],
   database: ['selectFiles', 'selectTouching'],
   gateway: ['Gateway', 'METHODS_OF_FAMILY', 'WALLET_METHODS'],
   manifest: ['entryText'],

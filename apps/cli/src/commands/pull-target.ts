@@ -24,7 +24,7 @@ interface TargetOptions {
   name: string;
 }
 
-const FORMATS = ['mirror', 'parquet', 'jsonl', 'csv'] as const;
+const FORMATS = ['mirror', 'parquet', 'duckdb', 'jsonl', 'csv'] as const;
 
 /** Reads --to, --out, --partition and --mirror; null: the target is a mirror. Throws USAGE. */
 export function readTarget(text: string, options: TargetOptions): RowTarget | null {
@@ -42,6 +42,7 @@ export function readTarget(text: string, options: TargetOptions): RowTarget | nu
     if (wrong) throw usage(`${wrong} belongs to rows, and --to names no format of rows.`, 'Add --to jsonl.');
     return null;
   }
+  if (format === 'duckdb') return duckDbTarget(options);
   const partition = readPartition(options.partition);
   const keep = mirror !== undefined;
   if (out === '-' && format === 'parquet') {
@@ -66,6 +67,26 @@ export function readTarget(text: string, options: TargetOptions): RowTarget | nu
   };
 }
 
+function duckDbTarget({ out, partition, mirror, name }: TargetOptions): RowTarget {
+  if (out === '-' || partition !== undefined) {
+    throw usage(
+      'A DuckDB file goes to no stdout and has no partitions.',
+      'Give a file with --out usdt.duckdb.',
+    );
+  }
+  const file = out ?? `${name}.duckdb`;
+  const table = kindOf(name);
+  return {
+    ...{ label: file, work: mirror ?? path.join(`${file}.packhouse`, table), keep: mirror !== undefined },
+    ...{ partition: undefined, folder: null },
+    sink: (resolve) => ({ format: 'duckdb', file: resolve(file), table }),
+  };
+}
+
+function kindOf(name: string): string {
+  return name.slice(name.lastIndexOf('-') + 1);
+}
+
 function postgresTarget(text: string, { out, partition, mirror, name }: TargetOptions): RowTarget {
   if (!URL.canParse(text)) {
     throw usage(
@@ -76,7 +97,7 @@ function postgresTarget(text: string, { out, partition, mirror, name }: TargetOp
   const wrong = out === undefined ? partition && '--partition' : '--out';
   if (wrong) throw usage(`${wrong} is for files, and the target is a table.`, 'Leave it out.');
   const url = new URL(text);
-  const table = url.searchParams.get('table') ?? name.slice(name.lastIndexOf('-') + 1);
+  const table = url.searchParams.get('table') ?? kindOf(name);
   url.searchParams.delete('table');
   return {
     // Without the address: it may hold a password.

@@ -33,6 +33,7 @@ it.each([
     [URL, '--kind', 'logs', '--to', 'postgres://h/d', '--out', 'x'],
     /--out is for files, and the target is a table/,
   ],
+  [[URL, '--kind', 'logs', '--to', 'duckdb', '--out', '-'], /A DuckDB file goes to no stdout/],
   [[URL, '--kind', 'logs', '--partition', '10'], /--partition belongs to rows/],
   [
     [URL, '--kind', 'logs', '--to', 'csv', '--partition', '0'],

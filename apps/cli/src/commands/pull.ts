@@ -54,7 +54,7 @@ export function addPullCommand(program: Command, io: CliIo): void {
     )
     .option(
       '--to <block-or-format>',
-      'last block: 17999999, 18M, +1000 (from the first), -1000 or a date (which is not included); or the format: mirror, parquet, jsonl, csv, postgres://…/database?table=logs',
+      'last block: 17999999, 18M, +1000 (from the first), -1000 or a date (which is not included); or the format: mirror, parquet, duckdb, jsonl, csv, postgres://…/database?table=logs',
       several,
       [],
     )

@@ -1,3 +1,4 @@
+import { openDuckDbSink } from './duckdb-sink.js';
 import { openFolderSink } from './folder-sink.js';
 import { parquetFiles } from './parquet-file.js';
 import { openPostgresSink } from './postgres-sink.js';
@@ -8,6 +9,7 @@ import { CSV, JSONL, type TextFormat } from './text-rows.js';
 /** Where rows go to. */
 export type SinkTarget =
   | { format: 'jsonl' | 'csv' | 'parquet'; folder: string; partition?: number | undefined }
+  | { format: 'duckdb'; file: string; table: string }
   /** `table` may be `schema.table`. */
   | { format: 'postgres'; url: string; table: string }
   /** Nothing is remembered: a run that is killed begins again. */
@@ -15,9 +17,10 @@ export type SinkTarget =
 
 const TEXTS = { jsonl: JSONL, csv: CSV };
 
-/** Opens a target, and makes it if there is none. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE, DATABASE_UNAVAILABLE. */
+/** Opens a target, and makes it if there is none. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE, DATABASE_UNAVAILABLE, USAGE. */
 export function openSink(target: SinkTarget, options: SinkOptions): Promise<Sink> {
   if ('write' in target) return openStream(TEXTS[target.format], target.write, options);
+  if (target.format === 'duckdb') return openDuckDbSink(target, options);
   if (target.format === 'postgres') return openPostgresSink(target, options);
   const { schema, network } = options;
   const format =

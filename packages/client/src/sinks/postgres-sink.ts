@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { PackhouseError } from '@packhouse/runtime';
 import pg from 'pg';
-import { from } from 'pg-copy-streams';
+import { type CopyStreamQuery, from } from 'pg-copy-streams';
 import { withRange } from '../block-set.js';
 import type { Column, ColumnType, RowBatch } from '../rows/schema.js';
 import { createTable, quoted } from '../rows/schema.js';
@@ -31,8 +31,8 @@ export async function openPostgresSink(
   const target = `The table ${table}`;
   const client = new pg.Client({ connectionString: url, application_name: 'packhouse pull' });
   client.on('error', () => undefined);
-  const guarded = <T>(step: Promise<T>): Promise<T> =>
-    step.catch((error: unknown) => {
+  const guarded = <T>(step: () => Promise<T>): Promise<T> =>
+    step().catch((error: unknown) => {
       throw error instanceof PackhouseError ? error : unavailable(table, error as Error);
     });
   const name = table.split('.').map(quoted).join('.');
@@ -82,51 +82,53 @@ export async function openPostgresSink(
     if (has !== wanted) throw mismatch(target, `has the columns ${has}, expected ${wanted}`);
     return state;
   };
-  const state = await guarded(open()).catch(async (error: unknown) => {
+  const state = await guarded(open).catch(async (error: unknown) => {
     await client.end().catch(() => undefined);
     throw error;
   });
 
-  let rows = 0;
-  const begin = async (): Promise<void> => {
-    if (rows === 0) await client.query('BEGIN');
-  };
   const copy = `COPY ${name} (${schema.columns.map((column) => quoted(column.name)).join(', ')}) FROM STDIN`;
+  // One COPY a commit, so that the server takes rows while the next ones are read.
+  let copying: { stream: CopyStreamQuery; ended: Promise<void> } | null = null;
+  let rows = 0;
+  const begin = async (): Promise<NonNullable<typeof copying>> => {
+    await client.query('BEGIN');
+    const stream = client.query(from(copy));
+    const ended = finished(stream);
+    // Its failure is seen at the next write or the commit.
+    ended.catch(() => undefined);
+    return { stream, ended };
+  };
   return {
     state,
     commitRows: 200_000,
-    async write(batch) {
-      if (batch.rows === 0) return;
-      await guarded(
-        (async () => {
-          await begin();
-          rows += batch.rows;
-          const stream = client.query(from(copy));
-          const done = finished(stream);
-          if (!stream.write(copyText(schema.columns, batch)))
-            await Promise.race([once(stream, 'drain'), done]);
-          stream.end();
-          await done;
-        })(),
-      );
-    },
-    async commit(blocks) {
-      const next = { ...state, done: withRange(state.done, blocks), rows: state.rows + rows };
-      await guarded(
-        (async () => {
-          await begin();
-          await client.query(`UPDATE ${STATE_TABLE} SET state = $2 WHERE table_name = $1`, [
-            table,
-            JSON.stringify(next),
-          ]);
-          await client.query('COMMIT');
-        })(),
-      );
-      rows = 0;
-      Object.assign(state, next);
-    },
+    write: (batch) =>
+      guarded(async () => {
+        copying ??= await begin();
+        const { stream, ended } = copying;
+        rows += batch.rows;
+        if (stream.destroyed) await ended;
+        if (!stream.write(copyText(schema.columns, batch)))
+          await Promise.race([once(stream, 'drain'), ended]);
+      }),
+    commit: (blocks) =>
+      guarded(async () => {
+        const next = { ...state, done: withRange(state.done, blocks), rows: state.rows + rows };
+        copying?.stream.end();
+        if (copying === null) await client.query('BEGIN');
+        await copying?.ended;
+        copying = null;
+        const update = `UPDATE ${STATE_TABLE} SET state = $2 WHERE table_name = $1`;
+        await client.query(update, [table, JSON.stringify(next)]);
+        await client.query('COMMIT');
+        rows = 0;
+        Object.assign(state, next);
+      }),
     // The server undoes what is not committed.
-    close: () => client.end().catch(() => undefined),
+    async close() {
+      copying?.stream.destroy();
+      await client.end().catch(() => undefined);
+    },
   };
 }
 
