@@ -156,6 +156,15 @@ describe('an ABI', () => {
     expect(events[0]?.inputs[0]).toMatchObject({ name: 'a', indexed: true });
   });
 
+  it('may have structs, which are tuples', async () => {
+    const { events } = await compileAbi([
+      'struct Outer { Inner[2] inners; address owner; }',
+      'event E(Outer[] indexed outers, uint256 a)',
+      'struct Inner { bool ok }',
+    ]);
+    expect(events.map(({ signature }) => signature)).toEqual(['E(((bool)[2],address)[],uint256)']);
+  });
+
   const five = Array.from({ length: 4 }, () => ({ type: 'bool', indexed: true }));
   it.each<[AbiInput, RegExp]>([
     ['[{]', /it is not JSON/],
@@ -171,6 +180,10 @@ describe('an ABI', () => {
     [`event E(${'('.repeat(18)}`, /nests more than 16 types/],
     [[{ type: 'event', name: 'E', inputs: five }], /event E has 4 indexed inputs, at most 3/],
     [[{ type: 'event', name: 'E' }], /event E has no list of inputs/],
+    [['struct A { A a; }', 'event E(A a)'], /nests more than 16 structs/],
+    [['struct A { A a; A b; }', 'event E(A a)'], /has more than 16384 characters with its structs/],
+    [[`struct A { bool ${'a'.repeat(5_000)}; }`, 'event E(A a)'], /struct A has more than 4096 characters/],
+    [['struct A { bool a', 'event E(A a)'], /has the type "A", which the ABI does not have/],
     [[{ type: 'event' }], /the event at entry 0 has no name/],
     [[{ type: 'event', name: 'E', inputs: [{ type: 'tuple' }] }], /is a tuple without components/],
   ])('such as %s is refused', async (abi, sentence) => {

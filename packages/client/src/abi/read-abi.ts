@@ -7,13 +7,15 @@ const MAX_ITEMS = 10_000;
 
 /**
  * Reads the events of an ABI: a JSON array, an object that has one as `abi` (an artifact of Hardhat or Foundry), or
- * lines such as `event Transfer(address indexed from, address indexed to, uint256 value)`; or the text of any of them.
+ * lines such as `event Transfer(address indexed from, address indexed to, uint256 value)` and `struct A { bool b; }`; or
+ * the text of any of them.
  * Functions, errors and constructors are passed over. Throws ABI_INVALID.
  */
 export function readAbi(abi: AbiInput): AbiEvent[] {
   const items = listOf(typeof abi === 'string' ? readText(abi) : abi);
   if (items.length > MAX_ITEMS) throw abiInvalid(`it has more than ${MAX_ITEMS} entries`);
-  const events = items.flatMap((item, at) => readItem(item, at));
+  const structs = structsIn(items);
+  const events = items.flatMap((item, at) => readItem(item, at, structs));
   if (events.length === 0) throw abiInvalid('it has no event');
   return events;
 }
@@ -43,14 +45,14 @@ function listOf(abi: unknown): readonly unknown[] {
   throw abiInvalid('it is no array, and no object with an array as "abi"');
 }
 
-function readItem(item: unknown, at: number): AbiEvent[] {
+function readItem(item: unknown, at: number, structs: Structs): AbiEvent[] {
   if (typeof item === 'string') {
     if (!/^\s*event\b/.test(item)) {
-      if (/^\s*(function|error|constructor|receive|fallback)\b/.test(item)) return [];
+      if (/^\s*(function|error|constructor|receive|fallback|struct)\b/.test(item)) return [];
       throw abiInvalid(`"${item.trim().slice(0, 80)}" is no event`);
     }
     try {
-      return [readSignature(item)];
+      return [readSignature(withoutStructs(item, structs))];
     } catch (error) {
       throw asAbiError(item.trim().slice(0, 80), error);
     }
@@ -66,6 +68,38 @@ function readItem(item: unknown, at: number): AbiEvent[] {
   } catch (error) {
     throw asAbiError(`event ${name}`, error);
   }
+}
+
+/** The fields of structs as tuples, `(uint256 a, bool b)`, by their names. */
+type Structs = ReadonlyMap<string, string>;
+
+const STRUCT = /^\s*struct\s+([\w$]+)\s*\{([^}]*)\}\s*;?\s*$/;
+/** Characters of a struct, and of an event with its structs; structs in each other. */
+const MAX_STRUCT = 4_096;
+const MAX_LINE = 16_384;
+const MAX_DEPTH = 16;
+
+function structsIn(items: readonly unknown[]): Structs {
+  const structs = new Map<string, string>();
+  for (const item of items) {
+    const [, name, fields = ''] = typeof item === 'string' ? (STRUCT.exec(item) ?? []) : [];
+    if (name === undefined) continue;
+    if (fields.length > MAX_STRUCT) throw abiInvalid(`struct ${name} has more than ${MAX_STRUCT} characters`);
+    structs.set(name, `(${fields.replace(/;\s*$/, '').replaceAll(';', ',')})`);
+  }
+  return structs;
+}
+
+/** The line with tuples in place of structs. Throws a RangeError if they have no end. */
+function withoutStructs(line: string, structs: Structs): string {
+  let text = line;
+  for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
+    const next = text.replace(/[\w$]+/g, (word) => structs.get(word) ?? word);
+    if (next === text) return text;
+    if (next.length > MAX_LINE) throw new RangeError(`has more than ${MAX_LINE} characters with its structs`);
+    text = next;
+  }
+  throw new RangeError(`nests more than ${MAX_DEPTH} structs`);
 }
 
 /** What is wrong with one event, as an error of the ABI; anything else as it is. */

@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const VALUES: Record<ColumnType, fc.Arbitrary<Column[number]>> = {
   BIGINT: fc.oneof(fc.maxSafeInteger(), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
   INTEGER: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
-  'DECIMAL(38,0)': fc.bigInt({ min: 0n, max: 10n ** 38n - 1n }),
+  'DECIMAL(38,0)': fc.bigInt({ min: 1n - 10n ** 38n, max: 10n ** 38n - 1n }),
   TEXT: fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant(`0x${'ab'.repeat(700)}`)),
   JSON: fc.json(),
   BOOLEAN: fc.boolean(),
