@@ -53,6 +53,20 @@ export function createFileFinder(parts: {
     sizeCalculation: ({ fragments }) => fragments.length,
   });
 
+  /** Look-ups under way: many at once for one file read its row, with all its fragments, once. */
+  const looking = new Map<string, Promise<BundleRow | null>>();
+  const rowOf = (network: string, kind: Kind, block: number): Promise<BundleRow | null> => {
+    const name = `${network}/${kind}/${block}`;
+    const begun = looking.get(name);
+    if (begun !== undefined) return begun;
+    const row = database
+      .network(network)
+      .bundles.covering(kind, block)
+      .finally(() => looking.delete(name));
+    looking.set(name, row);
+    return row;
+  };
+
   const tableOf = async (file: PublishedFacts): Promise<FragmentTable> => {
     const kept = tables.get(file.objectKey);
     if (kept !== undefined) return kept;
@@ -147,7 +161,7 @@ export function createFileFinder(parts: {
       if (facts !== undefined) return serve(facts);
       if (start !== end) {
         const memory = known;
-        const row = await database.network(network).bundles.covering(kind, start);
+        const row = await rowOf(network, kind, start);
         if (row !== null && row.start === start && row.end === end) return published(name, row, memory);
         throw unknown();
       }

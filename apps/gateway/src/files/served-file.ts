@@ -11,7 +11,7 @@ import {
 } from '@packhouse/bundle';
 import type { Body, BodyCache, PinnedBody } from '../cache/body-cache.js';
 import type { FileRange } from '../http/file-headers.js';
-import type { Pacer } from '../http/paced-pieces.js';
+import { type Pacer, PIECE_BYTES } from '../http/paced-pieces.js';
 import { fileDamaged, Problem } from '../http/problem.js';
 import type { BoundedStore } from './bounded-store.js';
 import { checkedPieces, checkWhole, createWholeCheck } from './checked-pieces.js';
@@ -79,9 +79,12 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
     check: RangeCheck,
     owner: number | string,
   ): AsyncGenerator<Buffer, void, undefined> {
+    const turn = (bytes: number): Promise<void> | undefined => pacer.turn(owner, bytes, stop.signal);
     try {
+      // An open stream reads ahead.
+      await turn(Math.min(PIECE_BYTES, check.read.end - check.read.start + 1));
       const source = await store.stream(objectKey, check.read, stop.signal);
-      yield* checkedPieces(source, check, range, (bytes) => pacer.turn(owner, bytes, stop.signal));
+      yield* checkedPieces(source, check, range, turn);
     } catch (error) {
       throw refusal(error);
     }
