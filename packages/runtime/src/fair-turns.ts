@@ -31,6 +31,8 @@ const PLACES_PER_KEPT = 8;
 /** With fewer places none is kept free. */
 const LEAST_TO_KEEP = 4;
 const LATELY_MS = 60_000;
+/** Lines that are kept while they are empty: making one for each call costs more than the rest of a free place. */
+const KEPT_LINES = 64;
 
 /** `mostWaiting`: calls of one caller that may wait, and of all together; default: any number. */
 export function createFairTurns(
@@ -46,6 +48,9 @@ export function createFairTurns(
   let last: Caller | undefined;
   let severalAt = Number.NEGATIVE_INFINITY;
 
+  const forget = (caller: Caller, line: Line): void => {
+    if (lines.size > KEPT_LINES && line.running === 0 && line.waiting.size === 0) lines.delete(caller);
+  };
   const mayBegin = (caller: Caller, line: Line): boolean => {
     if (running >= places) return false;
     if (running < places - kept || line.running === 0 || caller === FIRST) return true;
@@ -69,7 +74,7 @@ export function createFairTurns(
       left = true;
       running -= 1;
       line.running -= 1;
-      if (line.running === 0 && line.waiting.size === 0) lines.delete(caller);
+      if (line.running === 0) forget(caller, line);
       while (queued.size > 0 && running < places) {
         const next = nextLine();
         if (next === undefined) return;
@@ -94,7 +99,7 @@ export function createFairTurns(
       const mine = line;
       if (mine.waiting.size === 0 && mayBegin(caller, mine)) return take(caller, mine);
       if (mine.waiting.size >= mostWaiting.each || waiting >= mostWaiting.all) {
-        if (mine.running === 0 && mine.waiting.size === 0) lines.delete(caller);
+        forget(caller, mine);
         throw new TooManyWaitingError(`${mine.waiting.size} calls wait already`);
       }
       return new Promise((resolve, reject) => {
@@ -111,7 +116,7 @@ export function createFairTurns(
         };
         const gone = (): void => {
           end();
-          if (mine.running === 0 && mine.waiting.size === 0) lines.delete(caller);
+          forget(caller, mine);
           reject(signal.reason);
         };
         waiting += 1;

@@ -214,7 +214,11 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #give(read: ReadAnswer, stopped?: ByteSource): void {
     this.#settled = true;
     this.#resolve({
-      ...{ status: this.#status, retryAfter: this.#retryAfter, headAt: this.#headAt, read },
+      // One by one: a spread makes this object several times as slow to create.
+      status: this.#status,
+      retryAfter: this.#retryAfter,
+      headAt: this.#headAt,
+      read,
       encoding: this.#inflater === undefined ? 'identity' : 'gzip',
       bytes: this.#length,
     });
