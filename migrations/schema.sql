@@ -435,6 +435,20 @@ CREATE TABLE packhouse.wanted_version (
   CONSTRAINT wanted_version_pkey PRIMARY KEY (network_id)
 ) WITH (fillfactor=50);
 
+CREATE TABLE packhouse.worker (
+  id uuid NOT NULL,
+  role text NOT NULL,
+  host text NOT NULL,
+  pid integer NOT NULL,
+  networks text[] NOT NULL,
+  slots integer NOT NULL,
+  doing jsonb NOT NULL,
+  draining boolean NOT NULL DEFAULT false,
+  started_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  seen_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT worker_pkey PRIMARY KEY (id)
+) WITH (fillfactor=50);
+
 -- indexes
 
 CREATE INDEX abandoned_block_age ON packhouse.abandoned_block USING btree (abandoned_at);

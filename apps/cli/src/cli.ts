@@ -14,6 +14,7 @@ import { addPullCommand } from './commands/pull.js';
 import { addQuarantineCommand } from './commands/quarantine.js';
 import { addStatusCommand } from './commands/status.js';
 import { addVerifyCommand } from './commands/verify.js';
+import { addWorkersCommand } from './commands/workers.js';
 import type { CliIo } from './terminal/io.js';
 
 /** The exit code of a command line that does not parse. */
@@ -42,6 +43,7 @@ export function createProgram(io: CliIo): Command {
   addDoctorCommand(program, io);
   addBackfillCommand(program, io);
   addAlarmsCommand(program, io);
+  addWorkersCommand(program, io);
   addQuarantineCommand(program, io);
   addAuditCommand(program, io);
   addKeysCommand(program, io);

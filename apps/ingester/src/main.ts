@@ -1,6 +1,6 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
-import { createObserver } from '@packhouse/pipeline';
+import { createObserver, takeJobs } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
 import { observeLoop } from './observe-loop.js';
@@ -44,7 +44,12 @@ await runProcess(process, {
       observer: createObserver({ context, database, queues }),
     });
     shutdown.add('observing', () => observing);
-    const jobs = await queues.work('ingest', ingest, { concurrency: settings.INGEST_CONCURRENCY });
+    const jobs = await takeJobs({
+      ...{ context, database, queues, queue: 'ingest', role: 'ingester', pid: process.pid },
+      networks: networks.filter(({ bundles }) => bundles.enabled).map(({ id }) => id),
+      concurrency: settings.INGEST_CONCURRENCY,
+      handler: ingest,
+    });
     shutdown.add('ingest jobs', () => jobs.close());
   },
 });

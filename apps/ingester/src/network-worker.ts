@@ -2,7 +2,15 @@ import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
-import { createBackPressure, describeTrial, fetchWish, ingest, plan, tryProofs } from '@packhouse/pipeline';
+import {
+  createBackPressure,
+  createFairShares,
+  describeTrial,
+  fetchWish,
+  ingest,
+  plan,
+  tryProofs,
+} from '@packhouse/pipeline';
 import type { JobPayloads, Queues } from '@packhouse/queue';
 import { type Context, isPackhouseError, openScope, type ProcessMessage } from '@packhouse/runtime';
 import { createHeadFollower } from './follow-head.js';
@@ -146,6 +154,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           let registered = false;
           let foldedTo: number | null = null;
           let severe = false;
+          const shares = createFairShares();
           const follower = createHeadFollower({
             context,
             network,
@@ -177,6 +186,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
                 queues,
                 network,
                 pressure,
+                shares,
               }));
               await wake.wait(PLAN_EVERY_MS, signal);
             }),

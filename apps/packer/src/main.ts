@@ -1,7 +1,7 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
-import { openSigners } from '@packhouse/pipeline';
+import { openSigners, takeJobs } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
 import { auditLoop } from './audit-loop.js';
@@ -37,8 +37,11 @@ await runProcess(process, {
     });
     shutdown.add('queues', () => queues.close());
     const parts = { context, cut: shutdown.cut, database, objectStore, networks, signers, notify };
-    const jobs = await queues.work('pack', (job) => handlePack(parts, job), {
+    const jobs = await takeJobs({
+      ...{ context, database, queues, queue: 'pack', role: 'packer', pid: process.pid },
+      networks: networks.filter(({ bundles }) => bundles.enabled).map(({ id }) => id),
       concurrency: settings.PACK_CONCURRENCY,
+      handler: (job) => handlePack(parts, job),
     });
     shutdown.add('pack jobs', () => jobs.close());
     const reclaiming = reclaimLoop(

@@ -28,6 +28,7 @@ import { createQuarantine, listQuarantine } from './tables/quarantine.js';
 import { createTips } from './tables/tips.js';
 import { createUsage } from './tables/usage.js';
 import { createAllWanted, createWanted } from './tables/wanted.js';
+import { createWorkers } from './tables/workers.js';
 
 const PING_MS = 2_000;
 const ping = statement('ping', 'SELECT 1');
@@ -109,6 +110,7 @@ export function createDatabase(options: {
     filters: createFilters(connections),
     tips: createTips(connections),
     nft: createNft(connections),
+    workers: createWorkers(connections),
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),

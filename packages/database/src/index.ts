@@ -46,6 +46,7 @@ export {
   type UsageGroup,
   type UsageSum,
 } from './contract/usage.js';
+export type { WorkerBeat, WorkerRow } from './contract/workers.js';
 export { createDatabase } from './create-database.js';
 export { waitForSchema } from './schema/check-schema.js';
 export { migrate } from './schema/migrate.js';

@@ -8,6 +8,7 @@ export { type AuditOutcome, runAudit } from './audit/run-audit.js';
 export { scheduledAudit } from './audit/scheduled-audit.js';
 export { createBackPressure } from './ingest/back-pressure.js';
 export { fetchWish } from './ingest/extract.js';
+export { createFairShares } from './ingest/fair-shares.js';
 export { follow } from './ingest/follow.js';
 export { forkUnknown, strangeHeader } from './ingest/fork-unknown.js';
 export { ingest } from './ingest/ingest.js';
@@ -35,3 +36,4 @@ export {
   networkStatus,
 } from './report/network-report.js';
 export { createObserver, type Observer } from './report/observe.js';
+export { takeJobs } from './workers/take-jobs.js';

@@ -275,6 +275,7 @@ export const ERROR_CATALOGUE = {
     exitCode: 75,
     meaning: 'The chain has another block where one is final already, or published.',
   },
+  WORKER_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such living worker.' },
   ALARM_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such open alarm.' },
   // keys and plans
   KEY_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such key.' },

@@ -26,6 +26,7 @@ import type {
   WantedRuns,
 } from './rows.js';
 import type { UnitsUsed, UsageCount, UsageGroup, UsageSum } from './usage.js';
+import type { Workers } from './workers.js';
 
 /** Everything that Packhouse keeps in Postgres. Every method throws DATABASE_UNAVAILABLE if Postgres is unreachable. */
 export interface Database {
@@ -139,6 +140,8 @@ export interface Database {
 
   /** Jobs that refresh tokens' metadata. */
   nft: Nft;
+
+  workers: Workers;
 
   keys: {
     /** Creates a key, and its application if new. Returns the secret, stored as sha256 only. Throws PLAN_UNKNOWN. */

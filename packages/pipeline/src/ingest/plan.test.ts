@@ -1,9 +1,11 @@
+import { encodeFragmentTable } from '@packhouse/bundle';
 import { KINDS } from '@packhouse/chain';
 import { runSql } from '@packhouse/local';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { parseIngestJobId } from '../job-names.js';
 import { chainFrom } from '../testing/chains.js';
 import { emptyQueue, makeWorld, type World } from '../testing/world.js';
+import { createFairShares } from './fair-shares.js';
 import { plan } from './plan.js';
 
 let world: World;
@@ -51,4 +53,39 @@ test('of thousands of ranges each block is named once, and none of them is read 
     true,
     true,
   ]);
+});
+
+/** Sizes are known, so that windows are not few: blocks 0 to 999 are published, with 1 MB each. */
+const TABLE = Buffer.from(
+  encodeFragmentTable([{ startBlock: 0, endBlock: 999, byteLength: 1, rawLength: 1_000_000_000, crc32: 0 }]),
+).toString('hex');
+const knowSizes = () =>
+  runSql(
+    world.databaseUrl,
+    `INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
+       format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments)
+     SELECT n.id, 0, 0, 999, 1, 1000000000, 0, 1, '', '', '', '', 'x', '\\x${TABLE}' FROM packhouse.network AS n`,
+  );
+
+test('a small order is not behind a large one of the same priority', async () => {
+  await want(1_000, 90_000, 5);
+  const shares = createFairShares();
+  await plan({ ...world, shares, maxPending: 2 });
+  await want(95_000, 95_031, 5);
+  await plan({ ...world, shares, maxPending: 3 });
+  expect(await planned()).toContain('95000-95007');
+});
+
+test('as many windows are kept as live ingesters run, twice', async () => {
+  await knowSizes();
+  await want(1_000, 90_000, 5);
+  expect((await plan({ ...world })).ingestJobs).toBe(16);
+  const beat = (pid: number) =>
+    world.database.workers.beat({
+      ...{ id: `0000000${pid}-0000-4000-8000-000000000000`, role: 'ingester', host: 'here', pid },
+      ...{ networks: ['main'], slots: 16, doing: [] },
+    });
+  for (const pid of [1, 2, 3, 4]) await beat(pid);
+  await plan({ ...world });
+  expect((await planned()).length).toBe(128);
 });

@@ -1,12 +1,5 @@
-import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
-import {
-  type Coverage,
-  type Database,
-  type NetworkDatabase,
-  type OpenRange,
-  SEGMENT_BLOCKS,
-  type WantedRuns,
-} from '@packhouse/database';
+import type { BlockRange, Kind } from '@packhouse/chain';
+import type { Coverage, Database, NetworkDatabase } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { JobRequest, Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
@@ -14,25 +7,22 @@ import { openFinalityAlarm } from '../head/finality-alarm.js';
 import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from '../job-names.js';
 import { cutRun } from '../publish/cut-run.js';
 import { packableRuns } from '../publish/wanted-blocks.js';
-import {
-  countBlocks,
-  intersectRanges,
-  rangesInclude,
-  subtractRanges,
-  takeRange,
-  unionRanges,
-} from '../ranges.js';
+import { subtractRanges, unionRanges } from '../ranges.js';
 import type { BackPressure } from './back-pressure.js';
 import { isProbed } from './blame.js';
+import { createFairShares, type FairShares } from './fair-shares.js';
 import { probeOf, unknownFork } from './probed-rows.js';
+import { type IngestView, ingestWindows } from './windows.js';
 
 interface PlanParts {
   context: Context;
   database: Database;
   queues: Queues;
   network: Network;
-  /** Ingest jobs waiting or running at most (default 32); the next plan comes long before they run out. */
+  /** Ingest jobs waiting or running at most; default: by what live ingesters run at a time. */
   maxPending?: number;
+  /** What ranges have had so far; default: nothing. */
+  shares?: FairShares;
   /** If set, little is fetched while staging is full. */
   pressure?: BackPressure;
 }
@@ -52,12 +42,6 @@ interface PlanReport {
 
 /** Rows of the quarantine that one plan reads. */
 const MAX_DUE = 1_000;
-/** Raw bytes of block objects that one window should hold. */
-const WINDOW_RAW_BYTES = 8_000_000;
-/** While no block sizes are known: this many blocks a window, and few windows. */
-const UNKNOWN_WINDOW_BLOCKS = 32;
-const UNKNOWN_WINDOWS = 4;
-
 /**
  * Enqueues blocks that are wanted and neither staged, published, quarantined nor enqueued already.
  *
@@ -97,12 +81,29 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
     view.pending = await pendingWindows(parts);
   }
   const pressed = pressure?.pressed ?? false;
-  const { windows: wished, missingBlocks } = await ingestWindows(parts, view, { pressed, packable });
+  const { windows: wished, missingBlocks } = await ingestWindows(
+    {
+      network,
+      database,
+      maxPending: given.maxPending ?? (await windowsToKeep(given)),
+      shares: given.shares ?? createFairShares(),
+    },
+    view,
+    { pressed, packable },
+  );
   // Nothing more is fetched from a chain that differs below finality until that is resolved.
   const halted = (await openFinalityAlarm(parts)) !== null;
   const windows = halted ? [] : wished;
   await parts.queues.add('ingest', windows);
   return { ingestJobs: windows.length, packJobs, missingBlocks, pressed, severe: pressure?.severe ?? false };
+}
+
+/** Fewer would run out before the next plan where windows are done in milliseconds. */
+const LEAST_WINDOWS = 16;
+
+/** Twice what the live ingesters of the network run at a time: none waits for the next plan. */
+async function windowsToKeep({ database, network }: PlanParts): Promise<number> {
+  return Math.max(LEAST_WINDOWS, 2 * (await database.workers.slots(network.id)));
 }
 
 /** Enqueues a pack job for every run from which a bundle can be cut. `packable`: at least one can. */
@@ -161,136 +162,4 @@ async function dueForRetry(
     if (there.length > 0) await database.quarantine.settle(range, there);
   }
   return new Map([...due].map(([kind, ranges]) => [kind, unionRanges(ranges)]));
-}
-
-interface IngestView {
-  coverage: Map<Kind, Coverage>;
-  runs: WantedRuns;
-  open: readonly OpenRange[];
-  due: Map<Kind, BlockRange[]>;
-  pending: IngestWindow[];
-  finalized: number;
-  /** Blocks from here on are of a fork that is not known: they wait for the probe of its first block. */
-  unknownFrom: number;
-}
-
-/** A part of a wanted range with missing blocks. */
-interface Hole extends BlockRange {
-  range: OpenRange;
-  missing: Map<Kind, BlockRange[]>;
-}
-
-async function ingestWindows(
-  parts: Planning,
-  view: IngestView,
-  { pressed, packable }: { pressed: boolean; packable: boolean },
-): Promise<{ windows: JobRequest<'ingest'>[]; missingBlocks: number }> {
-  const { network } = parts;
-  const { pending } = view;
-  let room = (parts.maxPending ?? 32) - pending.length;
-  const windows: JobRequest<'ingest'>[] = [];
-  const planned = new Map<Kind, BlockRange[]>(
-    KINDS.map((kind) => [kind, unionRanges(pending.filter((window) => window.kinds.includes(kind)))]),
-  );
-  const left = missingBlocksOf(view, planned);
-  const missingBlocks = countBlocks(unionRanges([...left.values()].flat()));
-  if (pressed) room = packable || pending.length > 0 ? 0 : Math.min(1, room);
-  if (room <= 0) return { windows, missingBlocks };
-  const all = holes(view.open, left);
-  for (const hole of pressed ? holesFirst([...all], view) : all) {
-    const { range } = hole;
-    const size = await windowBlocks(parts, range.kinds[0] ?? 'blocks', hole.start);
-    if (size === null) room = Math.min(room, UNKNOWN_WINDOWS - pending.length - windows.length);
-    const step = size ?? UNKNOWN_WINDOW_BLOCKS;
-    for (let start = hole.start; start <= hole.end && room > 0; ) {
-      const end = Math.min(hole.end, start - (start % step) + step - 1);
-      const missingOf = (kind: Kind): BlockRange[] =>
-        subtractRanges(hole.missing.get(kind) ?? [], planned.get(kind) ?? []);
-      const window: IngestWindow = {
-        start,
-        end,
-        kinds: range.kinds.filter((kind) => intersectRanges(missingOf(kind), [{ start, end }]).length > 0),
-      };
-      start = end + 1;
-      if (window.kinds.length === 0) continue;
-      for (const kind of window.kinds) planned.set(kind, unionRanges([...(planned.get(kind) ?? []), window]));
-      windows.push({
-        id: ingestJobId(network.id, window),
-        payload: { network: network.id, ...window },
-        priority: range.priority,
-      });
-      room--;
-    }
-    if (room <= 0) break;
-  }
-  return { windows, missingBlocks };
-}
-
-/** By kind, the blocks that are wanted, may be fetched now, and are neither there nor planned. */
-function missingBlocksOf(
-  view: IngestView,
-  planned: ReadonlyMap<Kind, readonly BlockRange[]>,
-): Map<Kind, BlockRange[]> {
-  const known = [{ start: 0, end: Math.min(view.finalized, view.unknownFrom - 1) }];
-  const missing = new Map<Kind, BlockRange[]>();
-  for (const [kind, active] of view.runs.active) {
-    const { staged, published, quarantined } = view.coverage.get(kind) as Coverage;
-    const resting = subtractRanges(quarantined, view.due.get(kind) ?? []);
-    const settled = unionRanges([...staged, ...published, ...resting, ...(planned.get(kind) ?? [])]);
-    missing.set(kind, subtractRanges(intersectRanges(active, known), settled));
-  }
-  return missing;
-}
-
-/** The holes, range by range, the first priority first; no block twice. Takes them out of what is `left`. */
-function* holes(open: readonly OpenRange[], left: ReadonlyMap<Kind, BlockRange[]>): Generator<Hole> {
-  for (const range of open) {
-    if ([...left.values()].every((ranges) => ranges.length === 0)) return;
-    const within = { start: range.start, end: range.end ?? Number.POSITIVE_INFINITY };
-    const missing = new Map<Kind, BlockRange[]>();
-    for (const kind of range.kinds) {
-      const taken = takeRange(left.get(kind) ?? [], within);
-      if (taken.length > 0) missing.set(kind, taken);
-    }
-    for (const hole of unionRanges([...missing.values()].flat())) yield { ...hole, range, missing };
-  }
-}
-
-/**
- * The holes in the order in which they allow packing, for a full staging area of which no bundle can be cut: blocks
- * staged after a hole wait for it, and the last blocks of a run wait for those that fill their bundle. So the lowest
- * hole beside staged blocks comes first; otherwise a full staging area would stay full for ever.
- */
-function holesFirst(all: readonly Hole[], { coverage }: IngestView): Hole[] {
-  const besideStaged = (hole: Hole): boolean =>
-    [...hole.missing].some(([kind, missing]) => {
-      const { staged, published } = coverage.get(kind) as Coverage;
-      const waiting = subtractRanges(staged, unionRanges(published));
-      return intersectRanges(missing, [hole]).some(
-        ({ start, end }) => rangesInclude(waiting, end + 1) || rangesInclude(waiting, start - 1),
-      );
-    });
-  const beside = new Set(all.filter(besideStaged));
-  return [...all].sort(
-    (a, b) => Number(beside.has(b)) - Number(beside.has(a)) || (beside.has(a) ? a.start - b.start : 0),
-  );
-}
-
-/** How many blocks a window at `start` should have, a power of two up to a segment; null if no sizes are known. */
-async function windowBlocks({ database }: Planning, kind: Kind, start: number): Promise<number | null> {
-  const average = await averageRawBytes(database, kind, start);
-  if (average === null) return null;
-  const fit = Math.max(1, WINDOW_RAW_BYTES / Math.max(1, average));
-  return Math.min(SEGMENT_BLOCKS, 2 ** Math.floor(Math.log2(fit)));
-}
-
-/** Average raw bytes of a record near `start`, of what is staged or published before it. */
-async function averageRawBytes(database: NetworkDatabase, kind: Kind, start: number): Promise<number | null> {
-  const before = { start: Math.max(0, start - SEGMENT_BLOCKS), end: Math.max(0, start - 1) };
-  const fragments = await database.staging.fragments(kind, before);
-  const recent = fragments.slice(-64);
-  const blocks = recent.reduce((sum, fragment) => sum + fragment.endBlock - fragment.startBlock + 1, 0);
-  if (blocks > 0) return recent.reduce((sum, fragment) => sum + fragment.rawLength, 0) / blocks;
-  const bundle = await database.bundles.covering(kind, before.end);
-  return bundle === null ? null : bundle.rawLength / (bundle.end - bundle.start + 1);
 }

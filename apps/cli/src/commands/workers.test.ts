@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { jsonLines } from '../testing/run.js';
+import { useCommands } from '../testing/use-commands.js';
+
+const on = useCommands();
+const beat = (id: string, doing: { job: string; seconds: number }[] = []) =>
+  on.database.workers.beat({
+    ...{ id, role: 'ingester' as const, host: 'one', pid: 7, networks: ['main'], slots: 4, doing },
+  });
+const FIRST = '11111111-0000-4000-8000-000000000000';
+const SECOND = '11111112-0000-4000-8000-000000000000';
+
+test('workers are listed with what they do, drained by the first letters of an id, and resumed', async () => {
+  expect((await on.done('workers', 'list')).out).toBe(
+    'No ingester and no packer was seen in the last 15 s.\n',
+  );
+  await beat(
+    FIRST,
+    ['a', 'b', 'c'].map((job) => ({ job, seconds: 3 })),
+  );
+  await beat(SECOND);
+  const { out } = await on.done('workers', 'list');
+  expect(out).toMatch(/^11111111 +ingester +one:7 .* 3 of 4 +a 3 s, b 3 s, and 1 more$/m);
+  expect(out).toMatch(/^11111112 .* 0 of 4 +nothing$/m);
+
+  expect(await on.refused(64, 'workers', 'drain', '111')).toMatch(
+    /2 workers .* Give one of: 11111111, 11111112\. \[WORKER_UNKNOWN\]$/,
+  );
+  expect(await on.refused(64, 'workers', 'drain', 'abc')).toMatch(/No living worker .*\[WORKER_UNKNOWN\]$/);
+  expect((await on.done('workers', 'drain', '11111112')).out).toMatch(
+    /^The ingester 11111112 \(process 7 on one\) finishes its jobs/,
+  );
+  expect(await beat(SECOND)).toEqual({ draining: true });
+  expect(await beat(FIRST)).toEqual({ draining: false });
+  expect(jsonLines(await on.done('workers', 'list', '--json')).map(({ draining }) => draining)).toEqual([
+    false,
+    true,
+  ]);
+  await on.done('workers', 'resume', '11111112');
+  expect(await beat(SECOND)).toEqual({ draining: false });
+});

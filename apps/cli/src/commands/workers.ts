@@ -1,0 +1,90 @@
+import type { WorkerRow } from '@packhouse/database';
+import { PackhouseError } from '@packhouse/runtime';
+import type { Command } from 'commander';
+import { withDatabase } from '../installation/connect.js';
+import { type CliIo, print, table } from '../terminal/io.js';
+
+interface Options {
+  json?: boolean;
+  dataDir?: string;
+}
+
+/** Jobs that a line of the table names. */
+const SHOWN = 2;
+
+/** `packhouse workers list|drain|resume`. */
+export function addWorkersCommand(program: Command, io: CliIo): void {
+  const workers = program
+    .command('workers')
+    .description('list the ingesters and packers that live, and let one finish its jobs')
+    .addHelpText('after', '\nExample:\n  $ packhouse workers list');
+
+  workers
+    .command('list')
+    .description('list who lives, what each does, and since when')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object a line')
+    .addHelpText('after', '\nExample:\n  $ packhouse workers list')
+    .action(async (options: Options) => {
+      const rows = await withDatabase(io, options, (database) => database.workers.list());
+      if (options.json) for (const row of rows) await print(io, row);
+      else if (rows.length === 0) await print(io, 'No ingester and no packer was seen in the last 15 s.');
+      else await print(io, workerTable(rows));
+    });
+
+  const setDraining = (name: 'drain' | 'resume', description: string): void => {
+    workers
+      .command(name)
+      .description(description)
+      .argument('<id>', 'its id, or the first letters of it')
+      .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+      .option('--json', 'print one JSON object')
+      .addHelpText('after', `\nExample:\n  $ packhouse workers ${name} 3f2a`)
+      .action(async (id: string, options: Options) => {
+        const row = await withDatabase(io, options, async (database) => {
+          const found = findWorker(await database.workers.list(), id);
+          await database.workers.setDraining(found.id, name === 'drain');
+          return { ...found, draining: name === 'drain' };
+        });
+        const what = `The ${row.role} ${row.id.slice(0, 8)} (process ${row.pid} on ${row.host})`;
+        const does = row.draining
+          ? 'finishes its jobs and takes no further one; a process that is started anew takes jobs again'
+          : 'takes jobs again';
+        await print(io, options.json ? row : `${what} ${does}.`);
+      });
+  };
+  setDraining('drain', 'let a worker finish its jobs and take no further one');
+  setDraining('resume', 'let a drained worker take jobs again');
+}
+
+/** Throws WORKER_UNKNOWN unless exactly one id begins like that. */
+function findWorker(rows: readonly WorkerRow[], id: string): WorkerRow {
+  const found = rows.filter((row) => row.id.startsWith(id.toLowerCase()));
+  const [row] = found;
+  if (row !== undefined && found.length === 1) return row;
+  const ids = (found.length === 0 ? rows : found).map((each) => each.id.slice(0, 8)).slice(0, 8);
+  throw new PackhouseError({
+    code: 'WORKER_UNKNOWN',
+    message:
+      found.length === 0
+        ? `No living worker has the id "${id.slice(0, 64)}".`
+        : `${found.length} workers have ids that begin with "${id.slice(0, 64)}".`,
+    hint: ids.length === 0 ? 'None was seen in the last 15 s.' : `Give one of: ${ids.join(', ')}.`,
+  });
+}
+
+function workerTable(rows: readonly WorkerRow[]): string {
+  const lines = rows.map((row) => {
+    const [...doing] = row.doing.slice(0, SHOWN).map(({ job, seconds }) => `${job} ${seconds} s`);
+    if (row.doing.length > SHOWN) doing.push(`and ${row.doing.length - SHOWN} more`);
+    return [
+      row.id.slice(0, 8),
+      row.role,
+      `${row.host}:${row.pid}`,
+      row.startedAt.toISOString().slice(0, 19),
+      `${row.doing.length} of ${row.slots}${row.draining ? ', draining' : ''}`,
+      doing.join(', ') || 'nothing',
+    ];
+  });
+  return table([['ID', 'ROLE', 'PROCESS', 'SINCE', 'JOBS', 'DOES'], ...lines]);
+}

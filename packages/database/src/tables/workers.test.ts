@@ -1,0 +1,46 @@
+import { runSql } from '@packhouse/local';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { WorkerBeat } from '../contract/workers.js';
+import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
+
+let open: OpenDatabase;
+beforeAll(async () => {
+  open = await openDatabase();
+});
+afterAll(() => open.close());
+
+const beatOf = (n: number, more: Partial<WorkerBeat> = {}): WorkerBeat => ({
+  ...{ id: `0000000${n}-0000-4000-8000-000000000000`, role: 'ingester', host: 'here', pid: n },
+  ...{ networks: ['main'], slots: 16, doing: [] },
+  ...more,
+});
+
+it('counts the slots of live ingesters of a network that do not drain', async () => {
+  const { workers } = open.database;
+  expect(await workers.slots('main')).toBe(0);
+  await workers.beat(beatOf(1));
+  await workers.beat(beatOf(2, { slots: 3 }));
+  await workers.beat(beatOf(3, { networks: ['other'] }));
+  await workers.beat(beatOf(4, { role: 'packer' }));
+  expect(await workers.slots('main')).toBe(19);
+  await workers.beat(beatOf(2, { slots: 5 }));
+  expect(await workers.slots('main')).toBe(21);
+  expect(await workers.setDraining(beatOf(1).id, true)).toBe(true);
+  expect(await workers.beat(beatOf(1))).toEqual({ draining: true });
+  expect(await workers.slots('main')).toBe(5);
+  expect(await workers.setDraining(beatOf(9).id, true)).toBe(false);
+  await workers.leave(beatOf(2).id);
+  expect(await workers.slots('main')).toBe(0);
+});
+
+it('a worker that was not seen for 15 s has ended', async () => {
+  const { workers } = open.database;
+  await workers.beat(beatOf(5));
+  await runSql(
+    open.url,
+    `UPDATE packhouse.worker SET seen_at = seen_at - interval '16 seconds' WHERE pid = 5`,
+  );
+  expect((await workers.list()).map(({ pid }) => pid)).not.toContain(5);
+  await workers.beat(beatOf(5));
+  expect((await workers.list()).map(({ pid }) => pid)).toContain(5);
+});

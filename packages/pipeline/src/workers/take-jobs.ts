@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Database, WorkerBeat } from '@packhouse/database';
+import type { Job, QueueName, Queues, Worker } from '@packhouse/queue';
+import { type Context, openScope } from '@packhouse/runtime';
+
+interface TakeJobsParts<N extends QueueName> {
+  context: Context;
+  database: Database;
+  queues: Queues;
+  queue: N;
+  role: WorkerBeat['role'];
+  pid: number;
+  networks: readonly string[];
+  /** Jobs at a time. */
+  concurrency: number;
+  handler(job: Job<N>): Promise<void>;
+}
+
+/** Time between two heartbeats, in milliseconds; a process counts as alive for three of them. */
+const BEAT_EVERY_MS = 5_000;
+
+/**
+ * Takes the jobs of a queue, and tells the database every few seconds that this process lives and what it does; while
+ * an operator wants it drained, it takes none. `close` finishes the running jobs.
+ */
+export async function takeJobs<N extends QueueName>(parts: TakeJobsParts<N>): Promise<Worker> {
+  const { context, database, queues, queue, concurrency } = parts;
+  const scope = openScope(context.signal);
+  const id = randomUUID();
+  const host = hostname();
+  /** With the time each began, by `elapsed`. */
+  const running = new Map<Job<N>, number>();
+  const handler = async (job: Job<N>): Promise<void> => {
+    running.set(job, context.clock.elapsed());
+    try {
+      await parts.handler(job);
+    } finally {
+      running.delete(job);
+    }
+  };
+  let worker: Worker | null = await queues.work(queue, handler, { concurrency });
+
+  const beat = async (): Promise<void> => {
+    const { draining } = await database.workers.beat({
+      ...{ id, host, role: parts.role, pid: parts.pid, networks: parts.networks, slots: concurrency },
+      doing: [...running].map(([{ id: job }, began]) => ({
+        job,
+        seconds: Math.round((context.clock.elapsed() - began) / 1_000),
+      })),
+    });
+    if (draining && worker !== null) {
+      context.logger.info({ worker: id }, 'draining: no further job is taken');
+      const drained = worker;
+      worker = null;
+      // Its jobs may take minutes, and heartbeats go on meanwhile.
+      closing = drained.close();
+    }
+    if (!draining && worker === null && !scope.signal.aborted) {
+      await closing;
+      worker = await queues.work(queue, handler, { concurrency });
+      context.logger.info({ worker: id }, 'jobs are taken again');
+    }
+  };
+  let closing: Promise<void> | undefined;
+  const beating = (async () => {
+    while (!scope.signal.aborted) {
+      await beat().catch((error: unknown) => {
+        if (!scope.signal.aborted)
+          context.logger.warn({ err: error }, 'the heartbeat could not be written; it is tried again');
+      });
+      await context.clock.sleep(BEAT_EVERY_MS, scope.signal).catch(() => undefined);
+    }
+  })();
+
+  return {
+    async close(how) {
+      scope.abort(new Error('the worker is closed'));
+      await beating;
+      await Promise.all([worker?.close(how), closing]);
+      await database.workers.leave(id).catch(() => undefined);
+    },
+  };
+}
