@@ -10,6 +10,7 @@ import { type GatewayProcess, startGateway } from './gateway-process.js';
 import { median } from './median.js';
 import type { BenchOptions } from './options.js';
 import { oneNetwork, openPlace } from './place.js';
+import { processTree } from './process-tree.js';
 import { startReplay } from './replay.js';
 import type { BenchOutcome } from './result.js';
 import { type Sample, samples } from './sample.js';
@@ -21,6 +22,8 @@ const CHECK_ROUNDS = 3;
 const SHARE = 0.95;
 const VERIFY_MB = 150;
 const DECODE_ROUNDS = 20;
+const SAMPLE_MS = 50;
+const ABSENT = '0x00000000000000000000000000000000c0ffee00';
 
 interface Published extends GatewayProcess {
   directory: string;
@@ -29,7 +32,7 @@ interface Published extends GatewayProcess {
 
 /**
  * What a user pulls: a mirror against curl, wget and a loop of the same files from the same gateway, the check of the
- * files in one thread, and the decoding of logs.
+ * files in one thread, logs as Parquet, and their decoding.
  */
 export async function benchPull({ say, blocks }: BenchOptions): Promise<BenchOutcome[]> {
   const sample = (await samples()).at(-1) as Sample;
@@ -40,6 +43,7 @@ export async function benchPull({ say, blocks }: BenchOptions): Promise<BenchOut
     const outcomes = [
       ...(await mirrors(scope, gateway, sample)),
       ...(await checks(gateway, sample)),
+      ...(await tables(scope, gateway, sample)),
       await decoding(sample),
     ];
     return outcomes;
@@ -55,7 +59,9 @@ async function published(scope: Scope, sample: Sample, blocks: number): Promise<
   await stageChain(place, network, { start: node.first, end: node.last });
   const objects = path.join(place.directory, 'objects');
   const parts = { ...place, network, objectStore: await createDiskStore({ directory: objects }) };
-  await pack({ ...parts, publish: (...each) => publish(parts, ...each) }, KIND, place.context.signal);
+  for (const kind of [KIND, 'logs'] as const) {
+    await pack({ ...parts, publish: (...each) => publish(parts, ...each) }, kind, place.context.signal);
+  }
   const gateway = await startGateway(scope, place, { networksFile, objects });
   const list = `${gateway.url}/ethereum/v1/${gateway.apiKey}/bundle-api/files?kind=${KIND}&limit=10000`;
   const { files } = (await (await fetch(list)).json()) as { files: { link: string }[] };
@@ -133,6 +139,8 @@ async function mirrors(
     else missing.push({ name: `mirror beside ${way.name}`, skipped: `${way.program} is not installed` });
   }
   const seconds = new Map<string, number[]>();
+  /** Pulls with nothing left to do: what the start of the program takes. */
+  const again: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const [at, way] of present.entries()) {
       const folder = path.join(directory, `round-${round}-${at}`);
@@ -145,6 +153,10 @@ async function mirrors(
       const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.json.gz'));
       if (files.length !== links.length)
         throw new Error(`${way.name} brought ${files.length} of ${links.length} files`);
+      if (way !== pull || round === 0) continue;
+      const againAt = performance.now();
+      await pull.run(folder);
+      again.push((performance.now() - againAt) / 1_000);
     }
   }
   const bytes = await sizeOf(links, apiKey);
@@ -163,6 +175,12 @@ async function mirrors(
         ...(at === 0 ? { note, data: Object.fromEntries(seconds) } : {}),
       };
     }),
+    {
+      name: 'pull with nothing left to do',
+      value: median(again),
+      unit: 's',
+      note: `the rest of a pull, without it, brought ${(bytes / 1e6 / (median(seconds.get(pull.name) as number[]) - median(again))).toFixed(0)} MB/s`,
+    },
     ...missing,
   ];
 }
@@ -212,6 +230,67 @@ async function checks({ url, apiKey, directory }: Published, sample: Sample): Pr
     },
     { name: 'verify --deep, one thread', value: median(rounds.deep), unit: 'MB/s', note },
   ];
+}
+
+interface Table {
+  rows: number;
+  files: number;
+  seconds: number;
+  cpuSeconds: number;
+  peakBytes: number;
+}
+
+/** Logs as Parquet: all, and those of an address that no file has. */
+async function tables(scope: Scope, gateway: Published, sample: Sample): Promise<BenchOutcome[]> {
+  const all = await table(scope, gateway, 'all', []);
+  const one = await table(scope, gateway, 'one', ['--address', ABSENT]);
+  const used = (each: Table): string =>
+    `${each.cpuSeconds.toFixed(1)} s of CPU, ${(each.peakBytes / 1e6).toFixed(0)} MB of memory`;
+  return [
+    {
+      name: 'logs to Parquet',
+      value: all.rows / all.seconds,
+      unit: 'logs/s',
+      note: `${all.rows} logs of ${sample.name} in ${all.seconds.toFixed(1)} s, ${used(all)}, download and start of the program included`,
+      data: { ...all },
+    },
+    {
+      name: 'logs of an address that no file has',
+      value: one.seconds,
+      unit: 's',
+      yardstick: { name: 'all logs', value: all.seconds, unit: 's' },
+      note: `${one.files} of ${all.files} files downloaded, ${one.rows} rows, ${used(one)}`,
+      data: { ...one },
+    },
+  ];
+}
+
+/** Pulls logs as Parquet in a process of its own. */
+async function table(
+  scope: Scope,
+  { url, apiKey, directory }: Published,
+  name: string,
+  more: string[],
+): Promise<Table> {
+  const env = { ...plainEnvironment(process.env), PACKHOUSE_API_KEY: apiKey };
+  const to = ['--to', 'parquet', '--out', path.join(directory, name)];
+  const args = ['pull', `${url}/ethereum`, '--kind', 'logs', '--json', ...to, ...more];
+  const startedAt = performance.now();
+  const child = startNode(scope, 'apps/cli/dist/main.js', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  let [cpuSeconds, peakBytes] = [0, 0];
+  const sampling = setInterval(() => {
+    const [own] = processTree(child.pid as number);
+    // An ended process has no memory.
+    if (own !== undefined && own.peakBytes > 0) ({ cpuSeconds, peakBytes } = own);
+  }, SAMPLE_MS);
+  try {
+    const lines = (await outputOf(child, 'packhouse pull')).trim().split('\n');
+    const end = JSON.parse(lines.at(-1) as string) as { rows: number; downloaded: number };
+    const seconds = (performance.now() - startedAt) / 1_000;
+    return { rows: end.rows, files: end.downloaded, seconds, cpuSeconds, peakBytes };
+  } finally {
+    clearInterval(sampling);
+  }
 }
 
 interface NodeLog {

@@ -1,4 +1,5 @@
 import { createProver, KINDS } from '@packhouse/chain';
+import { SEGMENT_BLOCKS } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import { createBlockSource } from '@packhouse/node-rpc';
 import { ingest } from '@packhouse/pipeline';
@@ -31,8 +32,11 @@ export async function stageChain(
       prover,
       network: network.id,
     };
-    for (let from = start; from <= end; from += WINDOW) {
-      const window = { start: from, end: Math.min(end, from + WINDOW - 1), kinds: KINDS };
+    let last: number;
+    for (let from = start; from <= end; from = last + 1) {
+      const border = from - (from % SEGMENT_BLOCKS) + SEGMENT_BLOCKS;
+      last = Math.min(end, from + WINDOW - 1, border - 1);
+      const window = { start: from, end: last, kinds: KINDS };
       const { staged } = await ingest(parts, window, context.signal);
       if (staged < window.end - window.start + 1)
         throw new Error(`not all of blocks ${from} to ${window.end} were staged`);
