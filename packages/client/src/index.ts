@@ -11,7 +11,9 @@ export {
   createClient,
   type FilesRequest,
   type LogsRequest,
+  type QuoteRequest,
 } from './client/create-client.js';
+export { type Quote, quoteFiles } from './client/quote.js';
 export type { Log, LogBatch } from './client/read-logs.js';
 export { type Choice, chooseFiles } from './filters/choose-files.js';
 export { skipFiles } from './filters/skip-files.js';
@@ -20,7 +22,6 @@ export { createHttp, type Http, type Wait } from './http.js';
 export { matchOf, type WantedRows } from './match-of.js';
 export { type Mirror, type MirrorPlan, openMirror, planMirror } from './mirror.js';
 export { type MirrorFile, mirrorFiles } from './mirror-files.js';
-export { type Quote, quoteFiles } from './quote.js';
 export { type Bound, looksLikeBound, parseBound } from './range.js';
 export type { Match } from './rows/match.js';
 export { schemaOf } from './rows/read-columns.js';

@@ -53,12 +53,7 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
       ? `${from} with ${blocks}${faults}; ${formatCount(end.downloaded)} downloaded now. Check them any time with: packhouse verify ${out}`
       : `${counted(rows.added, 'row')} of ${blocks} from ${from}${faults}; ${out} has ${counted(rows.all, 'row')}.`,
   );
-  if (skippedFiles > 0) {
-    await print(
-      io,
-      `${counted(skippedFiles, 'file')} of the range hold no such rows, and were not downloaded.`,
-    );
-  }
+  await saySkipped(io, skippedFiles);
   if (rows?.undecoded) {
     await print(
       io,
@@ -66,6 +61,12 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
     );
   }
   await sayMissing(io, plan);
+}
+
+/** Says how many files are left out because of what they hold. */
+export async function saySkipped(io: CliIo, files: number): Promise<void> {
+  if (files > 0)
+    await print(io, `${counted(files, 'other file')} of the range without such rows: not downloaded.`);
 }
 
 /** Says what is not published or behind the end of the plan. */

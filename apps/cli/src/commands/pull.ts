@@ -8,6 +8,7 @@ import {
   gatewayAddress,
   type Http,
   looksLikeBound,
+  type Match,
   mirrorFiles,
   openMirror,
   parseBound,
@@ -24,7 +25,7 @@ import { type FilterOptions, readFilter } from './pull-filter.js';
 import { readApiKey } from './pull-key.js';
 import { createPullProgress } from './pull-progress.js';
 import { pullToTarget } from './pull-rows.js';
-import { PARTIAL, sayMissing, summarise } from './pull-summary.js';
+import { PARTIAL, sayMissing, saySkipped, summarise } from './pull-summary.js';
 import { type RowTarget, readTarget } from './pull-target.js';
 
 interface PullOptions extends FilterOptions {
@@ -100,7 +101,7 @@ export function addPullCommand(program: Command, io: CliIo): void {
       const progress: { wait?: Parameters<typeof createHttp>[0]['onWait'] } = {};
       const http = createHttp({ apiKey, onWait: (wait) => progress.wait?.(wait) });
       try {
-        if (options.dryRun === true) await dryRun(io, { ...asked, address, http });
+        if (options.dryRun === true) await dryRun(io, { ...asked, match: filter.match, address, http });
         else if (asked.target !== null) {
           await pullToTarget(io, { ...asked, ...filter, target: asked.target, address, http }, progress);
         } else await pull(io, { ...asked, address, http }, progress);
@@ -163,9 +164,9 @@ function readOptions(url: string, options: PullOptions): Asked {
 
 async function dryRun(
   io: CliIo,
-  { address, http, kind, from, to, out, target, options }: Pull,
+  { address, http, kind, from, to, match, out, target, options }: Pull & { match: Match },
 ): Promise<void> {
-  const quote = await quoteFiles({ address, http }, { kind, from, to }, io.signal);
+  const quote = await quoteFiles({ address, http }, { kind, from, to, match }, io.signal);
   const free = await freeSpace(path.resolve(io.cwd, target?.work ?? out));
   const { range, files, bytes, requests, missing, limitedTo } = quote;
   const whole = missing.length === 0 && limitedTo === null;
@@ -178,6 +179,7 @@ async function dryRun(
     io,
     `${counted(files, 'file')} (${formatBytes(bytes)}) of ${kind}, blocks ${formatRange(range.start, range.end)}: at most ${counted(requests, 'request')}; ${formatBytes(free)} of the disk are free.`,
   );
+  await saySkipped(io, quote.skippedFiles);
   await sayMissing(io, { holes: missing, limitedTo });
 }
 

@@ -2,12 +2,14 @@ import type { BlockRange, Kind } from '@packhouse/chain';
 import type { SealedEntry } from '@packhouse/manifest';
 import { PackhouseError } from '@packhouse/runtime';
 import type { AbiInput } from '../abi/abi-types.js';
+import { compileAbi } from '../abi/compile-abi.js';
 import { checkApiKey, gatewayAddress } from '../gateway-address.js';
 import { createHttp, type Wait } from '../http.js';
+import { matchOf, type WantedRows } from '../match-of.js';
 import { openMirror, planMirror } from '../mirror.js';
 import { mirrorFiles } from '../mirror-files.js';
-import { type Quote, quoteFiles } from '../quote.js';
 import { type Bound, parseBound } from '../range.js';
+import { type Quote, quoteFiles } from './quote.js';
 import { type LogBatch, readLogs, type WantedLogs } from './read-logs.js';
 
 export interface ClientOptions {
@@ -39,6 +41,9 @@ export interface FilesRequest extends Blocks {
 export type LogsRequest<Abi extends AbiInput = readonly []> = Omit<Blocks, 'kind'> &
   Omit<WantedLogs<Abi>, 'from' | 'to' | 'signal'>;
 
+/** Files of a range, or those only that can hold such rows; the ABI is for names of events. */
+export type QuoteRequest = Blocks & WantedRows & { abi?: AbiInput | undefined };
+
 /** A checked file on the disk. */
 export interface ClientFile {
   range: BlockRange;
@@ -59,8 +64,8 @@ export interface Client {
   logs<const Abi extends AbiInput = readonly []>(
     request: LogsRequest<Abi>,
   ): AsyncGenerator<LogBatch<Abi>, void, undefined>;
-  /** What pulling a range would take; downloads nothing. */
-  quote(blocks: Blocks): Promise<Quote>;
+  /** What pulling a range, or rows of it, would take; downloads no files. */
+  quote(request: QuoteRequest): Promise<Quote>;
   close(): Promise<void>;
 }
 
@@ -90,7 +95,10 @@ export function createClient({ url, apiKey, onWait }: ClientOptions): Client {
     async *logs({ signal = new AbortController().signal, ...wanted }) {
       yield* readLogs({ address, http }, { ...wanted, ...bounds(wanted), signal });
     },
-    quote: ({ kind, signal, ...ends }) => quoteFiles({ address, http }, { kind, ...bounds(ends) }, signal),
+    async quote({ kind, abi, signal, ...wanted }) {
+      const match = await matchOf(wanted, abi === undefined ? null : await compileAbi(abi));
+      return quoteFiles({ address, http }, { kind, ...bounds(wanted), match }, signal);
+    },
     close: () => http.close(),
   };
 }

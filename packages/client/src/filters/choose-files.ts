@@ -1,11 +1,12 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { hasFilter, skipFilterBytes } from '@packhouse/bundle';
+import { skipFilterBytes } from '@packhouse/bundle';
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { checkFilterSeal, type SealedEntry } from '@packhouse/manifest';
 import { isPackhouseError } from '@packhouse/runtime';
 import type { GatewayAddress } from '../gateway-address.js';
 import type { Http } from '../http.js';
 import { canHold, type Wanted } from './can-hold.js';
+import { isFiltered } from './files-without.js';
 import { type FileFilter, listFilters } from './list-filters.js';
 
 interface Choosing {
@@ -45,9 +46,9 @@ export async function* chooseFiles(
   },
   signal?: AbortSignal,
 ): AsyncGenerator<Choice> {
-  const asks =
-    hasFilter(kind) && (wanted.addresses !== undefined || wanted.topics?.some((list) => list !== null));
-  const filters = asks ? listFilters({ address, http }, { kind, ...range }, signal) : null;
+  const filters = isFiltered(kind, wanted)
+    ? listFilters({ address, http }, { kind, ...range }, signal)
+    : null;
   try {
     let next = await filters?.next();
     for await (const entry of entries) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { buildSkipFilter, filterItem } from '@packhouse/bundle';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createClient } from '../client/create-client.js';
 import { gatewayAddress } from '../gateway-address.js';
 import { createHttp } from '../http.js';
 import { type Mirror, openMirror, planMirror } from '../mirror.js';
@@ -108,4 +109,14 @@ it('files that are in the folder stay, and without others no filter is asked for
     expect(await skipFiles(mirror, plan, match)).toBe(plan);
     expect(asked('/filters')).toBe(0);
   });
+});
+
+it('a quote counts without them, and counts the requests for filters', async () => {
+  const client = createClient({ url: gateway.url, apiKey: gateway.apiKey });
+  const all = await client.quote({ kind: 'logs', from: 0, to: FILES - 1 });
+  expect(all).toMatchObject({ files: FILES, skippedFiles: 0, requests: FILES + 5 });
+  const some = await client.quote({ kind: 'logs', from: 0, to: FILES - 1, address: token });
+  expect(some).toMatchObject({ files: 4, skippedFiles: 36, requests: 4 + 5 + FILES / 2 });
+  expect(some.bytes).toBeLessThan(all.bytes);
+  await client.close();
 });

@@ -3,6 +3,7 @@ import type { BundleRow } from '../bundle-rows.js';
 import type { Mirror, MirrorPlan } from '../mirror.js';
 import type { Match } from '../rows/match.js';
 import { chooseFiles } from './choose-files.js';
+import { isFiltered } from './files-without.js';
 
 /**
  * The plan with those files left out that cannot hold what `match` asks for, by their signed filters: nothing is
@@ -12,8 +13,7 @@ import { chooseFiles } from './choose-files.js';
 export async function skipFiles(mirror: Mirror, plan: MirrorPlan, wanted: Match): Promise<MirrorPlan> {
   const { options, manifest, trust } = mirror;
   const missing = [...plan.rows.keys()].filter((at) => plan.present[at] !== 1);
-  const all = wanted.addresses === undefined && wanted.topics?.some((topic) => topic !== null) !== true;
-  if (all || missing.length === 0) return plan;
+  if (!isFiltered(options.kind, wanted) || missing.length === 0) return plan;
 
   const rowOf = (at: number | undefined): BundleRow => manifest.rows.at(plan.rows[at as number] as number);
   async function* entries(): AsyncGenerator<SealedEntry> {

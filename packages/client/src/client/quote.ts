@@ -1,21 +1,26 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
-import { blockDates } from './block-dates.js';
-import { holesIn } from './bundle-rows.js';
-import { type Hole, holesWithReasons } from './coverage.js';
-import type { GatewayAddress } from './gateway-address.js';
-import type { Http } from './http.js';
-import { listFiles } from './list-files.js';
-import type { Bound } from './range.js';
-import { resolveRange } from './resolve-range.js';
+import { blockDates } from '../block-dates.js';
+import { holesIn } from '../bundle-rows.js';
+import { type Hole, holesWithReasons } from '../coverage.js';
+import { filesWithout } from '../filters/files-without.js';
+import type { GatewayAddress } from '../gateway-address.js';
+import type { Http } from '../http.js';
+import { listFiles } from '../list-files.js';
+import type { Bound } from '../range.js';
+import { resolveRange } from '../resolve-range.js';
+import type { Match } from '../rows/match.js';
 
 /** What pulling a range would take. */
 export interface Quote {
   /** The blocks asked for. */
   range: BlockRange;
+  /** Without those that hold nothing of what is asked for. */
   files: number;
   /** Of the files, as they are downloaded. */
   bytes: number;
+  /** Files that the gateway's filters rule out. */
+  skippedFiles: number;
   /** The first blocks that are not published, with reasons. */
   missing: Hole[];
   /** The last block that the plan of the key includes, if it ends within the range. */
@@ -32,7 +37,12 @@ const ENTRIES = 10_000;
 /** Asks what pulling a range would take; downloads nothing. Throws RANGE_INVALID, RANGE_INCOMPLETE and as `Http.get`. */
 export async function quoteFiles(
   parts: { address: GatewayAddress; http: Http },
-  { kind, from, to }: { kind: Kind; from?: Bound | undefined; to?: Bound | undefined },
+  {
+    kind,
+    from,
+    to,
+    match = {},
+  }: { kind: Kind; from?: Bound | undefined; to?: Bound | undefined; match?: Match | undefined },
   signal?: AbortSignal,
 ): Promise<Quote> {
   // What is counted from something else needs all to be known.
@@ -53,12 +63,17 @@ export async function quoteFiles(
   const within = { start: range.start, end: limit ?? range.end };
   const gaps = within.start <= within.end ? holesIn(within, rows, chosen) : [];
   const missing = gaps.length === 0 ? [] : await holesWithReasons(parts, kind, within, signal);
+  const before = parts.http.sent;
+  const without =
+    chosen.length === 0 ? new Set() : await filesWithout(parts, { kind, wanted: match, ...within }, signal);
+  const loaded = chosen.filter((row) => !without.has(rows.at(row).start));
   return {
     range,
-    files: chosen.length,
-    bytes: chosen.reduce((sum, row) => sum + rows.at(row).bytes, 0),
+    files: loaded.length,
+    bytes: loaded.reduce((sum, row) => sum + rows.at(row).bytes, 0),
+    skippedFiles: chosen.length - loaded.length,
     missing,
     limitedTo: limit,
-    requests: chosen.length + BESIDE + Math.ceil(rows.count / ENTRIES),
+    requests: loaded.length + BESIDE + Math.ceil(rows.count / ENTRIES) + parts.http.sent - before,
   };
 }
