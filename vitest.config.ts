@@ -29,9 +29,12 @@ class LongFilesFirst extends BaseSequencer {
 
 /** Rooms whose files share no state: they are tested in one process, which imports their modules once. */
 const SHARED = [
-  'packages/{bundle,chain,client,manifest,networks,nft,node-rpc}',
-  'test/{architecture,replay-node}',
-].map((folder) => `${folder}/src/**/*.test.ts`);
+  ...['packages/{bundle,chain,manifest,networks,nft,node-rpc}', 'test/{architecture,replay-node}'].map(
+    (folder) => `${folder}/src/**/*.test.ts`,
+  ),
+  // All but the one that needs Postgres, which is started for the others only.
+  'packages/client/src/**/!(postgres-sink).test.ts',
+];
 
 // Packages are tested from their sources (the `source` export condition); only spawned processes need the build.
 // Nothing but `source` may be added here: vitest hands these conditions to Node, and `import` would break `require`.
