@@ -3,12 +3,15 @@ import { createItemCollector, type ItemCollector } from './filter-items.js';
 import { bundleInvalid, type FragmentInfo } from './fragment.js';
 import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './member-frame.js';
 import { streamElements } from './read-bundle.js';
-import { readFragment } from './read-fragments.js';
+import { readFragmentText } from './read-fragments.js';
 import { buildSkipFilter, mayContain } from './skip-filter.js';
 import { spliceMember } from './splice-member.js';
 
 /** The record of one block that is larger than this is parsed element by element. */
 const LARGE_BYTES = 4_194_304;
+
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');
 
 interface FilteredBundle {
   kind: Kind;
@@ -40,22 +43,22 @@ async function itemsOf({ kind, fragments, bytes }: FilteredBundle): Promise<Item
     const body = bytes.subarray(position, position + fragment.byteLength);
     position += fragment.byteLength + SEPARATOR_BYTES;
     if (fragment.startBlock === fragment.endBlock && fragment.rawLength > LARGE_BYTES) {
-      for await (const element of streamElements(piecesOf(fragment, body))) addJson(collector, element);
+      for await (const element of streamElements(piecesOf(fragment, body))) collector.add(parse(element));
       continue;
     }
-    for (const record of await readFragment({ fragment, body })) {
-      for (const element of parse(record) as unknown[]) collector.add(element);
+    // Whole, not cut into its records first: that would cost as much as parsing.
+    const text = await readFragmentText({ fragment, body });
+    const records = parse(Buffer.concat([OPEN, text, CLOSE])) as unknown[][];
+    if (records.length !== fragment.endBlock - fragment.startBlock + 1) {
+      throw bundleInvalid(`A fragment of ${kind} has ${records.length} records.`);
     }
+    for (const record of records) for (const element of record) collector.add(element);
   }
   return collector;
 }
 
 async function* piecesOf(fragment: FragmentInfo, body: Buffer): AsyncGenerator<Buffer> {
   yield* spliceMember([fragment], [body]).chunks;
-}
-
-function addJson(collector: ItemCollector, element: Buffer): void {
-  collector.add(parse(element));
 }
 
 function parse(text: Buffer): unknown {

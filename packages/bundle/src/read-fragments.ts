@@ -40,6 +40,13 @@ export async function readRecord(options: {
  * never inflated beyond `rawLength` bytes. Throws BUNDLE_INVALID, which names the mismatch.
  */
 export async function readFragment(options: { fragment: FragmentInfo; body: Buffer }): Promise<Buffer[]> {
+  const records = recordsOf(await readFragmentText(options));
+  checkCount(options.fragment, records);
+  return records;
+}
+
+/** The text of a fragment, its records with commas between them; checked as `readFragment` does, but for their number. */
+export async function readFragmentText(options: { fragment: FragmentInfo; body: Buffer }): Promise<Buffer> {
   const { fragment, body } = options;
   const name = nameOf(fragment);
   if (body.length !== fragment.byteLength) {
@@ -53,9 +60,7 @@ export async function readFragment(options: { fragment: FragmentInfo; body: Buff
     throw bundleInvalid(`The text of ${name} has ${text.length} bytes, expected ${fragment.rawLength}.`);
   }
   checkCrc(fragment, text);
-  const records = recordsOf(text);
-  checkCount(fragment, records);
-  return records;
+  return text;
 }
 
 /** A fragment of a whole bundle, with the record texts it holds, one a block. */
