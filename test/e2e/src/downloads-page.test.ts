@@ -6,7 +6,7 @@ import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/rep
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { CliProcess } from './cli-process.js';
-import { type DuckDb, hasDuckDb, NEEDS_DUCKDB, openDuckDb, type Row } from './duckdb.js';
+import { type DuckDb, duckDbModules, hasDuckDb, NEEDS_DUCKDB, openDuckDb, type Row } from './duckdb.js';
 import { type GatewayReader, gatewayReader } from './gateway-reader.js';
 import { blocksOf, isOnPath, paste, root } from './pasted.js';
 import { startLocal } from './start-local.js';
@@ -138,8 +138,15 @@ describe('docs/analysts.md', () => {
   }
 
   const scripts = async (): Promise<string[]> => (await blocksOf(PAGE)).map(({ text }) => here(text));
-  const pasteHere = (script: string): Promise<string> =>
-    paste('bash', script, { DATABASE_URL: workspace.databaseUrl }, workspace.directory).output;
+  const pasteHere = (script: string): Promise<string> => {
+    const env = {
+      DATABASE_URL: workspace.databaseUrl,
+      URL: gateway.baseUrl.replace(/\/v1\/$/, ''),
+      PACKHOUSE_API_KEY: gateway.apiKey,
+      NODE_PATH: duckDbModules,
+    };
+    return paste('bash', script, env, workspace.directory).output;
+  };
   const rowsOf = (beginning: RegExp): Promise<Row[]> => {
     const [query = '', ...others] = sql.filter((each) => beginning.test(each));
     expect(others).toEqual([]);
@@ -160,8 +167,8 @@ describe('docs/analysts.md', () => {
   );
 
   test.skipIf(!isOnPath('psql'))('its lines for Postgres make a table of all logs (needs psql)', async () => {
-    const script = (await scripts()).find((text) => text.startsWith('psql'));
-    await pasteHere(script as string);
+    const [pulled = '', read = ''] = (await scripts()).filter((text) => text.includes('DATABASE_URL'));
+    await pasteHere(pulled + read);
     const client = new pg.Client({ connectionString: workspace.databaseUrl });
     await client.connect();
     try {
@@ -176,6 +183,10 @@ describe('docs/analysts.md', () => {
           data,
         })),
       );
+      const joined = await client.query(
+        'SELECT count(*)::int FROM log JOIN logs USING (block_number, log_index, data)',
+      );
+      expect(joined.rows).toEqual([{ count: logs.length }]);
     } finally {
       await client.end();
     }
@@ -232,6 +243,14 @@ describe('docs/analysts.md', () => {
       // Generated logs are no events of the page's ABI.
       expect(rows[0]).toMatchObject({ event: null, arg_value: null });
       expect(await rowsOf(/^SELECT arg_to/)).toEqual([]);
+    });
+
+    test('a table of a DuckDB file has all logs', async () => {
+      await pasteHere((await scripts()).find((text) => text.includes('--to duckdb')) as string);
+      const db = duckDb as DuckDb;
+      await db.rows(`ATTACH '${workspace.directory}/logs.duckdb' AS pulled (READ_ONLY)`);
+      const joined = 'SELECT count(*) AS n FROM pulled.logs JOIN logs USING (block_number, log_index, data)';
+      expect(await db.rows(joined)).toEqual([{ n: String(logs.length) }]);
     });
 
     test('numbers of 256 bits are exact, and what is no number is refused', async () => {

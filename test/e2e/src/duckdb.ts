@@ -20,9 +20,11 @@ export interface DuckDb {
 }
 
 const libraries = fileURLToPath(new URL('../../clients/libraries/', import.meta.url));
+/** For NODE_PATH of programs that load DuckDB. */
+export const duckDbModules = `${libraries}node_modules`;
 const NAME = '@duckdb/node-api';
 
-export const hasDuckDb = existsSync(`${libraries}node_modules/${NAME}`);
+export const hasDuckDb = existsSync(`${duckDbModules}/${NAME}`);
 /** For the name of a test. */
 export const NEEDS_DUCKDB = '(needs DuckDB: npm ci --prefix test/clients/libraries)';
 
