@@ -35,5 +35,5 @@ export {
   type Schema,
 } from './rows/schema.js';
 export { openSink, type SinkTarget } from './sinks/open-sink.js';
-export { pullRows } from './sinks/pull-rows.js';
+export { findReplaced, pullRows } from './sinks/pull-rows.js';
 export type { RowOrigin, Sink, SinkOptions, SinkState } from './sinks/sink.js';

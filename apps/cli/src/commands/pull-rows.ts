@@ -6,6 +6,7 @@ import {
   type AbiColumns,
   type Bound,
   type createHttp,
+  findReplaced,
   type GatewayAddress,
   type Http,
   type Match,
@@ -79,6 +80,7 @@ export async function pullToTarget(
       );
       try {
         const before = sink.state.rows;
+        const replaced = findReplaced(mirror, sink);
         const range = { from: pull.from, to: pull.to, partial: options.partial };
         const whole = await planMirror(mirror, { ...range, passing: !target.keep, has: sink.state.done });
         const plan = await skipFiles(mirror, whole, match);
@@ -97,6 +99,7 @@ export async function pullToTarget(
         const rows = {
           ...{ added: sink.state.rows - before, all: sink.state.rows },
           undecoded: decoder?.undecoded ?? null,
+          replaced,
         };
         await summarise(said, { plan, out: target.label, json, requests: http.sent, rows, ...ended });
         io.exitCode = said.exitCode;

@@ -1,3 +1,4 @@
+import type { BlockRange } from '@packhouse/chain';
 import type { MirrorPlan } from '@packhouse/client';
 import { counted, formatBytes, formatCount, formatRange } from '../terminal/format.js';
 import { type CliIo, print } from '../terminal/io.js';
@@ -19,13 +20,14 @@ interface Ended {
    * Rows that the target got, and has, and of those that it got how many no event of the ABI fits; absent: the files
    * are what was asked for.
    */
-  rows?: { added: number; all: number; undecoded: number | null };
+  rows?: { added: number; all: number; undecoded: number | null; replaced: readonly BlockRange[] };
 }
 
 /** Says what was pulled and what is missing; sets the exit code. */
 export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: Ended): Promise<void> {
   const { range, files, bytes, skippedFiles = 0, holes, limitedTo, network } = plan;
-  const whole = holes.length === 0 && limitedTo === null && end.faults === 0;
+  const { replaced = [] } = rows ?? {};
+  const whole = holes.length === 0 && limitedTo === null && end.faults === 0 && replaced.length === 0;
   if (!whole) io.exitCode = PARTIAL;
   if (json) {
     const name = formatRange(range.start, range.end);
@@ -38,7 +40,9 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
       bytes,
       ...(rows === undefined ? {} : { skippedFiles }),
       ...end,
-      ...(rows === undefined ? {} : { rows: rows.added, allRows: rows.all, undecoded: rows.undecoded }),
+      ...(rows === undefined
+        ? {}
+        : { rows: rows.added, allRows: rows.all, undecoded: rows.undecoded, replaced }),
       holes,
       limitedTo,
     });
@@ -58,6 +62,12 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
     await print(
       io,
       `${counted(rows.undecoded, 'row')} of them fit no event of the ABI: their arguments are null.`,
+    );
+  }
+  for (const { start, end } of replaced.slice(0, SHOWN)) {
+    await print(
+      io,
+      `Published again after their rows were pulled: ${formatRange(start, end)}. Pull into a new target to have them as they are now.`,
     );
   }
   await sayMissing(io, plan);

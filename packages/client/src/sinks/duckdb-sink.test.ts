@@ -34,7 +34,7 @@ const open = (options = { schema, origin }) =>
   openDuckDbSink({ file: fileOf(), table: 'logs' }, { ...options, network: 'ethereum' });
 
 async function query(sql: string): Promise<unknown[][]> {
-  const instance = await loadDuckDb().DuckDBInstance.create(fileOf());
+  const instance = await loadDuckDb().DuckDBInstance.create(fileOf(), {});
   const connection = await instance.connect();
   try {
     return (await connection.runAndReadAll(sql)).getRows();

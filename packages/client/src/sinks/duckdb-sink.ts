@@ -6,8 +6,13 @@ import { checkState, mismatch, newState, type Sink, type SinkOptions, STATE_TABL
 
 /** What is used of @duckdb/node-api 1.5, which is installed by who wants it: 70 MB. */
 interface DuckDb {
-  DuckDBInstance: { create(file: string): Promise<{ connect(): Promise<Connection>; closeSync(): void }> };
-  DuckDBDataChunk: { create(types: readonly unknown[], rows: number): Chunk };
+  DuckDBInstance: {
+    create(
+      file: string,
+      settings: Record<string, string>,
+    ): Promise<{ connect(): Promise<Connection>; closeSync(): void }>;
+  };
+  DuckDBDataChunk: { create(types: readonly unknown[]): Chunk };
   DuckDBDecimalValue: new (value: bigint, width: number, scale: number) => unknown;
   DuckDBTimestampValue: new (microseconds: bigint) => unknown;
   DECIMAL(width: number, scale: number): unknown;
@@ -24,6 +29,8 @@ interface Connection {
   closeSync(): void;
 }
 interface Chunk {
+  rowCount: number;
+  reset(): void;
   setColumnValues(column: number, values: readonly unknown[]): void;
 }
 
@@ -42,6 +49,8 @@ export function loadDuckDb(): DuckDb {
   }
 }
 
+/** What DuckDB may take: a table of any size is filled with it. */
+const MEMORY = '256MB';
 /** Rows of a chunk: DuckDB's vectors have no more. */
 const CHUNK_ROWS = 2_048;
 
@@ -75,7 +84,7 @@ export async function openDuckDbSink(
         cause,
       });
     });
-  const instance = await guarded(() => duckdb.DuckDBInstance.create(file));
+  const instance = await guarded(() => duckdb.DuckDBInstance.create(file, { memory_limit: MEMORY }));
   const close = async (connection?: Connection): Promise<void> => {
     connection?.closeSync();
     instance.closeSync();
@@ -89,11 +98,13 @@ export async function openDuckDbSink(
   );
   const convert = converters(duckdb);
   const types = schema.columns.map(({ type }) => convert[type].type);
+  // One for all: its memory is freed only when the garbage is collected.
+  const chunk = duckdb.DuckDBDataChunk.create(types);
   let appender: Awaited<ReturnType<Connection['createAppender']>> | null = null;
   let rows = 0;
   return {
     state,
-    commitRows: 200_000,
+    commitRows: 122_880,
     write: (batch) =>
       guarded(async () => {
         if (appender === null) {
@@ -101,7 +112,8 @@ export async function openDuckDbSink(
           appender = await connection.createAppender(table);
         }
         for (let at = 0; at < batch.rows; at += CHUNK_ROWS) {
-          const chunk = duckdb.DuckDBDataChunk.create(types, Math.min(CHUNK_ROWS, batch.rows - at));
+          chunk.reset();
+          chunk.rowCount = Math.min(CHUNK_ROWS, batch.rows - at);
           for (const [index, { name, type }] of schema.columns.entries()) {
             const values = (batch.columns[name] as Column).slice(at, at + CHUNK_ROWS);
             chunk.setColumnValues(index, convert[type].values(values));

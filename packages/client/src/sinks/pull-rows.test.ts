@@ -9,7 +9,7 @@ import { schemaOf } from '../rows/read-columns.js';
 import { makePullFolder, type PullFolder } from '../testing/open-folder.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
 import { openSink, type SinkTarget } from './open-sink.js';
-import { pullRows } from './pull-rows.js';
+import { findReplaced, pullRows } from './pull-rows.js';
 import type { Sink } from './sink.js';
 
 let gateway: TestGateway;
@@ -81,6 +81,7 @@ async function pull(target: SinkTarget, asked: Asked = {}): Promise<Sink> {
         await opened.commit(blocks);
       },
     };
+    findReplaced(mirror, opened);
     const plan = await planMirror(mirror, {
       from: asked.from === undefined ? undefined : parseBound(asked.from, 'from'),
       to: asked.to === undefined ? undefined : parseBound(asked.to, 'to'),
@@ -209,6 +210,24 @@ it('a folder whose state is gone is refused, and nothing in it is removed', asyn
     message: expect.stringMatching(/has logs-0-19\.csv and no packhouse-rows\.json beside it/),
   });
   expect(await files()).toEqual(['logs-0-19.csv']);
+});
+
+it('knows which of its rows are of a bundle that was published again since', async () => {
+  expect((await pull(csv(), { to: '49' })).state.replaced).toEqual([]);
+  const publishAgain = (start: number): void => {
+    const { sha256 } = gateway.entries[start / 10] as (typeof gateway.entries)[number];
+    gateway.publish(start, start + 9, { version: 2, supersedes: sha256 }, logsOf(start));
+  };
+  publishAgain(20);
+  publishAgain(70);
+  const stale = [{ start: 20, end: 29 }];
+  // Nothing is missing: it says so each time.
+  expect((await pull(csv(), { to: '49' })).state.replaced).toEqual(stale);
+  expect((await pull(csv(), { to: '49' })).state.replaced).toEqual(stale);
+  // The rows of 70-79 are of the second version.
+  expect((await pull(csv())).state.replaced).toEqual(stale);
+  expect((await pull(csv())).state.replaced).toEqual(stale);
+  expect((await rows()).sort()).toEqual(expected(0, 99));
 });
 
 it('writes to a stream in the order of the chain', async () => {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { BlockRange } from '@packhouse/chain';
-import { withoutRanges } from '../block-set.js';
+import { withoutRanges, withRange } from '../block-set.js';
 import type { Mirror, MirrorPlan } from '../mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
 import type { Match } from '../rows/match.js';
@@ -53,6 +53,20 @@ export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void
     yield file;
   }
   await commit();
+}
+
+/**
+ * Blocks whose rows a sink has from a bundle that was published again since; to be called before a pull. Those rows
+ * are not changed: they may be in files and tables that somebody uses.
+ */
+export function findReplaced({ manifest }: Mirror, { state }: Sink): readonly BlockRange[] {
+  for (let index = state.entries; index < manifest.rows.count; index += 1) {
+    const { start, end, version } = manifest.rows.at(index);
+    const isIn = state.done.some((blocks) => blocks.start <= end && blocks.end >= start);
+    if (version > 1 && isIn) state.replaced = withRange(state.replaced, { start, end });
+  }
+  state.entries = manifest.rows.count;
+  return state.replaced;
 }
 
 /** What of a file's blocks is asked for and not in the sink, cut where partitions begin. */

@@ -22,6 +22,10 @@ export interface SinkState {
   origin: RowOrigin;
   /** Blocks whose rows it has: ascending, not touching. */
   done: BlockRange[];
+  /** Entries of the manifest when the last run began. */
+  entries: number;
+  /** Blocks whose bundle was published again after their rows were taken from the one before. */
+  replaced: BlockRange[];
   rows: number;
 }
 
@@ -35,7 +39,8 @@ export interface SinkOptions {
 
 /** A target of rows. A process that is killed leaves it as after the last commit. */
 export interface Sink {
-  readonly state: Readonly<SinkState>;
+  /** What it remembers; `entries` and `replaced` may be changed, and are kept by the next commit. */
+  readonly state: Readonly<Omit<SinkState, 'entries' | 'replaced'>> & Pick<SinkState, 'entries' | 'replaced'>;
   /** Rows that are worth a commit. */
   readonly commitRows: number;
   write(batch: RowBatch): Promise<void>;
@@ -47,7 +52,7 @@ export interface Sink {
 
 /** The state of a new target. */
 export function newState(origin: RowOrigin): SinkState {
-  return { format: 'packhouse-rows-1', origin, done: [], rows: 0 };
+  return { format: 'packhouse-rows-1', origin, done: [], entries: 0, replaced: [], rows: 0 };
 }
 
 /** Reads the state of a target. Throws TARGET_MISMATCH if it is of other rows, or of another version. */
