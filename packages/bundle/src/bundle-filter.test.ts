@@ -111,6 +111,10 @@ describe('the filter of a bundle', () => {
     ]) {
       await expect(filterOfBundle(await bundleOf('logs', record))).rejects.toEqual(refused);
     }
+    for (const record of [[{}], [{ action: {}, result: 7 }], [{ action: { to: 5 } }]]) {
+      await expect(filterOfBundle(await bundleOf('traces', record))).rejects.toEqual(refused);
+    }
+    await expect(filterOfBundle(await bundleOf('transactions', [{}]))).rejects.toEqual(refused);
     const bundle = await bundleOf('logs', []);
     await expect(filterOfBundle({ ...bundle, bytes: bundle.bytes.subarray(1) })).rejects.toEqual(refused);
   });

@@ -48,11 +48,14 @@ async function itemsOf({ kind, fragments, bytes }: FilteredBundle): Promise<Item
     }
     // Whole, not cut into its records first: that would cost as much as parsing.
     const text = await readFragmentText({ fragment, body });
-    const records = parse(Buffer.concat([OPEN, text, CLOSE])) as unknown[][];
+    const records = parse(Buffer.concat([OPEN, text, CLOSE])) as unknown[];
     if (records.length !== fragment.endBlock - fragment.startBlock + 1) {
       throw bundleInvalid(`A fragment of ${kind} has ${records.length} records.`);
     }
-    for (const record of records) for (const element of record) collector.add(element);
+    for (const record of records) {
+      if (!Array.isArray(record)) throw bundleInvalid(`A record of ${kind} is no array.`);
+      for (const element of record) collector.add(element);
+    }
   }
   return collector;
 }

@@ -20,16 +20,18 @@ export function hasFilter(kind: Kind): boolean {
 export async function createItemCollector(kind: Kind): Promise<ItemCollector> {
   const add = ADDERS[kind];
   if (add === undefined) throw new Error(`bundles of ${kind} have no filter`);
-  const found = new Set<string>();
+  const found: Found = { addresses: new Set(), topics: new Set(), firsts: new Map() };
   const keccak = await createKeccak256();
   return {
     add(element) {
-      if (typeof element !== 'object' || element === null)
-        throw bundleInvalid(`A record of ${kind} is no object.`);
-      add(found, element as Fields, keccak);
+      add(found, fieldsOf(element), keccak);
     },
     *items() {
-      for (const hex of found) yield Buffer.from(hex, 'hex');
+      for (const address of found.addresses) yield filterItem(address);
+      for (const topic of found.topics) yield filterItem(topic);
+      for (const [address, topics] of found.firsts) {
+        for (const topic of topics) yield filterItem(address, topic);
+      }
     },
   };
 }
@@ -40,8 +42,14 @@ export function filterItem(...values: readonly string[]): Uint8Array {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Hex without `0x`. */
-type Found = Set<string>;
+
+/** All as the records have them: a bundle has each many times, and only the first is looked at. */
+interface Found {
+  addresses: Set<string>;
+  topics: Set<string>;
+  /** First topics by the address of their logs. */
+  firsts: Map<string, Set<string>>;
+}
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const TOPIC = /^0x[0-9a-f]{64}$/;
@@ -49,47 +57,59 @@ const TOPIC = /^0x[0-9a-f]{64}$/;
 const DEPOSIT = '0x7e';
 
 const ADDERS: Partial<Record<Kind, (found: Found, element: Fields, keccak: Keccak) => void>> = {
-  logs(found, { address, topics }) {
-    const account = hexOf(address, ADDRESS);
-    found.add(account);
-    for (const [index, value] of (topics as unknown[]).entries()) {
-      const topic = hexOf(value, TOPIC);
-      found.add(topic);
-      if (index === 0) found.add(account + topic);
-    }
+  logs({ addresses, topics: found, firsts }, { address, topics }) {
+    const account = note(addresses, address, ADDRESS);
+    if (!Array.isArray(topics)) throw misplaced(topics);
+    for (const topic of topics) note(found, topic, TOPIC);
+    if (topics.length === 0) return;
+    const known = firsts.get(account);
+    if (known === undefined) firsts.set(account, new Set([topics[0]]));
+    else known.add(topics[0]);
   },
-  transactions(found, { from, to, type, nonce }, keccak) {
-    const sender = hexOf(from, ADDRESS);
-    found.add(sender);
-    if (to != null) found.add(hexOf(to, ADDRESS));
-    else if (type !== DEPOSIT) found.add(createdAddress(sender, nonce, keccak));
+  transactions({ addresses }, { from, to, type, nonce }, keccak) {
+    const sender = note(addresses, from, ADDRESS);
+    if (to != null) note(addresses, to, ADDRESS);
+    else if (type !== DEPOSIT) addresses.add(createdAddress(sender, nonce, keccak));
   },
-  traces(found, { action, result }) {
-    const { from, to, address, refundAddress, author } = action as Fields;
-    const created = (result as Fields | null | undefined)?.address;
+  traces({ addresses }, { action, result }) {
+    const { from, to, address, refundAddress, author } = fieldsOf(action);
+    const created = result == null ? undefined : fieldsOf(result).address;
     for (const value of [from, to, address, refundAddress, author, created]) {
-      if (value != null) found.add(hexOf(value, ADDRESS));
+      if (value != null) note(addresses, value, ADDRESS);
     }
   },
 };
 
-function hexOf(value: unknown, form: RegExp): string {
-  if (typeof value === 'string' && form.test(value)) return value.slice(2);
-  throw bundleInvalid(
-    `A record has ${JSON.stringify(value)?.slice(0, 80)} in the place of an address or a topic.`,
-  );
+function fieldsOf(value: unknown): Fields {
+  if (typeof value === 'object' && value !== null) return value as Fields;
+  throw bundleInvalid(`A record has ${shown(value)} in the place of an object.`);
+}
+
+function note(found: Set<string>, value: unknown, form: RegExp): string {
+  if (found.has(value as string)) return value as string;
+  if (typeof value !== 'string' || !form.test(value)) throw misplaced(value);
+  found.add(value);
+  return value;
+}
+
+function misplaced(value: unknown): Error {
+  return bundleInvalid(`A record has ${shown(value)} in the place of addresses or topics.`);
+}
+
+function shown(value: unknown): string {
+  return String(JSON.stringify(value)).slice(0, 80);
 }
 
 /** Where CREATE by a transaction puts the contract: the end of keccak(rlp([sender, nonce])). */
 function createdAddress(sender: string, nonce: unknown, keccak: Keccak): string {
   if (typeof nonce !== 'string' || !/^0x[0-9a-f]{1,16}$/.test(nonce)) {
-    throw bundleInvalid(`A transaction has ${JSON.stringify(nonce)?.slice(0, 80)} as its nonce.`);
+    throw bundleInvalid(`A transaction has ${shown(nonce)} as its nonce.`);
   }
   const digits = nonce.slice(2);
   const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
   const small = bytes.length === 1 && (bytes[0] as number) < 0x80;
   const count = small ? (bytes[0] === 0 ? Buffer.of(0x80) : bytes) : Buffer.of(0x80 + bytes.length, ...bytes);
-  const list = Buffer.concat([Buffer.of(0x94), Buffer.from(sender, 'hex'), count]);
+  const list = Buffer.concat([Buffer.of(0x94), Buffer.from(sender.slice(2), 'hex'), count]);
   const digest = keccak.hash(Buffer.concat([Buffer.of(0xc0 + list.length), list]));
-  return Buffer.from(digest.subarray(12)).toString('hex');
+  return `0x${Buffer.from(digest.subarray(12)).toString('hex')}`;
 }
