@@ -7,11 +7,12 @@ import {
   decodeEventLog,
   encodeAbiParameters,
   encodeEventTopics,
+  erc20Abi,
   type Hex,
   parseAbi,
 } from 'viem';
-import { expect, it } from 'vitest';
-import type { AbiInput, AbiValue } from './abi-types.js';
+import { expect, expectTypeOf, it } from 'vitest';
+import type { AbiValue } from './abi-types.js';
 import { compileAbi } from './compile-abi.js';
 
 /* The decoder against that of viem, an independent one. */
@@ -101,7 +102,7 @@ it('decodes what viem encoded', async () => {
   await fc.assert(
     fc.asyncProperty(inputs, async (samples) => {
       const { event, topics, data } = logOf(samples);
-      const { decode } = await compileAbi([event] as AbiInput);
+      const { decode } = await compileAbi([event]);
       const args = Object.fromEntries(samples.map(({ decoded }, at) => [`a${at}`, decoded]));
       expect(decode(topics, data)).toEqual({ event: 'E', args });
     }),
@@ -118,7 +119,7 @@ it('decodes damaged data as viem does, or not at all', async () => {
       const place = 2 * (at % (digits.length / 2 + 1));
       const changed = `${digits.slice(0, place)}${bytes.slice(2)}${digits.slice(place + bytes.length - 2)}`;
       const text = `0x${longer < 0 ? changed.slice(0, longer * 2) : changed}` as Hex;
-      const { decode } = await compileAbi([event] as AbiInput);
+      const { decode } = await compileAbi([event]);
       const decoded = decode(topics, text);
       if (decoded === null) return;
       const { args } = decodeEventLog({
@@ -144,16 +145,14 @@ const CHAIN_DATA = new URL(
 it.skipIf(!existsSync(CHAIN_DATA))(
   'decodes real logs as viem does (skipped without ../shared/chain-data)',
   async () => {
-    const abi = [
-      ...parseAbi([
-        'event Transfer(address indexed from, address indexed to, uint256 value)',
-        'event Approval(address indexed owner, address indexed spender, uint256 value)',
-        'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)',
-        'event Sync(uint112 reserve0, uint112 reserve1)',
-        'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
-      ]),
-    ];
-    const { decode } = await compileAbi(abi as AbiInput);
+    const abi = parseAbi([
+      'event Transfer(address indexed from, address indexed to, uint256 value)',
+      'event Approval(address indexed owner, address indexed spender, uint256 value)',
+      'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)',
+      'event Sync(uint112 reserve0, uint112 reserve1)',
+      'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
+    ]);
+    const { decode } = await compileAbi(abi);
     const lines = gunzipSync(readFileSync(CHAIN_DATA)).toString('latin1').split('\n').filter(Boolean);
     let [decoded, all] = [0, 0];
     for (const line of lines.slice(0, 3)) {
@@ -177,6 +176,17 @@ it.skipIf(!existsSync(CHAIN_DATA))(
     expect(decoded).toBeGreaterThan(all / 2);
   },
 );
+
+it('types arguments by what parseAbi returns, and by ABIs that viem has', async () => {
+  const lines = await compileAbi(parseAbi(['event Set(uint8 a, address indexed b)', 'event Done()']));
+  type Log = NonNullable<ReturnType<typeof lines.decode>>;
+  expectTypeOf<Log['event']>().toEqualTypeOf<'Set' | 'Done'>();
+  expectTypeOf<Extract<Log, { event: 'Set' }>['args']>().toEqualTypeOf<{ a: number; b: Hex }>();
+  const token = await compileAbi(erc20Abi);
+  expectTypeOf<NonNullable<ReturnType<typeof token.decode>>['event']>().toEqualTypeOf<
+    'Transfer' | 'Approval'
+  >();
+});
 
 function textOfBigint(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
