@@ -315,8 +315,6 @@ export interface NetworkDatabase {
   bundleFilters: {
     /** The first `limit` bundles that touch the range, ascending, each with its filter. */
     of(kind: Kind, range: BlockRange, limit: number): Promise<FilteredFile[]>;
-    /** The first `limit` bundles from block `from` on that have no filter, ascending. */
-    missing(kind: Kind, from: number, limit: number): Promise<BundleRow[]>;
     /** Adds the filter of a bundle, or replaces it. */
     put(bundle: Pick<BundleRow, 'kind' | 'start' | 'version' | 'sha256'>, filter: FilterFile): Promise<void>;
   };

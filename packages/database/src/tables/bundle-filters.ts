@@ -2,7 +2,6 @@ import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { NetworkDatabase } from '../contract/database.js';
 import type { FilteredFile } from '../contract/rows.js';
-import { BUNDLE_COLUMNS, bundleOf, type StoredBundle } from './bundles.js';
 import type { NetworkRef } from './networks.js';
 
 /**
@@ -28,21 +27,6 @@ const selectFilters = statement(
    LIMIT $5`,
 );
 
-/** $1 network id, $2 kind, $3 from, $4 limit: bundles without a filter, along the primary key. */
-const selectMissing = statement(
-  'bundle-filters/select-missing',
-  `SELECT ${BUNDLE_COLUMNS}
-   FROM packhouse.bundle AS b
-   WHERE network_id = $1 AND kind = $2 AND start_block >= $3
-     AND NOT EXISTS (
-       SELECT FROM packhouse.bundle_filter AS f
-       WHERE f.network_id = $1 AND f.kind = $2 AND f.start_block = b.start_block AND f.version = b.version
-         AND f.bundle_sha256 = b.sha256
-     )
-   ORDER BY start_block
-   LIMIT $4`,
-);
-
 /** $1 network id, $2 kind, $3 start, $4 version, $5 sha256 of the bundle, $6 bytes, $7 sha256. */
 const upsertFilter = statement(
   'bundle-filters/upsert-filter',
@@ -65,11 +49,6 @@ export function createBundleFilters(
         ...file,
         filter: bytes === null || filter === null ? null : { bytes, sha256: filter },
       }));
-    },
-    missing: async (kind, from, limit) => {
-      const values = [await network.find(), kindCode(kind), from, limit];
-      const rows = await connections.query<StoredBundle>(selectMissing, values);
-      return rows.map((row) => bundleOf(network.name, row));
     },
     put: async ({ kind, start, version, sha256 }, filter) => {
       const values = [await network.get(), kindCode(kind), start, version, Buffer.from(sha256, 'hex')];

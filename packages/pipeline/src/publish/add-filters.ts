@@ -14,7 +14,8 @@ interface AddFiltersParts {
   signers?: SignerSource | undefined;
 }
 
-const PAGE = 100;
+/** Files that are looked at together: a page takes milliseconds. */
+const PAGE = 1_000;
 /** After each bundle it rests for so many times as long as that took: packing has the core. */
 const REST = 3;
 
@@ -30,11 +31,15 @@ export async function addFilters(
 ): Promise<number> {
   if (!hasFilter(kind)) return 0;
   const { context, objectStore } = parts;
+  const { bundleFilters, bundles } = parts.database.network(network);
   let made = 0;
   for (let from = 0; ; ) {
-    const rows = await parts.database.network(network).bundleFilters.missing(kind, from, PAGE);
-    for (const row of rows) {
-      signal.throwIfAborted();
+    const files = await bundleFilters.of(kind, { start: from, end: Number.MAX_SAFE_INTEGER }, PAGE);
+    signal.throwIfAborted();
+    for (const { start, sha256 } of files.filter(({ filter }) => filter === null)) {
+      const row = await bundles.covering(kind, start);
+      // Superseded meanwhile, with the filter of the new version.
+      if (row?.sha256 !== sha256) continue;
       const startedAt = context.clock.elapsed();
       const bytes = await objectStore.read(row.objectKey, { signal }).catch((error: unknown) => {
         if (isPackhouseError(error, 'OBJECT_MISSING')) return Buffer.alloc(0);
@@ -50,8 +55,8 @@ export async function addFilters(
       }
       await context.clock.sleep((context.clock.elapsed() - startedAt) * REST, signal);
     }
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) return made;
+    const last = files.at(-1);
+    if (last === undefined || files.length < PAGE) return made;
     from = last.end + 1;
   }
 }
