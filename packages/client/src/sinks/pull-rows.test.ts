@@ -54,8 +54,9 @@ interface Asked {
   partition?: number;
   keep?: boolean;
   partial?: boolean;
-  /** Rows of a commit. */
+  /** Rows of a commit, and bytes. */
   commitRows?: number;
+  commitBytes?: number;
   /** Called before each commit; an error ends the pull as a kill would. */
   beforeCommit?(sink: Sink): void | Promise<void>;
 }
@@ -63,6 +64,7 @@ interface Asked {
 async function pull(target: SinkTarget, asked: Asked = {}): Promise<Sink> {
   const { url, apiKey, kind } = gateway;
   const { match = {}, partition, keep = false, partial, commitRows = 70 } = asked;
+  const bytes = asked.commitBytes === undefined ? {} : { commitBytes: asked.commitBytes };
   const http = createHttp({ apiKey, onWait: () => undefined, sleep: async () => undefined });
   const address = gatewayAddress(url, apiKey);
   const signal = new AbortController().signal;
@@ -87,7 +89,7 @@ async function pull(target: SinkTarget, asked: Asked = {}): Promise<Sink> {
       to: asked.to === undefined ? undefined : parseBound(asked.to, 'to'),
       ...{ partial, has: sink.state.done, passing: !keep },
     });
-    for await (const _ of pullRows({ mirror, plan, sink, match, keep, partition }));
+    for await (const _ of pullRows({ mirror, plan, sink, match, keep, partition, ...bytes }));
     await opened.close();
     return sink;
   } finally {
@@ -148,11 +150,16 @@ it('killed before, between and after the steps of any commit: no row twice, none
     });
     await expect(end).rejects.toBe(killed);
   }
+  const bundles = (): Promise<string[]> => readdir(folder.at('work', 'logs'));
+  expect((await bundles()).length).toBeGreaterThan(0);
+  // A bundle whose rows were committed, and that was not removed any more.
+  await writeFile(folder.at('work', 'logs', '0-9.json.gz'), 'read');
   // A file that got its name, and the state did not get to know of it.
   await writeFile(folder.at('out', 'logs-90-99.csv'), 'half');
   await pull(csv());
   expect((await rows()).sort()).toEqual(expected(0, 99));
   expect((await files()).filter((name) => name.endsWith('.part'))).toEqual([]);
+  expect(await bundles()).toEqual([]);
 });
 
 it('cuts files where partitions begin', async () => {
@@ -174,6 +181,18 @@ it('only rows of a match, and a block without any is done too', async () => {
     code: 'TARGET_MISMATCH',
     message: expect.stringContaining('has rows of match {"addresses":["0x1111'),
   });
+});
+
+it('commits after so many bytes of files too, though hardly a row is wanted', async () => {
+  const commits: number[] = [];
+  const beforeCommit = async (): Promise<void> => {
+    commits.push((await readdir(folder.at('work', 'logs'))).length);
+  };
+  const match = { addresses: [`0x${'7'.repeat(40)}`] };
+  const sink = await pull(csv(), { match, beforeCommit, commitBytes: 1 });
+  expect(commits).toHaveLength(10);
+  expect(sink.state).toMatchObject({ rows: 0, done: [{ start: 0, end: 99 }] });
+  expect(await files()).toEqual([]);
 });
 
 it('leaves out what is not published, and adds it once it is', async () => {

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
 import type { BlockRange } from '@packhouse/chain';
 import { withoutRanges, withRange } from '../block-set.js';
 import type { Mirror, MirrorPlan } from '../mirror.js';
@@ -7,6 +8,9 @@ import type { Match } from '../rows/match.js';
 import { readRows } from '../rows/read-rows.js';
 import type { RowBatch } from '../rows/schema.js';
 import type { Sink } from './sink.js';
+
+/** Bytes of files that are worth a commit, however few of their rows are wanted: they are on the disk until then. */
+const COMMIT_BYTES = 536_870_912;
 
 interface PullRows {
   mirror: Mirror;
@@ -21,6 +25,7 @@ interface PullRows {
   /** Adds columns to those of the kind. */
   extend?: ((batch: RowBatch) => RowBatch) | undefined;
   onBytes?: ((bytes: number) => void) | undefined;
+  commitBytes?: number;
 }
 
 /**
@@ -28,14 +33,19 @@ interface PullRows {
  * asked for again by the next run; of one that the plan leaves out the sink gets the blocks without rows. Throws as `mirrorFiles` and the sink.
  */
 export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void, undefined> {
-  const { mirror, plan, sink, keep, partition } = pull;
+  const { mirror, plan, sink, keep, partition, commitBytes = COMMIT_BYTES } = pull;
+  if (!keep) await removeRead(pull);
   /** Blocks whose rows are written and not committed: they follow each other. */
-  const written: { blocks: BlockRange | null; rows: number } = { blocks: null, rows: 0 };
+  const written: { blocks: BlockRange | null; rows: number; bytes: number } = {
+    blocks: null,
+    rows: 0,
+    bytes: 0,
+  };
   const read: string[] = [];
   const commit = async (): Promise<void> => {
     if (written.blocks !== null) await sink.commit(written.blocks);
-    Object.assign(written, { blocks: null, rows: 0 });
-    if (!keep) for (const path of read) await rm(path, { force: true });
+    Object.assign(written, { blocks: null, rows: 0, bytes: 0 });
+    if (!keep) for (const file of read) await rm(file, { force: true });
     read.length = 0;
   };
   for await (const file of mirrorFiles(mirror, plan, pull.onBytes)) {
@@ -47,12 +57,26 @@ export async function* pullRows(pull: PullRows): AsyncGenerator<MirrorFile, void
         if (file.state !== 'skipped') written.rows += await writeRows(pull, file, blocks);
         written.blocks = { start: written.blocks?.start ?? blocks.start, end: blocks.end };
       }
-      if (file.state !== 'skipped') read.push(file.path);
-      if (written.rows >= sink.commitRows) await commit();
+      if (file.state !== 'skipped') {
+        read.push(file.path);
+        written.bytes += file.entry.bytes;
+      }
+      if (written.rows >= sink.commitRows || written.bytes >= commitBytes) await commit();
     }
     yield file;
   }
   await commit();
+}
+
+/** Removes files that a killed run had committed the rows of, and not removed yet. */
+async function removeRead({ mirror, sink }: PullRows): Promise<void> {
+  const folder = path.join(mirror.options.folder, mirror.options.kind);
+  for (const name of await readdir(folder)) {
+    const [, start, end] = /^(\d+)-(\d+)\.json\.gz$/.exec(name) ?? [];
+    if (start === undefined) continue;
+    const left = withoutRanges({ start: Number(start), end: Number(end) }, sink.state.done);
+    if (left.length === 0) await rm(path.join(folder, name), { force: true });
+  }
 }
 
 /**
