@@ -22,7 +22,7 @@ function list(command: Command, path: string[] = []): Listed[] {
   return [own, ...command.commands.flatMap((child) => list(child, [...path, child.name()]))];
 }
 
-const commands = list(createProgram(memoryIo().io));
+const commands = list(await createProgram(memoryIo().io));
 const leaves = commands.filter(({ leaf }) => leaf);
 const words = (name: string): string[] => (name === '' ? [] : name.split(' '));
 

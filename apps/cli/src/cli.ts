@@ -1,20 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { addAlarmsCommand } from './commands/alarms.js';
-import { addAuditCommand } from './commands/audit.js';
-import { addBackfillCommand } from './commands/backfill.js';
-import { addDoctorCommand } from './commands/doctor.js';
-import { addKeysCommand } from './commands/keys.js';
-import { addLocalCommand } from './commands/local.js';
-import { addManifestCommand } from './commands/manifest.js';
-import { addMigrateCommand } from './commands/migrate.js';
-import { addPlansCommand } from './commands/plans.js';
-import { addProcessCommands } from './commands/process.js';
-import { addPullCommand } from './commands/pull.js';
-import { addQuarantineCommand } from './commands/quarantine.js';
-import { addStatusCommand } from './commands/status.js';
-import { addVerifyCommand } from './commands/verify.js';
-import { addWorkersCommand } from './commands/workers.js';
 import type { CliIo } from './terminal/io.js';
 
 /** The exit code of a command line that does not parse. */
@@ -24,8 +9,36 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-/** Creates the program with all its commands. */
-export function createProgram(io: CliIo): Command {
+type AddCommand = (program: Command, io: CliIo) => void;
+
+const processes = async (): Promise<AddCommand> => (await import('./commands/process.js')).addProcessCommands;
+
+/** The commands, in the order of the help. Loaded when needed: to load all of them takes as long as a small command. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  local: async () => (await import('./commands/local.js')).addLocalCommand,
+  status: async () => (await import('./commands/status.js')).addStatusCommand,
+  doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
+  backfill: async () => (await import('./commands/backfill.js')).addBackfillCommand,
+  alarms: async () => (await import('./commands/alarms.js')).addAlarmsCommand,
+  workers: async () => (await import('./commands/workers.js')).addWorkersCommand,
+  quarantine: async () => (await import('./commands/quarantine.js')).addQuarantineCommand,
+  audit: async () => (await import('./commands/audit.js')).addAuditCommand,
+  keys: async () => (await import('./commands/keys.js')).addKeysCommand,
+  plans: async () => (await import('./commands/plans.js')).addPlansCommand,
+  manifest: async () => (await import('./commands/manifest.js')).addManifestCommand,
+  pull: async () => (await import('./commands/pull.js')).addPullCommand,
+  verify: async () => (await import('./commands/verify.js')).addVerifyCommand,
+  migrate: async () => (await import('./commands/migrate.js')).addMigrateCommand,
+  gateway: processes,
+  ingester: processes,
+  packer: processes,
+};
+
+/** Creates the program with the command of this name; without one, or with an unknown one, with all of them. */
+export async function createProgram(io: CliIo, name?: string): Promise<Command> {
+  const own = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const all = name === '--version' ? [] : [...new Set(Object.values(COMMANDS))];
+  const adding = own === undefined ? all : [own];
   // Commands inherit these settings when they are added.
   const program = new Command('packhouse')
     .description('Blockchain history in bulk: proved, packed and served.')
@@ -38,28 +51,15 @@ export function createProgram(io: CliIo): Command {
       outputError: (text, write) => write(`${usageLine(text)}\n`),
     })
     .addHelpText('after', '\nExample:\n  $ packhouse local');
-  addLocalCommand(program, io);
-  addStatusCommand(program, io);
-  addDoctorCommand(program, io);
-  addBackfillCommand(program, io);
-  addAlarmsCommand(program, io);
-  addWorkersCommand(program, io);
-  addQuarantineCommand(program, io);
-  addAuditCommand(program, io);
-  addKeysCommand(program, io);
-  addPlansCommand(program, io);
-  addManifestCommand(program, io);
-  addPullCommand(program, io);
-  addVerifyCommand(program, io);
-  addMigrateCommand(program, io);
-  addProcessCommands(program, io);
+  for (const add of await Promise.all(adding.map((load) => load()))) add(program, io);
   return program;
 }
 
 /** Runs `packhouse` with these arguments. Throws what the command throws; usage errors only set the exit code. */
 export async function runCli(io: CliIo, args: readonly string[]): Promise<void> {
   try {
-    await createProgram(io).parseAsync([...args], { from: 'user' });
+    const program = await createProgram(io, args[0]);
+    await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     io.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT;

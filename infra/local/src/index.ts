@@ -5,7 +5,6 @@ export { removePostgres } from './postgres/home.js';
 export { type LocalPostgres, startPostgres } from './postgres/postgres.js';
 export { freePort } from './process/free-port.js';
 export { plainEnvironment } from './process/plain-environment.js';
-export { processStart } from './process/process-start.js';
 export { closeOpenScopes, createScope, type Scope } from './process/scope.js';
 export { type LocalRedis, redisInstalled, startRedis } from './redis.js';
 export { type StallingProxy, startStallingProxy } from './stalling-proxy.js';

@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import './fresh-database.js';
+import { isAlive } from '@packhouse/runtime';
 import { recordedHome, removePostgres } from './postgres/home.js';
 import { clearLeftover } from './postgres/leftover.js';
 import { startPostgres } from './postgres/postgres.js';
-import { isAlive } from './process/process-start.js';
 
 const PREFIX = 'packhouse-test-';
 

@@ -8,6 +8,7 @@ export { createLogger, type Logger } from './logger.js';
 export { createMetrics, type Metrics } from './metrics.js';
 export { startMetrics } from './metrics-server.js';
 export { createOnceAWhile } from './once-a-while.js';
+export { isAlive, processStart } from './process-start.js';
 export { redact } from './redact.js';
 export { type ProcessMessage, runProcess } from './run-process.js';
 export {

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { processStart } from '@packhouse/local';
+import { processStart } from '@packhouse/runtime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DATA_DIRECTORY, openDataDirectory, runningDatabaseUrl } from './data-directory.js';
 

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { processStart } from '@packhouse/local';
-import { PackhouseError } from '@packhouse/runtime';
+import { PackhouseError, processStart } from '@packhouse/runtime';
 
 /** `packhouse.<n>.pid` has the number of a process and its start. The highest n is the newest. */
 const LOCK = /^packhouse\.(\d+)\.pid$/;

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { kill } from 'node:process';
-import { processStart } from '@packhouse/local';
-import type { Context } from '@packhouse/runtime';
+import { type Context, processStart } from '@packhouse/runtime';
 import type { DataDirectory } from '../installation/data-directory.js';
 
 const FOLDER = 'run';

@@ -4,10 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { isAlive } from '@packhouse/runtime';
 import { fetch } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../process/free-port.js';
-import { isAlive } from '../process/process-start.js';
 import { type Anvil, startAnvil } from './anvil.js';
 import { anvilBinary } from './binary.js';
 

@@ -4,11 +4,10 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Logger, PackhouseError } from '@packhouse/runtime';
+import { isAlive, type Logger, PackhouseError } from '@packhouse/runtime';
 import { fetch } from 'undici';
 import { endWithOwner } from '../process/end-with-owner.js';
 import { freePort } from '../process/free-port.js';
-import { isAlive } from '../process/process-start.js';
 import { anvilBinary } from './binary.js';
 
 const POLL_MS = 15;

@@ -12,8 +12,7 @@ import {
 } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { PackhouseError } from '@packhouse/runtime';
-import { isAlive } from '../process/process-start.js';
+import { isAlive, PackhouseError } from '@packhouse/runtime';
 import { type Account, isReachable } from './home.js';
 
 /** Paths of the programs. */

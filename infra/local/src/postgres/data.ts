@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { isAlive } from '../process/process-start.js';
+import { isAlive } from '@packhouse/runtime';
 import type { PostgresBinaries } from './binaries.js';
 import { newerData, postgresFailure } from './failure.js';
 import type { Account } from './home.js';

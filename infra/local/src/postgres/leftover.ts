@@ -3,8 +3,7 @@ import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Logger, PackhouseError } from '@packhouse/runtime';
-import { isAlive } from '../process/process-start.js';
+import { isAlive, type Logger, PackhouseError } from '@packhouse/runtime';
 import { firstLine, removePidFile } from './pid-file.js';
 
 const POLL_MS = 50;

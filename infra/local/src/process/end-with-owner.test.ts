@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { isAlive } from '@packhouse/runtime';
 import { afterEach, expect, it, vi } from 'vitest';
 import { endWithOwner } from './end-with-owner.js';
-import { isAlive } from './process-start.js';
 
 const WAIT = { timeout: 120_000, interval: 20 };
 const children: ChildProcess[] = [];
