@@ -110,6 +110,9 @@ it('a decimal keeps its 38 digits, and the file says what it is', async () => {
   const statistics = row_groups[0]?.columns[4]?.meta_data?.statistics;
   expect(row_groups[0]?.columns[4]?.meta_data?.path_in_schema).toEqual(['c2']);
   expect(statistics).toBeDefined();
+  expect(
+    row_groups[0]?.columns.find((one) => one.meta_data?.path_in_schema[0] === 'c3')?.meta_data?.statistics,
+  ).toBeUndefined();
   expect(row_groups[0]?.columns[3]?.meta_data?.bloom_filter_offset).toBeUndefined();
 });
 
