@@ -42,6 +42,12 @@ export function forwarders() {
   };
 }
 
+/** A clock that a test can set on. */
+export function skewedClock() {
+  const skew = { ms: 0 };
+  return { skew, clock: { ...systemClock, elapsed: () => performance.now() + skew.ms } };
+}
+
 /** A call of `m` with ample time and size limits. */
 export function call(forwarder: Forwarder, changes: Partial<ForwardRequest> = {}): Promise<ForwardAnswer> {
   return forwarder.call({

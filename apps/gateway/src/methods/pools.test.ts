@@ -1,8 +1,8 @@
 import { parseNetworks } from '@packhouse/networks';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, it, vi } from 'vitest';
 import { ask } from '../testing/ask.js';
 import { type ChainNode, hashOf, logOf, startChainNode } from '../testing/chain-node.js';
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
+import { startTestGateway } from '../testing/test-gateway.js';
 
 const WHO = `0x${'ab'.repeat(20)}`;
 const HEAD = 10;
@@ -71,8 +71,10 @@ const FAILS = { status: 500, body: '' };
 const NO_STATE = { error: { code: -32000, message: 'missing trie node abc' } };
 const NO_HISTORY = { error: { code: 4444, message: 'pruned history unavailable' } };
 
-/** Pools by what is wrong with their preferred node. */
+/** Pools by what is wrong with their preferred node; those that wait longest begin first. */
 const POOLS: [string, Pool][] = [
+  ['failing while the other is behind', { heads: [HEAD, HEAD - 1], spoil: [() => FAILS], refuses: BEHIND }],
+  ['down while the other is behind', { heads: [HEAD, HEAD - 1], down: true, refuses: BEHIND }],
   ['behind', { heads: [HEAD - 1, HEAD] }],
   ['far behind', { heads: [3, HEAD] }],
   ['down', { heads: [HEAD, HEAD], down: true }],
@@ -100,20 +102,16 @@ const POOLS: [string, Pool][] = [
     { heads: [HEAD, HEAD], spoil: [(n) => (n === 0 ? { status: 200, body: '<html></html>' } : undefined)] },
   ],
   ['flapping', { heads: [HEAD, HEAD], spoil: [(n) => (n % 2 === 0 ? FAILS : undefined)] }],
-  ['failing while the other is behind', { heads: [HEAD, HEAD - 1], spoil: [() => FAILS], refuses: BEHIND }],
-  ['down while the other is behind', { heads: [HEAD, HEAD - 1], down: true, refuses: BEHIND }],
 ];
 
-describe.each(POOLS)('of a pool whose preferred node is %s', (_, { heads, spoil, down, forked, refuses }) => {
-  let nodes: ChainNode[] = [];
-  let at: TestGateway | undefined;
-  afterEach(async () => {
-    await at?.close();
-    for (const { node } of nodes) await node.close();
-    nodes = [];
-  });
-
-  it('each answer is right, or a refusal with its reason', async () => {
+// They wait more than they work: each has its own gateway, and several are asked at once.
+describe.concurrent('each answer is right, or a refusal with its reason', () => {
+  it.for(POOLS)('of a pool whose preferred node is %s', async ([, pool], { expect, onTestFinished }) => {
+    const { heads, spoil, down, forked, refuses } = pool;
+    const nodes: ChainNode[] = [];
+    onTestFinished(async () => {
+      for (const { node } of nodes) await node.close();
+    });
     for (const [n, head] of heads.entries()) {
       const chain = Object.assign(await startChainNode(), { head });
       let asked = 0;
@@ -144,14 +142,14 @@ describe.each(POOLS)('of a pool whose preferred node is %s', (_, { heads, spoil,
       { source: 'test', env: {} },
     );
     const started = await startTestGateway({ networks });
-    at = started;
+    onTestFinished(() => started.close());
     const { key } = await started.makeKey();
     await vi.waitFor(async () => {
       const { text } = await ask(started.url, '/metrics');
       for (const [n, head] of heads.entries()) {
         expect(text).toMatch(new RegExp(`packhouse_upstream_head_block\\S*upstream="n${n}"\\S* ${head}\\n`));
       }
-    }, 20_000);
+    }, 120_000);
     if (down === true) (nodes[0] as ChainNode).alive = false;
     for (const [method, params, , right] of METHODS) {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
@@ -165,5 +163,5 @@ describe.each(POOLS)('of a pool whose preferred node is %s', (_, { heads, spoil,
         expect(error.message, told).toMatch(refuses as RegExp);
       }
     }
-  }, 60_000);
+  });
 });

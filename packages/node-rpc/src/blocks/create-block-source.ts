@@ -22,6 +22,8 @@ export interface BlockSourceOptions {
   timeoutMs?: number;
   /** Bytes fetched ahead of the readers, over all ranges. Default 64 MiB. */
   maxInFlightBytes?: number;
+  /** How often a subscription to new heads is checked, in milliseconds; default 3 s. */
+  checkMs?: number;
 }
 
 const MEBIBYTE = 1_048_576;
@@ -67,7 +69,13 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     }
   };
 
-  const subscriptions = createHeadSubscriptions({ network, nodes, context, metrics });
+  const subscriptions = createHeadSubscriptions({
+    network,
+    nodes,
+    context,
+    metrics,
+    checkMs: options.checkMs,
+  });
   const nobody = (): Error => noUpstream(network, nodes);
   const head = createPoolHead({ nodes, network, context, metrics, nobody });
 

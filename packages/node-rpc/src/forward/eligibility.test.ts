@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Handler } from '../../test/scripted-node.js';
-import { call, forwarders, textOf, timesAsked, until } from '../../test/test-forwarder.js';
+import { call, forwarders, skewedClock, textOf, timesAsked, until } from '../../test/test-forwarder.js';
 import { headNeeded, isEligible, tipOf, whyNotAsked } from './eligibility.js';
 
 const { forwarderTo, node } = forwarders();
@@ -127,7 +127,8 @@ describe('of a preferred node that is behind and one at the tip', () => {
 it('keeps the tip while its node does not answer, and goes back with it', async () => {
   let head = 60;
   const [one, two] = [await node(onHead('one', () => 50)), await node(onHead('two', () => head))];
-  const { forwarder } = forwarderTo([one, two], { network: { family: 'evm' } });
+  const { clock, skew } = skewedClock();
+  const { forwarder } = forwarderTo([one, two], { network: { family: 'evm' }, clock });
   await until(() => forwarder.status().every((each) => each.head !== null));
   two.intercept = (_, response) => Boolean(response.writeHead(500).end());
   await until(() => forwarder.status()[1]?.healthy === false);
@@ -135,6 +136,10 @@ it('keeps the tip while its node does not answer, and goes back with it', async 
   expect(await call(forwarder, { block: 'tip' })).toMatchObject({ kind: 'failed', reason: 'unavailable' });
   head = 55;
   two.intercept = null;
+  await until(() => forwarder.status()[1]?.head === 55);
+  // What was told of the tip is held to for 30 s.
+  expect(forwarder.head()).toBe(60);
+  skew.ms += 30_000;
   await until(() => forwarder.head() === 55);
   expect(await textOf(await call(forwarder, { block: 'tip' }))).toBe('"two"');
 });

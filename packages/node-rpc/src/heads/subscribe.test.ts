@@ -19,11 +19,15 @@ describe('a subscription to new heads', () => {
   async function subscribed(
     options: Partial<ReplayNodeOptions> = {},
     change: (ws: string) => string = (ws) => ws,
+    checkMs?: number,
   ) {
     const node: ReplayNode = await createReplayNode({ blocks, head: 100, ...options });
     closers.push(() => node.close());
     const context = testContext(systemClock);
-    const { source } = testSource([testUpstream(node.url, { ws: change(node.wsUrl) })], { context });
+    const { source } = testSource([testUpstream(node.url, { ws: change(node.wsUrl) })], {
+      context,
+      ...(checkMs === undefined ? {} : { checkMs }),
+    });
     closers.push(() => source.close());
     const heard: number[] = [];
     const stop = source.onHead((number) => heard.push(number));
@@ -66,7 +70,7 @@ describe('a subscription to new heads', () => {
     ['answers nothing any more', (node: ReplayNode) => node.feed.freeze(true)],
     ['tells of nothing although there are new blocks', (node: ReplayNode) => node.feed.mute(true)],
   ])('is given up where the node %s', async (_, spoil) => {
-    const { node, source } = await subscribed();
+    const { node, source } = await subscribed({}, undefined, 500);
     await until(() => source.subscription().delivering);
     spoil(node);
     let head = 101;

@@ -21,6 +21,8 @@ export function createHeadSubscriptions(parts: {
   nodes: readonly UpstreamNode[];
   context: Context;
   metrics: CallMetrics;
+  /** How often each is checked; default CHECK_MS. */
+  checkMs?: number | undefined;
 }): HeadSubscriptions {
   const { nodes, ...shared } = parts;
   const listeners = new Set<(number: number) => void>();
@@ -119,9 +121,10 @@ function subscribeHeads(options: {
   network: Network;
   context: Context;
   metrics: CallMetrics;
+  checkMs?: number | undefined;
   onHead: (number: number) => void;
 }): HeadSubscription {
-  const { context, label, metrics, network, onHead, upstream } = options;
+  const { checkMs = CHECK_MS, context, label, metrics, network, onHead, upstream } = options;
   const { logger } = context;
   const { headers, url } = withCredentials(upstream.ws, upstream.headers);
   const agent = new Agent({
@@ -211,7 +214,7 @@ function subscribeHeads(options: {
     socket.addEventListener('open', () => {
       clearTimeout(timeout);
       ask(SUBSCRIBE_ID, 'eth_subscribe', ['newHeads']);
-      checks = setInterval(check, CHECK_MS);
+      checks = setInterval(check, checkMs);
     });
     socket.addEventListener('message', ({ data }: { data: unknown }) => {
       if (ended) return;
