@@ -4,6 +4,7 @@ import { bundleInvalid, type FragmentInfo } from './fragment.js';
 import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './member-frame.js';
 import { streamElements } from './read-bundle.js';
 import { readFragmentText } from './read-fragments.js';
+import { scanItems } from './scan-items.js';
 import { buildSkipFilter, mayContain } from './skip-filter.js';
 import { spliceMember } from './splice-member.js';
 
@@ -48,6 +49,7 @@ async function itemsOf({ kind, fragments, bytes }: FilteredBundle): Promise<Item
     }
     // Whole, not cut into its records first: that would cost as much as parsing.
     const text = await readFragmentText({ fragment, body });
+    if (scanItems(kind, text.toString('latin1'), collector.found)) continue;
     const records = parse(Buffer.concat([OPEN, text, CLOSE])) as unknown[];
     if (records.length !== fragment.endBlock - fragment.startBlock + 1) {
       throw bundleInvalid(`A fragment of ${kind} has ${records.length} records.`);
