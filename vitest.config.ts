@@ -36,6 +36,13 @@ const SHARED = [
   'packages/client/src/**/!(postgres-sink).test.ts',
 ];
 
+/** Rooms whose files share no state but Postgres, in which each has databases of its own. */
+const SHARED_WITH_POSTGRES = [
+  // All but the one that sets the tracer of its process, which modules read when they are imported.
+  'apps/gateway/src/**/!(watching).test.ts',
+];
+const POSTGRES = ['infra/local/src/test-services.ts'];
+
 // Packages are tested from their sources (the `source` export condition); only spawned processes need the build.
 // Nothing but `source` may be added here: vitest hands these conditions to Node, and `import` would break `require`.
 export default defineConfig({
@@ -55,11 +62,15 @@ export default defineConfig({
       { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
       {
         extends: true,
+        test: { name: 'gateway', include: SHARED_WITH_POSTGRES, isolate: false, globalSetup: POSTGRES },
+      },
+      {
+        extends: true,
         test: {
           name: 'alone',
           include: ['{packages,apps,infra,test}/*/src/**/*.test.ts'],
-          exclude: SHARED,
-          globalSetup: ['infra/local/src/test-services.ts'],
+          exclude: [...SHARED, ...SHARED_WITH_POSTGRES],
+          globalSetup: POSTGRES,
         },
       },
     ],

@@ -18,22 +18,46 @@ const SETTINGS = {
   shared_buffers: '128MB',
 };
 
-/** Provides `postgresUrl` to a test run: TEST_DATABASE_URL, else a Postgres that is started for the whole run. */
+interface TestPostgres {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Of this run. Each project of it loads this module anew, so it is kept where all of them find it. */
+const run = globalThis as { packhouseTestPostgres?: { users: number; started: Promise<TestPostgres> } };
+
+/** Provides `postgresUrl` to a project: TEST_DATABASE_URL, else a Postgres that is started once for the whole run. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env.TEST_DATABASE_URL;
   if (given !== undefined && given !== '') {
     project.provide('postgresUrl', given);
     return undefined;
   }
+  run.packhouseTestPostgres ??= { users: 0, started: startTestPostgres() };
+  const postgres = run.packhouseTestPostgres;
+  postgres.users += 1;
+  const { url, stop } = await postgres.started;
+  project.provide('postgresUrl', url);
+  return async () => {
+    postgres.users -= 1;
+    if (postgres.users > 0) return;
+    delete run.packhouseTestPostgres;
+    await stop();
+  };
+}
+
+async function startTestPostgres(): Promise<TestPostgres> {
   await removeKilledRuns();
   const directory = await mkdtemp(path.join(os.tmpdir(), PREFIX));
   // Root's Postgres runs under another account.
   await chmod(directory, 0o755);
   const postgres = await startPostgres({ directory, settings: SETTINGS });
-  project.provide('postgresUrl', postgres.url);
-  return async () => {
-    await postgres.stop();
-    await removePostgres(directory);
+  return {
+    url: postgres.url,
+    async stop() {
+      await postgres.stop();
+      await removePostgres(directory);
+    },
   };
 }
 

@@ -1,17 +1,8 @@
 import { parseNetworks } from '@packhouse/networks';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { ask } from '../testing/ask.js';
 import { type ChainNode, logOf, startChainNode } from '../testing/chain-node.js';
-import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
-
-let nodes: ChainNode[] = [];
-let at: TestGateway | undefined;
-afterEach(async () => {
-  await at?.close();
-  for (const { node } of nodes) await node.close();
-  at = undefined;
-  nodes = [];
-});
+import { startTestGateway } from '../testing/test-gateway.js';
 
 /** How the nodes of each family tell their heads. */
 const FAMILIES = {
@@ -20,14 +11,19 @@ const FAMILIES = {
     method.endsWith('_epochNumber') ? { result: `0x${chain.head.toString(16)}` } : undefined,
 };
 
-/** A gateway before nodes with these heads, preferred in their order; returns how to call it. */
+/** A gateway before nodes with these heads, preferred in their order, until the test ends; returns how to call it. */
 async function gatewayTo(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   heads: readonly number[],
   family: keyof typeof FAMILIES = 'evm',
   liar?: ChainNode['instead'],
 ) {
+  const nodes: ChainNode[] = [];
+  onTestFinished(async () => {
+    for (const { node } of nodes) await node.close();
+  });
   // It is preferred.
-  if (liar !== undefined) Object.assign(nodes[0] as ChainNode, { instead: liar });
+  if (liar !== undefined) nodes.push(Object.assign(await startChainNode(), { instead: liar }));
   for (const head of heads) {
     const chain = Object.assign(await startChainNode(), { head });
     chain.instead = FAMILIES[family](chain);
@@ -42,7 +38,7 @@ async function gatewayTo(
     { source: 'test', env: {} },
   );
   const started = await startTestGateway({ networks });
-  at = started;
+  onTestFinished(() => started.close());
   const { key } = await started.makeKey();
   const call = async (method: string, params: unknown[] = []) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
@@ -57,9 +53,9 @@ async function gatewayTo(
         expect(text).toMatch(new RegExp(`packhouse_upstream_head\\S*upstream="n${n}"\\S* ${head}\\n`));
       }
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 120_000, interval: 20 },
   );
-  return call;
+  return { call, nodes };
 }
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -78,11 +74,11 @@ const LOOK_UPS: [string, unknown[], unknown, unknown][] = [
 ];
 
 describe.each(LOOK_UPS)('%s of %j', (method, params, right, wrong) => {
-  it.each([
+  it.for<[string, unknown]>([
     ['says null', null],
     ['answers about something else', wrong],
-  ])('is told as the second node has it where the first one %s', async (_, first) => {
-    const call = await gatewayTo([10, 10]);
+  ])('is told as the second node has it where the first one %s', async ([, first], test) => {
+    const { call, nodes } = await gatewayTo(test, [10, 10]);
     for (const [n, result] of [first, right].entries()) {
       (nodes[n] as ChainNode).instead = (asked, block) =>
         asked === method && block !== 'latest' && block !== 'finalized' ? { result } : undefined;
@@ -91,7 +87,7 @@ describe.each(LOOK_UPS)('%s of %j', (method, params, right, wrong) => {
   });
 });
 
-it.each<[string, unknown[]]>([
+it.concurrent.for<[string, unknown[]]>([
   ['eth_gasPrice', []],
   ['eth_maxPriorityFeePerGas', []],
   ['eth_blobBaseFee', []],
@@ -100,8 +96,8 @@ it.each<[string, unknown[]]>([
   ['eth_getBalance', [`0x${'00'.repeat(20)}`]],
   ['eth_estimateGas', [{ to: `0x${'00'.repeat(20)}` }]],
   ['eth_getBlockTransactionCountByNumber', ['latest']],
-])('%s %j is answered by the node at the tip, and by no node behind it', async (method, params) => {
-  const call = await gatewayTo([10, 11]);
+])('%s %j is answered by the node at the tip, and by no node behind it', async ([method, params], test) => {
+  const { call, nodes } = await gatewayTo(test, [10, 11]);
   for (const [n, chain] of nodes.entries()) {
     chain.instead = (asked) => (asked === method ? { result: `0x${n}` } : undefined);
   }
@@ -110,10 +106,10 @@ it.each<[string, unknown[]]>([
   expect((await call(method, params)).error?.message).toContain('is known to have block 11');
 });
 
-it.each(['eth_getBlockTransactionCountByHash', 'eth_getUncleCountByBlockHash'])(
+it.concurrent.for(['eth_getBlockTransactionCountByHash', 'eth_getUncleCountByBlockHash'])(
   '%s is told as the node at the tip has it, where one behind says null',
-  async (method) => {
-    const call = await gatewayTo([10, 11]);
+  async (method, test) => {
+    const { call, nodes } = await gatewayTo(test, [10, 11]);
     for (const [n, result] of [null, '0x2'].entries()) {
       (nodes[n] as ChainNode).instead = (asked) => (asked === method ? { result } : undefined);
     }
@@ -121,10 +117,10 @@ it.each(['eth_getBlockTransactionCountByHash', 'eth_getUncleCountByBlockHash'])(
   },
 );
 
-it.each([[{}], [{ toEpoch: '0xb' }], [{ toEpoch: 'latest_finalized' }], [{ toEpoch: '0x99' }]])(
+it.concurrent.for([[{}], [{ toEpoch: '0xb' }], [{ toEpoch: 'latest_finalized' }], [{ toEpoch: '0x99' }]])(
   'core_getLogs %j is answered by a node that has the epoch, and by no other',
-  async (filter) => {
-    const call = await gatewayTo([10, 11], 'core');
+  async ([filter], test) => {
+    const { call, nodes } = await gatewayTo(test, [10, 11], 'core');
     const heads = nodes.map(({ instead }) => instead);
     for (const [n, chain] of nodes.entries()) {
       chain.instead = (asked, first) =>
@@ -137,8 +133,8 @@ it.each([[{}], [{ toEpoch: '0xb' }], [{ toEpoch: 'latest_finalized' }], [{ toEpo
   },
 );
 
-it('loses no log of the newest block where the preferred node is one block behind and the other is slow', async () => {
-  const call = await gatewayTo([10, 11]);
+it('loses no log of the newest block where the preferred node is one block behind and the other is slow', async (test) => {
+  const { call, nodes } = await gatewayTo(test, [10, 11]);
   let asked = 0;
   const best = nodes[1] as ChainNode;
   const slow = new Promise<void>((resolve) => setTimeout(resolve, 400));
@@ -161,19 +157,19 @@ it('loses no log of the newest block where the preferred node is one block behin
   expect(asked).toBe(300);
 });
 
-it.each([
+it.concurrent.for<[string, object[]]>([
   ['are of another block', [logOf(6)]],
   ['are of another address', [{ ...logOf(5), address: `0x${'cd'.repeat(20)}` }]],
   ['have another topic', [{ ...logOf(5), topics: [OTHER] }]],
-])('asks the second node for logs where those of the first %s', async (_, logs) => {
-  const call = await gatewayTo([10, 10]);
+])('asks the second node for logs where those of the first %s', async ([, logs], test) => {
+  const { call, nodes } = await gatewayTo(test, [10, 10]);
   (nodes[0] as ChainNode).instead = (method) => (method === 'eth_getLogs' ? { result: logs } : undefined);
   const filter = { fromBlock: '0x5', toBlock: '0x5', address: `0x${'ab'.repeat(20)}`, topics: [HASH] };
   expect((await call('eth_getLogs', [filter])).result).toEqual([logOf(5)]);
 });
 
-it('takes no empty list of logs from a node that lost the block', async () => {
-  const call = await gatewayTo([10, 10]);
+it.concurrent('takes no empty list of logs from a node that lost the block', async (test) => {
+  const { call, nodes } = await gatewayTo(test, [10, 10]);
   const first = nodes[0] as ChainNode;
   first.instead = (method) => {
     if (method !== 'eth_getLogs') return undefined;
@@ -183,19 +179,18 @@ it('takes no empty list of logs from a node that lost the block', async () => {
   expect((await call('eth_getLogs', [{ fromBlock: '0xa', toBlock: '0xa' }])).result).toEqual([logOf(10)]);
 });
 
-it('does not wait for a head that a node tells and cannot deliver', async () => {
-  nodes.push(await startChainNode());
-  const liar = nodes[0] as ChainNode;
-  const call = await gatewayTo([10], 'evm', (method, first) => {
+it.concurrent('does not wait for a head that a node tells and cannot deliver', async (test) => {
+  const { call, nodes } = await gatewayTo(test, [10], 'evm', (method, first) => {
     if (method !== 'eth_getBlockByNumber') return undefined;
     return first === 'latest' ? { result: { number: '0x3b9aca00' } } : { result: null };
   });
   expect((await call('eth_getBlockByNumber', ['latest', false])).result).toMatchObject({ number: '0xa' });
+  const liar = nodes[0] as ChainNode;
   expect(liar.node.calls.some(({ params }) => params[0] === '0x3b9aca00')).toBe(true);
 });
 
-it('names the block that no other node has where the newest cannot be asked', async () => {
-  const call = await gatewayTo([10, 510]);
+it.concurrent('names the block that no other node has where the newest cannot be asked', async (test) => {
+  const { call, nodes } = await gatewayTo(test, [10, 510]);
   (nodes[1] as ChainNode).alive = false;
   for (const [method, params] of [
     ['eth_blockNumber', []],
