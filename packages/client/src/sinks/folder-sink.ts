@@ -30,7 +30,8 @@ export interface RowFileFormat {
  * `network=<network>/kind=<kind>/start=<first block>/`, and none has blocks of two partitions.
  *
  * A file is written to `.part`, renamed, then named in `packhouse-rows.json`; a file with a name that is not named
- * there is from a run that was killed in between, and removed.
+ * there is from a run that was killed in between, and removed. Without any row there is one file that has none, since
+ * readers of `*.parquet` need one for the columns. Throws TARGET_MISMATCH, DISK_FULL, DATA_DIR_UNUSABLE.
  */
 export async function openFolderSink(
   folder: string,
@@ -41,16 +42,10 @@ export async function openFolderSink(
   await makeFolder(folder);
   const text = await readIfThere(stateFile);
   const state = { ...(text === null ? newState(origin) : checkState(folder, text, origin)) };
-  const kept = (state as { partition?: number | null }).partition ?? null;
-  if (text !== null && kept !== (partition ?? null)) {
-    throw mismatch(
-      folder,
-      `has partitions of ${kept ?? 'no'} blocks, and ${partition ?? 'no'} was asked for`,
-    );
-  }
+  const form = { extension: format.extension, partition: partition ?? null };
+  if (text !== null) checkForm(folder, state as Partial<typeof form>, form);
   const names = await rowFilesIn(folder, schema.kind, format.extension);
-  const save = (): Promise<void> =>
-    writeWhole(stateFile, `${JSON.stringify({ ...state, partition: partition ?? null })}\n`);
+  const save = (): Promise<void> => writeWhole(stateFile, `${JSON.stringify({ ...state, ...form })}\n`);
   if (text === null) {
     const [first] = names;
     if (first !== undefined) throw mismatch(folder, `has ${first.name} and no ${STATE_FILE} beside it`);
@@ -79,6 +74,7 @@ export async function openFolderSink(
       await file.write(batch);
     },
     async commit(blocks) {
+      if (state.done.length === 0) file ??= await format.create(draft);
       if (file !== null) {
         await file.finish();
         file = null;
@@ -99,6 +95,23 @@ export async function openFolderSink(
       await rm(draft, { force: true });
     },
   };
+}
+
+/** Throws TARGET_MISMATCH if the files of a folder have another format or other partitions. */
+function checkForm(
+  folder: string,
+  { extension, partition = null }: { extension?: string; partition?: number | null },
+  wanted: { extension: string; partition: number | null },
+): void {
+  if (extension !== undefined && extension !== wanted.extension) {
+    throw mismatch(folder, `has rows as ${extension}, and ${wanted.extension} was asked for`);
+  }
+  if (partition !== wanted.partition) {
+    throw mismatch(
+      folder,
+      `has partitions of ${partition ?? 'no'} blocks, and ${wanted.partition ?? 'no'} was asked for`,
+    );
+  }
 }
 
 async function makeFolder(folder: string): Promise<void> {

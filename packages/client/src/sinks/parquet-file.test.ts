@@ -116,6 +116,13 @@ it('a decimal keeps its 38 digits, and the file says what it is', async () => {
   expect(row_groups[0]?.columns[3]?.meta_data?.bloom_filter_offset).toBeUndefined();
 });
 
+it('a file without rows has its columns', async () => {
+  const file = await asyncBufferFromFile(await written('none.parquet', []));
+  const { schema: elements, num_rows } = await parquetMetadataAsync(file);
+  expect(num_rows).toBe(0n);
+  expect(elements.slice(1).map(({ name }) => name)).toEqual(schema.columns.map(({ name }) => name));
+});
+
 it('row groups are bounded, and follow the order of the rows', async () => {
   const batch = (first: number): RowBatch => {
     const row = Object.fromEntries(schema.columns.map(({ name }) => [name, null]));

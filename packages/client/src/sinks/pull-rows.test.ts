@@ -192,7 +192,23 @@ it('commits after so many bytes of files too, though hardly a row is wanted', as
   const sink = await pull(csv(), { match, beforeCommit, commitBytes: 1 });
   expect(commits).toHaveLength(10);
   expect(sink.state).toMatchObject({ rows: 0, done: [{ start: 0, end: 99 }] });
-  expect(await files()).toEqual([]);
+});
+
+it('without any row there is one file, with the names of the columns', async () => {
+  await pull(csv(), { match: { addresses: [`0x${'7'.repeat(40)}`] } });
+  expect(await files()).toEqual(['logs-0-99.csv']);
+  expect(await readFile(folder.at('out', 'logs-0-99.csv'), 'utf8')).toMatch(/^block_number,.*,extra\n$/);
+});
+
+it('a folder with rows of another format is refused, and nothing is added to it', async () => {
+  await pull(csv(), { to: '19' });
+  const before = await readdir(folder.at('out'));
+  const jsonl = pull({ format: 'jsonl', folder: folder.at('out') });
+  await expect(jsonl).rejects.toMatchObject({
+    code: 'TARGET_MISMATCH',
+    message: expect.stringContaining('has rows as csv, and jsonl was asked for'),
+  });
+  expect(await readdir(folder.at('out'))).toEqual(before);
 });
 
 it('leaves out what is not published, and adds it once it is', async () => {
