@@ -149,6 +149,8 @@ describe('an ABI', () => {
     ['an array', [{ type: 'function', name: 'f' }, item]],
     ['an artifact', { abi: [item] }],
     ['JSON', JSON.stringify({ abi: [item] })],
+    ['JSON of an editor of Windows', `\ufeff${JSON.stringify([item])}`],
+    ['an event over several lines', 'event E( // as in Solidity\r\n  uint8 indexed a // one\r\n);\r\n'],
     ['lines', '// all events\nfunction f()\n\nevent E(uint8 indexed a);\n'],
   ])('is read from %s', async (_, abi) => {
     const { events } = await compileAbi(abi);

@@ -30,13 +30,30 @@ export function abiInvalid(what: string, cause?: unknown): PackhouseError {
   });
 }
 
-function readText(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return text.split('\n').filter((line) => !/^\s*(\/\/.*)?$/.test(line));
+function readText(given: string): unknown {
+  // Editors of Windows begin a file with a byte order mark.
+  const text = given.replace(/^\ufeff/, '');
+  if (!/^\s*[[{]/.test(text)) return linesOf(text);
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     throw abiInvalid(`it is not JSON: ${(cause as Error).message.slice(0, 200)}`, cause);
   }
+}
+
+/** The lines without comments; what is in brackets over several lines is one. */
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  let open = 0;
+  for (const line of text.split('\n')) {
+    const bare = line.replace(/\/\/[\s\S]*/, '').trim();
+    if (bare === '') continue;
+    if (open > 0) lines.push(`${lines.pop()} ${bare}`);
+    else lines.push(bare);
+    open += (bare.match(/[({]/g)?.length ?? 0) - (bare.match(/[)}]/g)?.length ?? 0);
+    open = Math.max(0, open);
+  }
+  return lines;
 }
 
 function listOf(abi: unknown): readonly unknown[] {
