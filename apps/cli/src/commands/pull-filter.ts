@@ -7,8 +7,8 @@ import type { CliIo } from '../terminal/io.js';
 
 /** The options that choose rows; each is a list of texts. */
 export interface FilterOptions {
-  address: readonly string[];
-  topic: readonly string[];
+  address?: readonly string[];
+  topic?: readonly string[];
   abi?: string;
 }
 
@@ -26,7 +26,7 @@ const MAX_ABI_BYTES = 16_777_216;
  * and ABI_INVALID.
  */
 export async function readFilter(io: CliIo, kind: Kind, options: FilterOptions): Promise<RowFilter> {
-  const { abi, topic } = options;
+  const { abi, topic = [] } = options;
   if (kind !== 'logs' && (abi !== undefined || topic.length > 0)) {
     throw usage(
       `${abi === undefined ? '--topic' : '--abi'} is for logs, and --kind is ${kind}.`,
@@ -34,7 +34,7 @@ export async function readFilter(io: CliIo, kind: Kind, options: FilterOptions):
     );
   }
   const decoder = abi === undefined ? null : await compileAbi(await readAbiFile(io, abi));
-  const address = options.address.flatMap((text) => text.split(',')).map((text) => text.trim());
+  const address = (options.address ?? []).flatMap((text) => text.split(',')).map((text) => text.trim());
   const match = await matchOf({ address, topics: [topic] }, decoder);
   return decoder === null ? { match } : { match, decoder: abiColumns(decoder, match) };
 }

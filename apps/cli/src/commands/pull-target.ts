@@ -98,6 +98,7 @@ function postgresTarget(text: string, { out, partition, mirror, name }: TargetOp
   if (wrong) throw usage(`${wrong} is for files, and the target is a table.`, 'Leave it out.');
   const url = new URL(text);
   const table = url.searchParams.get('table') ?? kindOf(name);
+  if (table === '') throw usage('--to names no table behind table=.', 'For example ?table=logs.');
   url.searchParams.delete('table');
   return {
     // Without the address: it may hold a password.

@@ -33,6 +33,7 @@ it.each([
     [URL, '--kind', 'logs', '--to', 'postgres://h/d', '--out', 'x'],
     /--out is for files, and the target is a table/,
   ],
+  [[URL, '--kind', 'logs', '--to', 'postgres://h/d?table='], /--to names no table behind table=/],
   [[URL, '--kind', 'logs', '--to', 'duckdb', '--out', '-'], /A DuckDB file goes to no stdout/],
   [[URL, '--kind', 'logs', '--partition', '10'], /--partition belongs to rows/],
   [
@@ -52,6 +53,12 @@ it.each([
   expect(code).toBe(64);
   expect(err).toMatch(sentence);
   expect(err).not.toContain('kkkkkkkk');
+});
+
+it('--help names no default of options that may be given again', async () => {
+  const { out } = await run(['pull', '--help'], { cwd });
+  expect(out).toContain('--topic <event>');
+  expect(out).not.toContain('[]');
 });
 
 it('a folder that another pull is at work in is refused with exit code 75', async () => {

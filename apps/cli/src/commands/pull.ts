@@ -31,7 +31,7 @@ import { type RowTarget, readTarget } from './pull-target.js';
 interface PullOptions extends FilterOptions {
   kind: string;
   from?: string;
-  to: string[];
+  to?: string[];
   out?: string;
   partition?: string;
   mirror?: string;
@@ -57,19 +57,16 @@ export function addPullCommand(program: Command, io: CliIo): void {
       '--to <block-or-format>',
       'last block: 17999999, 18M, +1000 (from the first), -1000 or a date (which is not included); or the format: mirror, parquet, duckdb, jsonl, csv, postgres://…/database?table=logs',
       several,
-      [],
     )
     .option(
       '--address <accounts>',
       'rows of these accounts only, with commas: where logs are from; sender, recipient or new contract of others',
       several,
-      [],
     )
     .option(
       '--topic <event>',
       'logs with this first topic only: a hash, a signature as Transfer(address,address,uint256), or a name of the ABI; may be given again',
       several,
-      [],
     )
     .option('--abi <file>', 'decode logs into columns: a JSON ABI, an artifact, or lines "event Transfer(…)"')
     .option(
@@ -112,7 +109,7 @@ export function addPullCommand(program: Command, io: CliIo): void {
 }
 
 /** Collects the values of an option that may be given again. */
-function several(value: string, before: string[]): string[] {
+function several(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
@@ -139,8 +136,9 @@ function readOptions(url: string, options: PullOptions): Asked {
       'Pull each kind into a folder of its own.',
     );
   }
-  const blocks = options.to.filter(looksLikeBound);
-  const formats = options.to.filter((text) => !looksLikeBound(text));
+  const { to: given = [] } = options;
+  const blocks = given.filter(looksLikeBound);
+  const formats = given.filter((text) => !looksLikeBound(text));
   if (blocks.length > 1) throw usage(`--to names two last blocks, ${blocks.join(' and ')}.`, 'Give one.');
   if (formats.length > 1)
     throw usage(`--to names two formats, ${formats.join(' and ')}.`, 'Pull one after the other.');
