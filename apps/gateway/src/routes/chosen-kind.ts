@@ -21,3 +21,13 @@ export function chosenKind(network: Network, text: string): Kind {
   }
   return text;
 }
+
+/** As `chosenKind`, for a kind that a query must name; `what` is asked for. Throws `query-invalid` without one. */
+export function queriedKind(network: Network, text: string | undefined, what: string): Kind {
+  if (text !== undefined) return chosenKind(network, text);
+  const { kinds } = network.bundles;
+  throw new Problem('query-invalid', {
+    detail: `Say which kind's ${what}: ?kind= with one of ${kinds.join(', ')}.`,
+    members: { parameter: 'kind', kinds },
+  });
+}

@@ -9,7 +9,7 @@ import type { ServedNetwork } from '../networks/served-network.js';
 import { coverageQuery, DEFAULT_LIMIT, MAX_LIMIT } from './coverage-query.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { cursorInvalid } from './range-query.js';
-import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
+import { COMMON_REFUSALS, keyParams, kindSchema, refusals } from './schemas.js';
 
 const block = { type: ['integer', 'null'] } as const;
 const range = { type: 'string', description: '<start>-<end>, inclusive.' } as const;
@@ -64,11 +64,7 @@ const schema = {
     'Published ranges and holes partition the page, in every kind. What reaches beyond a page is cut at its end and goes on with the next one. Answers are at most a second old.',
   tags: ['bundles'],
   operationId: 'getCoverage',
-  params: {
-    type: 'object',
-    required: ['key'],
-    properties: { key: { type: 'string', description: 'API key.' } },
-  },
+  params: keyParams,
   querystring: {
     type: 'object',
     properties: {

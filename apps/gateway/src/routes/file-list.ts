@@ -3,17 +3,15 @@ import type { PublishedFile } from '@packhouse/database';
 import { createInFlight } from '../access/in-flight.js';
 import { JSON_TYPE } from '../http/exchange.js';
 import { noneMatchHits } from '../http/file-headers.js';
-import { Problem } from '../http/problem.js';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
-import { chosenKind } from './chosen-kind.js';
+import { queriedKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
-import { rangeQuery } from './range-query.js';
-import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
+import { rangeParameters, rangeQuery } from './range-query.js';
+import { COMMON_REFUSALS, keyParams, refusals } from './schemas.js';
 
 /** Files on a page: by default, and at most. A file has some 200 bytes. */
-const DEFAULT_LIMIT = 1_000;
-const MAX_LIMIT = 10_000;
+const LIMITS = { usual: 1_000, most: 10_000 };
 
 const block = { type: 'integer', minimum: 0 } as const;
 
@@ -23,25 +21,8 @@ const schema = {
     'Ascending; a file that only touches the range is listed whole. What is between them is not published: coverage says why. Blocks that are staged only have no file here, and neither have those of a file that reaches beyond the plan: their pointers answer.',
   tags: ['bundles'],
   operationId: 'listFiles',
-  params: {
-    type: 'object',
-    required: ['key'],
-    properties: { key: { type: 'string', description: 'API key.' } },
-  },
-  querystring: {
-    type: 'object',
-    required: ['kind'],
-    properties: {
-      kind: kindSchema,
-      from: { ...block, description: 'First block; default 0.' },
-      to: { ...block, description: 'Last block; default: all that is published.' },
-      limit: {
-        ...{ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-        description: 'Files on a page, at most.',
-      },
-      cursor: { type: 'string', description: 'The `next` of the page before.' },
-    },
-  },
+  params: keyParams,
+  querystring: rangeParameters(LIMITS, 'The `next` of the page before.'),
   response: {
     200: {
       description: 'A page. Its ETag changes only if one of its files does, or where it ends.',
@@ -101,8 +82,8 @@ export function fileListRoute(parts: GatewayParts, served: ServedNetwork): Route
     document: { path: '/{key}/bundle-api/files', servedAt: 'baseUrl' },
     async answer(exchange) {
       const key = await parts.admission.admit(exchange.param('key'), exchange);
-      const asked = rangeQuery(exchange.query, { usual: DEFAULT_LIMIT, most: MAX_LIMIT });
-      const kind = chosenKind(network, asked.kind ?? missingKind(network.bundles.kinds));
+      const asked = rangeQuery(exchange.query, LIMITS);
+      const kind = queriedKind(network, asked.kind, 'files');
       exchange.kind = kind;
       const last = asked.to ?? Number.MAX_SAFE_INTEGER;
       const maxBlock = key.plan.maxBlock ?? last;
@@ -131,11 +112,4 @@ export function fileListRoute(parts: GatewayParts, served: ServedNetwork): Route
 
 function listed({ start, end, byteLength, sha256, version }: PublishedFile, folder: string): object {
   return { start, end, bytes: byteLength, sha256, version, link: `${folder}/${start}-${end}.json.gz` };
-}
-
-function missingKind(kinds: readonly string[]): never {
-  throw new Problem('query-invalid', {
-    detail: `Say which kind's files: ?kind= with one of ${kinds.join(', ')}.`,
-    members: { parameter: 'kind', kinds },
-  });
 }

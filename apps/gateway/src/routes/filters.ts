@@ -6,17 +6,15 @@ import pLimit from 'p-limit';
 import { createInFlight } from '../access/in-flight.js';
 import { type BoundedStore, createBoundedStore } from '../files/bounded-store.js';
 import { noneMatchHits } from '../http/file-headers.js';
-import { Problem } from '../http/problem.js';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
-import { chosenKind } from './chosen-kind.js';
+import { queriedKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
-import { rangeQuery } from './range-query.js';
-import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
+import { rangeParameters, rangeQuery } from './range-query.js';
+import { COMMON_REFUSALS, keyParams, refusals } from './schemas.js';
 
 /** Files on a page: by default, and at most. A filter has some 10 KB. */
-const DEFAULT_LIMIT = 200;
-const MAX_LIMIT = 1_000;
+const LIMITS = { usual: 200, most: 1_000 };
 /** Bytes of the filters on a page at most, unless one has more. */
 const PAGE_BYTES = 2_097_152;
 /** Pages of one key under way. */
@@ -25,33 +23,14 @@ const AT_ONCE = 4;
 const READS = 16;
 const HEAD_BYTES = 52;
 
-const block = { type: 'integer', minimum: 0 } as const;
-
 const schema = {
   summary: 'The filters of the published files of a range of blocks',
   description:
     'What each file can hold: see docs/formats.md. For each published file that touches the range, ascending: first and last block (8 bytes each, big-endian), the SHA-256 of the file (32), the length of its filter (4), and the filter. A file with the length 0 has no filter: it can hold anything.',
   tags: ['bundles'],
   operationId: 'listFilters',
-  params: {
-    type: 'object',
-    required: ['key'],
-    properties: { key: { type: 'string', description: 'API key.' } },
-  },
-  querystring: {
-    type: 'object',
-    required: ['kind'],
-    properties: {
-      kind: kindSchema,
-      from: { ...block, description: 'First block; default 0.' },
-      to: { ...block, description: 'Last block; default: all that is published.' },
-      limit: {
-        ...{ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-        description: 'Files on a page, at most.',
-      },
-      cursor: { type: 'string', description: 'The header packhouse-filters-next of the page before.' },
-    },
-  },
+  params: keyParams,
+  querystring: rangeParameters(LIMITS, 'The header packhouse-filters-next of the page before.'),
   response: {
     200: {
       description:
@@ -78,8 +57,8 @@ export function filtersRoute(parts: GatewayParts, { network, base }: ServedNetwo
     document: { path: '/{key}/bundle-api/filters', servedAt: 'baseUrl' },
     async answer(exchange) {
       const key = await parts.admission.admit(exchange.param('key'), exchange);
-      const asked = rangeQuery(exchange.query, { usual: DEFAULT_LIMIT, most: MAX_LIMIT });
-      const kind = chosenKind(network, asked.kind ?? missingKind(network.bundles.kinds));
+      const asked = rangeQuery(exchange.query, LIMITS);
+      const kind = queriedKind(network, asked.kind, 'filters');
       exchange.kind = kind;
       const maxBlock = key.plan.maxBlock ?? Number.MAX_SAFE_INTEGER;
       const range = {
@@ -165,11 +144,4 @@ async function frameOf(
   }
   head.writeUInt32BE(bytes.length, 48);
   return Buffer.concat([head, bytes]);
-}
-
-function missingKind(kinds: readonly string[]): never {
-  throw new Problem('query-invalid', {
-    detail: `Say which kind's filters: ?kind= with one of ${kinds.join(', ')}.`,
-    members: { parameter: 'kind', kinds },
-  });
 }

@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.js';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import type { GatewayParts } from './gateway-parts.js';
-import { COMMON_REFUSALS, refusals } from './schemas.js';
+import { COMMON_REFUSALS, keyParams, refusals } from './schemas.js';
 
 const schema = {
   summary: 'The newest entry of the signed log of each kind',
@@ -11,11 +11,7 @@ const schema = {
     'JSON lines, one entry a kind that has any. Each is signed and dated, and its sequence says how many entries the log had then: who keeps it knows when the end of a manifest is cut off.',
   tags: ['bundles'],
   operationId: 'getManifestHead',
-  params: {
-    type: 'object',
-    required: ['key'],
-    properties: { key: { type: 'string', description: 'API key.' } },
-  },
+  params: keyParams,
   response: {
     200: {
       description: 'The newest entries; none before anything is published.',

@@ -9,7 +9,7 @@ import { chosenKind } from './chosen-kind.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { type ManifestLog, manifestCursor, sequenceOfCursor } from './manifest-cursor.js';
 import { rangePart, wholePart } from './manifest-part.js';
-import { COMMON_REFUSALS, kindSchema, refusals } from './schemas.js';
+import { COMMON_REFUSALS, keyParams, kindSchema, refusals } from './schemas.js';
 
 /** Entries in one answer: by default, and at most. An entry has about 1,100 bytes. */
 const DEFAULT_LIMIT = 10_000;
@@ -25,11 +25,7 @@ const schema = {
     'JSON lines, one entry a published bundle, in the order of publication; every plan sees all of them. The header packhouse-manifest-next is the cursor to go on with, now or later; a Link header with rel=next is there while more entries are. With from or to it is a part of the log: its entries are signed each, but nothing in it tells that none was left out.',
   tags: ['bundles'],
   operationId: 'getManifest',
-  params: {
-    type: 'object',
-    required: ['key'],
-    properties: { key: { type: 'string', description: 'API key.' } },
-  },
+  params: keyParams,
   querystring: {
     type: 'object',
     required: ['kind'],

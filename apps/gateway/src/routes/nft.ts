@@ -6,7 +6,7 @@ import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import type { GatewayParts } from './gateway-parts.js';
 import { readRefresh } from './read-refresh.js';
-import { refusals } from './schemas.js';
+import { keyParams, refusals } from './schemas.js';
 
 /** JSON Schemas of the members that both routes return. */
 const jobSchema = {
@@ -47,11 +47,7 @@ const refreshSchema = {
   description: `Makes a job, or joins the one that is under way for the same contract, owner or token. A job has ${JOB_TOKENS} tokens at most, those that moved last; a token is asked for once in ${REFRESH_EVERY_MS / 60_000} minutes, whoever asks. Networks of the core family only.`,
   tags: ['nft'],
   operationId: 'refreshNft',
-  params: {
-    type: 'object',
-    required: ['key'],
-    properties: { key: { type: 'string', description: 'API key.' } },
-  },
+  params: keyParams,
   body: {
     description: 'contractAddress alone, ownerAddress alone, or contractAddress and tokenId.',
     type: 'object',

@@ -1,5 +1,26 @@
 import { blockNumber } from '../http/block-number.js';
 import { Problem } from '../http/problem.js';
+import { kindSchema } from './schemas.js';
+
+const block = { type: 'integer', minimum: 0 } as const;
+
+/** JSON Schema of a query that names the kind; `cursor`: where it is from. */
+export function rangeParameters({ usual, most }: { usual: number; most: number }, cursor: string) {
+  return {
+    type: 'object',
+    required: ['kind'],
+    properties: {
+      kind: kindSchema,
+      from: { ...block, description: 'First block; default 0.' },
+      to: { ...block, description: 'Last block; default: all that is published.' },
+      limit: {
+        ...{ type: 'integer', minimum: 1, maximum: most, default: usual },
+        description: 'Files on a page, at most.',
+      },
+      cursor: { type: 'string', description: cursor },
+    },
+  } as const;
+}
 
 const PARAMETERS = ['kind', 'from', 'to', 'limit', 'cursor'] as const;
 type Parameter = (typeof PARAMETERS)[number];

@@ -10,6 +10,13 @@ export const kindSchema = {
     'Kind of data: blocks with their transactions, or what stands in their place grouped by block.',
 } as const;
 
+/** JSON Schema of the path of a route with the key in its path, and of no other parameter. */
+export const keyParams = {
+  type: 'object',
+  required: ['key'],
+  properties: { key: { type: 'string', description: 'API key.' } },
+} as const;
+
 /** JSON Schema of every refusal (RFC 9457). */
 const problemSchema = {
   type: 'object',

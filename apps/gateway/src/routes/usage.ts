@@ -3,7 +3,7 @@ import type { WindowUse } from '../access/quotas.js';
 import type { Route } from '../http/router.js';
 import type { ServedNetwork } from '../networks/served-network.js';
 import type { GatewayParts } from './gateway-parts.js';
-import { refusals } from './schemas.js';
+import { keyParams, refusals } from './schemas.js';
 import { GROUPS, MAX_DAYS, usageQuery } from './usage-query.js';
 
 const figures = {
@@ -31,11 +31,7 @@ const schema = {
     'Of all networks that the key is for. Days and months are those of UTC. It costs nothing of day and month, so it answers when they are used up.',
   tags: ['keys'],
   operationId: 'getUsage',
-  params: {
-    type: 'object',
-    required: ['key'],
-    properties: { key: { type: 'string', description: 'API key.' } },
-  },
+  params: keyParams,
   querystring: {
     type: 'object',
     properties: {
