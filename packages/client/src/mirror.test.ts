@@ -176,7 +176,15 @@ describe('what is not published', () => {
       code: 'PLAN_LIMIT',
       hint: expect.stringContaining('up to block 25'),
     });
-    expect(await folder.pull(gateway, { partial: true })).toMatchObject({ downloaded: 2 });
+    // The file of 20 to 29 reaches beyond it: none of its blocks is there.
+    expect(await folder.pull(gateway, { partial: true })).toMatchObject({
+      downloaded: 2,
+      plan: { range: { start: 0, end: 19 }, limitedTo: 25 },
+    });
+    await expect(folder.pull(gateway, { from: '21', partial: true })).rejects.toMatchObject({
+      code: 'PLAN_LIMIT',
+      message: expect.stringContaining('the file 20-29 reaches beyond it'),
+    });
     await expect(folder.pull(gateway, { from: '30', partial: true })).rejects.toMatchObject({
       code: 'PLAN_LIMIT',
     });
@@ -187,7 +195,9 @@ it('files that the disk has no space for are refused before the first is downloa
   gateway.publish(300, 309, { bytes: 1e15 });
   await expect(folder.pull(gateway)).rejects.toMatchObject({
     code: 'DISK_FULL',
-    message: expect.stringMatching(/The files have 1000000000\d+ bytes, and the disk of .* has \d+ free\./),
+    message: expect.stringMatching(
+      /The files have 1000000000\d+ bytes, and the disk of .* has \d+ free, of which 16777216 stay/,
+    ),
   });
   expect(asked('/files/')).toBe(0);
 });

@@ -128,8 +128,10 @@ export async function planMirror(
   if (whole.presentFiles === whole.files && whole.gaps.length === 0) {
     return { ...whole, range: asked, network: state.log.network, holes: [], limitedTo: null };
   }
-  const { range, holes, limitedTo } = await withReasons(options, asked, partial);
-  const chosen = limitedTo === null ? whole : choose(mirror, range, has, limitedTo);
+  const reasons = await withReasons(options, asked, partial);
+  const { holes, limitedTo } = reasons;
+  const range = limitedTo === null ? reasons.range : inWholeFiles(manifest, reasons.range);
+  const chosen = limitedTo === null ? whole : choose(mirror, range, has);
   if (chosen.gaps.length > 0 && !partial) throw incomplete(kind, chosen.gaps, holes);
   const space = chosen.bytes - chosen.presentBytes;
   await checkSpace(folder, passing ? Math.min(space, PASSING) : space);
@@ -141,16 +143,10 @@ type Chosen = Pick<MirrorPlan, 'rows' | 'present' | 'files' | 'bytes' | 'present
 };
 
 /** The bundles of a range, and which of them the folder has. */
-function choose(
-  { options, manifest, done }: Mirror,
-  range: BlockRange,
-  has: readonly BlockRange[],
-  lastBlock = Infinity,
-): Chosen {
+function choose({ options, manifest, done }: Mirror, range: BlockRange, has: readonly BlockRange[]): Chosen {
   const all = manifest.rows.choose(range);
   const rows = all.filter((row) => {
     const blocks = manifest.rows.at(row);
-    if (blocks.end > lastBlock) return false;
     const wanted = { start: Math.max(blocks.start, range.start), end: Math.min(blocks.end, range.end) };
     return has.length === 0 || withoutRanges(wanted, has).length > 0;
   });
@@ -168,6 +164,20 @@ function choose(
   }
   const gaps = holesIn(range, manifest.rows, all);
   return { rows, present, files: rows.length, bytes, presentFiles, presentBytes, gaps };
+}
+
+/** The range up to the first file that reaches beyond it, which a plan that ends there does not include. */
+function inWholeFiles(manifest: ManifestCopy, range: BlockRange): BlockRange {
+  const row = manifest.rows.choose(range).at(-1);
+  if (row === undefined) return range;
+  const last = manifest.rows.at(row);
+  if (last.end <= range.end) return range;
+  if (last.start > range.start) return { start: range.start, end: last.start - 1 };
+  throw new PackhouseError({
+    code: 'PLAN_LIMIT',
+    message: `The plan of the key includes blocks up to ${range.end}, and the file ${last.start}-${last.end} reaches beyond it.`,
+    hint: 'Blocks of such a file are single files, by their pointers.',
+  });
 }
 
 /** The file of a bundle. */
@@ -233,7 +243,7 @@ async function checkSpace(folder: string, bytes: number): Promise<void> {
   if (bytes === 0 || free >= bytes + RESERVE) return;
   throw new PackhouseError({
     code: 'DISK_FULL',
-    message: `The files have ${bytes} bytes, and the disk of ${folder} has ${free} free.`,
+    message: `The files have ${bytes} bytes, and the disk of ${folder} has ${free} free, of which ${RESERVE} stay free.`,
     hint: 'Make space, give another folder, or pull a part of the range.',
     data: { bytes, free },
   });

@@ -88,5 +88,9 @@ export async function sayMissing(
     await print(io, `Not published: ${formatRange(start, end)}, ${reason}${needs && `: ${needs}`}.`);
   }
   if (holes.length > SHOWN) await print(io, `And ${counted(holes.length - SHOWN, 'more range')}.`);
-  if (limitedTo !== null) await print(io, `The plan of the key ends at block ${limitedTo}.`);
+  if (limitedTo !== null)
+    await print(
+      io,
+      `The plan of the key ends at block ${limitedTo}; files that reach beyond it are left out.`,
+    );
 }

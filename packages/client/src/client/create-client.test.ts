@@ -88,6 +88,8 @@ it('a quote tells where the plan ends', async () => {
     limitedTo: 25,
     missing: [],
   });
+  // The files that it sees are not all: a pull without `to` is cut.
+  expect(await client.quote({ kind: 'logs' })).toMatchObject({ files: 2, limitedTo: 25 });
 });
 
 it('what is no address or no key is refused at once', () => {

@@ -59,8 +59,10 @@ export async function quoteFiles(
   }
   const range = await resolveRange({ from, to }, extent, blockDates(parts, {}, signal));
   const chosen = rows.choose(range);
-  const limit = limitedTo !== null && limitedTo < range.end ? limitedTo : null;
-  const within = { start: range.start, end: limit ?? range.end };
+  // What is counted from the newest file knows only those that the plan includes.
+  const open = to === undefined || (to.type === 'relative' && to.blocks <= 0);
+  const limit = limitedTo !== null && (open || limitedTo < range.end) ? limitedTo : null;
+  const within = { start: range.start, end: Math.min(range.end, limit ?? range.end) };
   const gaps = within.start <= within.end ? holesIn(within, rows, chosen) : [];
   const missing = gaps.length === 0 ? [] : await holesWithReasons(parts, kind, within, signal);
   const before = parts.http.sent;

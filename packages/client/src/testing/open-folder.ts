@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gatewayAddress } from '../gateway-address.js';
 import { createHttp, type Wait } from '../http.js';
-import { openMirror, planMirror } from '../mirror.js';
+import { type MirrorPlan, openMirror, planMirror } from '../mirror.js';
 import { type MirrorFile, mirrorFiles } from '../mirror-files.js';
 import { parseBound } from '../range.js';
 import type { TestGateway } from './test-gateway.js';
 
 /** What a pull did. */
 interface Pulled {
+  plan: MirrorPlan;
   files: MirrorFile[];
   downloaded: number;
   bytes: number;
@@ -54,7 +55,7 @@ export async function makePullFolder(): Promise<PullFolder> {
             to: to === undefined ? undefined : parseBound(to, 'to'),
             partial,
           });
-          const pulled: Pulled = { files: [], downloaded: 0, bytes: 0, waits };
+          const pulled: Pulled = { plan, files: [], downloaded: 0, bytes: 0, waits };
           for await (const file of mirrorFiles(mirror, plan, (bytes) => {
             pulled.bytes += bytes;
           })) {
