@@ -40,6 +40,7 @@ const SHARED = [
 const SHARED_WITH_POSTGRES = [
   // All but the one that sets the tracer of its process, which modules read when they are imported.
   'apps/gateway/src/**/!(watching).test.ts',
+  'packages/pipeline/src/**/*.test.ts',
 ];
 const POSTGRES = ['infra/local/src/test-services.ts'];
 
@@ -62,7 +63,7 @@ export default defineConfig({
       { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
       {
         extends: true,
-        test: { name: 'gateway', include: SHARED_WITH_POSTGRES, isolate: false, globalSetup: POSTGRES },
+        test: { name: 'postgres', include: SHARED_WITH_POSTGRES, isolate: false, globalSetup: POSTGRES },
       },
       {
         extends: true,
