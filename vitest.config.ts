@@ -40,7 +40,7 @@ const SHARED = [
 const SHARED_WITH_POSTGRES = [
   // All but the one that sets the tracer of its process, which modules read when they are imported.
   'apps/gateway/src/**/!(watching).test.ts',
-  'packages/pipeline/src/**/*.test.ts',
+  'packages/{database,pipeline}/src/**/*.test.ts',
 ];
 const POSTGRES = ['infra/local/src/test-services.ts'];
 
