@@ -63,12 +63,22 @@ const LONGEST_DETAIL = 500;
 /** Without a byte for so long, a connection is dead. */
 const SILENCE_MS = 60_000;
 
-/** Creates the HTTP client of a gateway. Honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+function throughProxies(): Dispatcher {
+  try {
+    return new EnvHttpProxyAgent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
+  } catch (cause) {
+    throw new PackhouseError({
+      code: 'USAGE',
+      message: 'HTTPS_PROXY or HTTP_PROXY is not the address of a proxy.',
+      hint: 'For example http://proxy.example.com:3128.',
+      cause,
+    });
+  }
+}
+
+/** Creates the HTTP client of a gateway. Honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY; USAGE if one is no address. */
 export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOptions): Http {
-  const dispatcher: Dispatcher = new EnvHttpProxyAgent({
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
-  });
+  const dispatcher = throughProxies();
   let sent = 0;
 
   const once = async <T>(url: string, read: (answer: Answer) => Promise<T>, asked: Asked): Promise<T> => {

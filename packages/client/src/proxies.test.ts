@@ -70,3 +70,14 @@ it('a proxy that is not there is a failure that says so', async () => {
     message: expect.stringContaining(`127.0.0.1:${port}`),
   });
 });
+
+it.each(['127.0.0.1:3128', 'proxy'])(
+  'a proxy that has no scheme (%s) is refused in a sentence',
+  async (address) => {
+    proxy = await startBadGateway(answer('200 OK', 'straight'));
+    await expect(ask(gateway, { HTTP_PROXY: address })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: 'HTTPS_PROXY or HTTP_PROXY is not the address of a proxy.',
+    });
+  },
+);

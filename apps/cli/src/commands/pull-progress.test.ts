@@ -22,6 +22,15 @@ it('says waits and faults in lines of their own', async () => {
   });
 });
 
+it('says what the gateway asks for once in ten seconds, and each other wait', () => {
+  const { io, said } = memoryIo();
+  const { wait } = createPullProgress(io, plan, false);
+  for (let i = 0; i < 8; i += 1) wait(WAIT);
+  for (let i = 0; i < 2; i += 1) wait({ reason: 'It was reset.', seconds: 1, asked: false });
+  expect(said.err.match(/The plan/g)).toHaveLength(1);
+  expect(said.err.match(/reset/g)).toHaveLength(2);
+});
+
 it('removes its line from a terminal at the end', () => {
   const { io, said } = memoryIo();
   Object.assign(io.stderr, { isTTY: true });

@@ -12,6 +12,7 @@ interface PullProgress {
   /** Bytes that came; negative if they are thrown away. */
   bytes(count: number): void;
   file(file: MirrorFile): Promise<void>;
+  /** With eight files at a time and a small plan there are several a second: only some get a line. */
   wait(wait: Wait): void;
   /** Removes the line from a terminal. */
   end(): { downloaded: number; faults: number };
@@ -24,6 +25,7 @@ export function createPullProgress(io: CliIo, plan: MirrorPlan, json: boolean): 
   const left = { files: plan.files - plan.presentFiles, bytes: plan.bytes - plan.presentBytes };
   const came = { files: 0, bytes: 0, faults: 0 };
   let saidAt = begun;
+  let waitSaidAt = -Infinity;
   const facts = (): { bytesPerSecond: number; etaSeconds: number | null } => {
     const seconds = (systemClock.elapsed() - begun) / 1_000;
     const bytesPerSecond = seconds > 0 ? came.bytes / seconds : 0;
@@ -66,7 +68,10 @@ export function createPullProgress(io: CliIo, plan: MirrorPlan, json: boolean): 
     },
     wait({ reason, seconds, asked }) {
       if (json) write(io, { event: 'wait', seconds, asked, reason });
-      else say(`${reason.replace(/\.$/, '')}; asking again in ${formatDuration(seconds)}.`);
+      else if (!asked || systemClock.elapsed() - waitSaidAt >= SELDOM_MS) {
+        if (asked) waitSaidAt = systemClock.elapsed();
+        say(`${reason.replace(/\.$/, '')}; asking again in ${formatDuration(seconds)}.`);
+      }
     },
     end() {
       if (onTty) io.stderr.write('\r\x1b[K');

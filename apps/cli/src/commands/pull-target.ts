@@ -33,7 +33,7 @@ export function readTarget(text: string, options: TargetOptions): RowTarget | nu
   if (format === undefined) {
     throw usage(
       `There is no format "${text.slice(0, 60)}" for --to.`,
-      `The formats are ${FORMATS.join(', ')} and postgres://…/database?table=logs; or give a block.`,
+      `The formats are ${FORMATS.join(', ')} and postgres://…/database with ?table=logs; or give a block.`,
     );
   }
   const { out = options.name, mirror } = options;

@@ -25,7 +25,10 @@ it.each([
   [[URL, '--kind', 'tokens'], /There is no kind "tokens"/],
   [[URL, '--kind', 'logs', '--from', 'x'], /--from takes a block or a date/],
   [[URL, '--kind', 'logs', '--to', '1', '--to', '2'], /--to names two last blocks, 1 and 2/],
-  [[URL, '--kind', 'logs', '--to', 'xml'], /There is no format "xml"/],
+  [
+    [URL, '--kind', 'logs', '--to', 'xml'],
+    /There is no format "xml".* postgres:.* with \?table=logs; or give a block/,
+  ],
   [[URL, '--kind', 'logs', '--to', 'csv', '--to', 'jsonl'], /--to names two formats, csv and jsonl/],
   [[URL, '--kind', 'logs', '--to', 'csv', '--out', 'a.csv'], /Give a folder, or .* --out - > a\.csv/],
   [[URL, '--kind', 'logs', '--to', 'parquet', '--out', '-'], /Parquet is written as files in a folder/],
