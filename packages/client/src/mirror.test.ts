@@ -84,6 +84,10 @@ describe('a mirror', () => {
     gateway.requests.length = 0;
     await folder.pull(gateway, { to: '2020-01-01T00:04Z' });
     expect(gateway.requests).toHaveLength(1);
+    await expect(folder.pull(gateway, { to: '1999-01-01' })).rejects.toMatchObject({
+      code: 'RANGE_INVALID',
+      message: expect.stringContaining('no block before 1999-01-01T00:00:00.000Z is published'),
+    });
     await expect(folder.pull(gateway, { to: '2030-01-01' })).rejects.toMatchObject({
       code: 'RANGE_BEYOND_HEAD',
       message: expect.stringContaining('block 999, the newest, is of 2020-01-01T03:19:48.000Z'),

@@ -35,6 +35,10 @@ export async function resolveRange(
   }
   if (to?.type === 'relative' && to.blocks > 0) end = start + to.blocks - 1;
   if (start <= end) return { start, end };
+  if (to?.type === 'date' && end < published.start) {
+    const before = `no block before ${new Date(to.atMs).toISOString()} is published`;
+    throw invalid(before, `The published blocks are ${published.start} to ${published.end}.`);
+  }
   throw invalid(
     `the range ${start} to ${end} has no block`,
     `The published blocks are ${published.start} to ${published.end}.`,
