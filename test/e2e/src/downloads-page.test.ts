@@ -81,6 +81,23 @@ for (const shell of ['bash', 'zsh']) {
   );
 }
 
+test('three lines of the README make a table of the logs of a contract', async () => {
+  const records = await gateway.records(`${gateway.downloadUrl}/logs/${range}.json.gz`);
+  const [{ address }] = (records as { address: string }[][]).flat() as [{ address: string }];
+  const [block] = (await blocksOf('README.md')).filter(({ text }) => text.startsWith('echo '));
+  const script = (block?.text ?? '')
+    .replace('http://127.0.0.1:8080', new URL(gateway.baseUrl).origin)
+    .replace('17M --to +1000', `${FIRST} --to ${LAST}`)
+    .replace('0xdac17f958d2ee523a2206206994597c13d831ec7', address)
+    .replace('npx --no -- packhouse', `node ${path.join(root, 'apps/cli/dist/main.js')}`);
+  expect(script.trim().split('\n')).toHaveLength(3);
+  const { output } = paste('bash', script, { KEY: gateway.apiKey }, workspace.directory);
+  const lines = (await output).split('\n');
+  const [header = '', first = ''] = lines.slice(lines.findIndex((line) => line.startsWith('block_number')));
+  expect(header).toMatch(/^block_number,.*,event,arg_from,arg_to,arg_value,arg_value_text$/);
+  expect(first).toContain(address);
+});
+
 describe('docs/analysts.md', () => {
   const PAGE = 'docs/analysts.md';
   const USDT = '0xdac17f958d2ee523a2206206994597c13d831ec7';
