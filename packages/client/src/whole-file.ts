@@ -29,11 +29,20 @@ export async function writeWhole(file: string, text: string): Promise<void> {
 /** The error of a file that cannot be written or read: DISK_FULL or DATA_DIR_UNUSABLE. */
 export function notWritable(file: string, cause: unknown): PackhouseError {
   const { code, message } = cause as NodeJS.ErrnoException;
-  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return noSpace(file, cause);
   return new PackhouseError({
-    code: full ? 'DISK_FULL' : 'DATA_DIR_UNUSABLE',
-    message: full ? `No space is left for ${file}.` : `${file} cannot be read or written: ${message}.`,
-    hint: full ? 'Make space, then run it again: it continues where it ended.' : undefined,
+    code: 'DATA_DIR_UNUSABLE',
+    message: `${file} cannot be read or written: ${message}.`,
+    cause,
+  });
+}
+
+/** The error of a disk that has no space for a file. */
+export function noSpace(file: string, cause: unknown): PackhouseError {
+  return new PackhouseError({
+    code: 'DISK_FULL',
+    message: `No space is left for ${file}.`,
+    hint: 'Make space, then run it again: it continues where it ended.',
     cause,
   });
 }

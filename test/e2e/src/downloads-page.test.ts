@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createReplayNode, generateChain, type ReplayNode } from '@packhouse/replay-node';
 import pg from 'pg';
@@ -91,11 +91,18 @@ test('three lines of the README make a table of the logs of a contract', async (
     .replace('0xdac17f958d2ee523a2206206994597c13d831ec7', address)
     .replace('npx --no -- packhouse', `node ${path.join(root, 'apps/cli/dist/main.js')}`);
   expect(script.trim().split('\n')).toHaveLength(3);
-  const { output } = paste('bash', script, { KEY: gateway.apiKey }, workspace.directory);
+  // The pages have folders of the same name.
+  const folder = path.join(workspace.directory, 'readme');
+  await mkdir(folder);
+  const { output } = paste('bash', script, { KEY: gateway.apiKey }, folder);
   const lines = (await output).split('\n');
   const [header = '', first = ''] = lines.slice(lines.findIndex((line) => line.startsWith('block_number')));
   expect(header).toMatch(/^block_number,.*,event,arg_from,arg_to,arg_value,arg_value_text$/);
   expect(first).toContain(address);
+  const again = paste('bash', script, { KEY: gateway.apiKey }, folder);
+  expect(await again.output).toMatch(
+    /^Nothing new of the blocks 17000100-17000141 of ethereum; usdt has 1 row\.$/m,
+  );
 });
 
 describe('docs/analysts.md', () => {

@@ -51,11 +51,15 @@ export async function summarise(io: CliIo, { plan, out, json, rows, ...end }: En
   const faults = end.faults === 0 ? '' : `, ${counted(end.faults, 'file')} of them faulty`;
   const blocks = `the blocks ${formatRange(range.start, range.end)} of ${network}`;
   const from = `${counted(files, 'file')} (${formatBytes(bytes)})`;
+  const got =
+    rows?.added === 0 && files === 0
+      ? `Nothing new of ${blocks}`
+      : `${counted(rows?.added ?? 0, 'row')} of ${blocks} from ${from}${faults}`;
   await print(
     io,
     rows === undefined
       ? `${from} with ${blocks}${faults}; ${formatCount(end.downloaded)} downloaded now. Check them any time with: packhouse verify ${out}`
-      : `${counted(rows.added, 'row')} of ${blocks} from ${from}${faults}; ${out} has ${counted(rows.all, 'row')}.`,
+      : `${got}; ${out} has ${counted(rows.all, 'row')}.`,
   );
   await saySkipped(io, skippedFiles);
   if (rows?.undecoded) {

@@ -308,11 +308,15 @@ describe('traces', () => {
     const heads: (string | undefined)[] = [];
     const { database, objectStore } = at;
     const context = { ...at.context, ...(tracing === undefined ? {} : { tracing }) };
-    const gateway = await createGateway({ context, database, objectStore, networks });
     node.answer(({ headers, method }) => {
       if (method === 'net_version') heads.push(headers.traceparent as string | undefined);
       return { result: method === 'eth_chainId' ? null : '0x1' };
     });
+    // It fails at the call alone: a node that also fails when it is asked for its head may be rested by then.
+    broken.answer(({ method }) =>
+      method === 'net_version' ? 'reset' : { result: method === 'eth_chainId' ? null : '0x1' },
+    );
+    const gateway = await createGateway({ context, database, objectStore, networks });
     try {
       const url = `http://127.0.0.1:${await gateway.listen(0, '127.0.0.1')}`;
       const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';

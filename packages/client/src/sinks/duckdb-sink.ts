@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { PackhouseError } from '@packhouse/runtime';
 import { withRange } from '../block-set.js';
 import { type Column, type ColumnType, createTable, quoted } from '../rows/schema.js';
+import { noSpace } from '../whole-file.js';
 import { checkState, mismatch, newState, type Sink, type SinkOptions, STATE_TABLE } from './sink.js';
 
 /** What is used of @duckdb/node-api 1.5, which is installed by who wants it: 70 MB. */
@@ -77,9 +78,12 @@ export async function openDuckDbSink(
   const guarded = <T>(step: () => Promise<T>): Promise<T> =>
     step().catch((cause: unknown) => {
       if (cause instanceof PackhouseError) throw cause;
+      const [said = ''] = (cause as Error).message.split('\n');
+      // DuckDB repeats the system's words and has no code for it.
+      if (said.includes('No space left on device')) throw noSpace(file, cause);
       throw new PackhouseError({
         code: 'DATA_DIR_UNUSABLE',
-        message: `The database ${file} cannot be used: ${(cause as Error).message.split('\n')[0]}.`,
+        message: `The database ${file} cannot be used: ${said}.`,
         hint: 'Close what has it open, or give another file; what was committed stays.',
         cause,
       });
