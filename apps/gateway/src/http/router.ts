@@ -261,8 +261,11 @@ function hasBody({ request: { headers } }: Exchange): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** The rest of a refused body is read to its end if it is at most as long; otherwise the connection is closed. */
-const LONGEST_REST = 1_048_576;
+/**
+ * The rest of a refused body is read to its end if it is at most as long; otherwise the connection is closed: to read and
+ * drop it costs as much as to open a new one.
+ */
+const LONGEST_REST = 65_536;
 
 /** Whether a body may be longer than is read of it in vain. */
 function mayBeLong({ request: { headers, complete } }: Exchange): boolean {
