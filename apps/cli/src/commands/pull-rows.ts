@@ -68,7 +68,8 @@ export async function pullToTarget(
           `Trusting the signing key ${isNew.keyIds.join(', ')} of ${isNew.from} from now on.\n`,
         );
       }
-      const schema = decoder === undefined ? schemaOf(kind) : decoder.schema(schemaOf(kind));
+      const own = schemaOf(kind, { bytes: target.bytes ?? false });
+      const schema = decoder === undefined ? own : decoder.schema(own);
       const origin = { base: address.base, kind, schema: schema.name, match };
       const network = mirror.state.log?.network ?? 'network';
       const sink = await openSink(

@@ -11,6 +11,8 @@ export interface RowTarget {
   /** Whether the files stay there. */
   keep: boolean;
   partition: number | undefined;
+  /** Whether addresses, hashes, topics and data are bytes, not text. */
+  bytes?: boolean;
   /** A folder that one pull may work in at a time. */
   folder: string | null;
   sink(resolve: (file: string) => string, write: (text: string) => Promise<void>): SinkTarget;
@@ -20,6 +22,7 @@ interface TargetOptions {
   out?: string;
   partition?: string;
   mirror?: string;
+  bytes?: string;
   /** `<network>-<kind>`. */
   name: string;
 }
@@ -28,6 +31,23 @@ const FORMATS = ['mirror', 'parquet', 'duckdb', 'jsonl', 'csv'] as const;
 
 /** Reads --to, --out, --partition and --mirror; null: the target is a mirror. Throws USAGE. */
 export function readTarget(text: string, options: TargetOptions): RowTarget | null {
+  const target = targetOf(text, options);
+  const { bytes = 'text' } = options;
+  if (bytes === 'text') return target;
+  if (bytes !== 'blob')
+    throw usage(`--bytes takes text or blob, got "${bytes.slice(0, 60)}".`, 'Leave it out for text.');
+  if (target === null || TEXT_FORMATS.has(text)) {
+    throw usage(
+      `--bytes blob is for tables, and ${text} has texts only.`,
+      'Add --to parquet, duckdb or postgres://….',
+    );
+  }
+  return { ...target, bytes: true };
+}
+
+const TEXT_FORMATS: ReadonlySet<string> = new Set(['jsonl', 'csv']);
+
+function targetOf(text: string, options: TargetOptions): RowTarget | null {
   if (/^postgres(ql)?:/.test(text)) return postgresTarget(text, options);
   const format = FORMATS.find((each) => each === text);
   if (format === undefined) {

@@ -40,6 +40,11 @@ it.each([
   [[URL, '--kind', 'logs', '--to', 'duckdb', '--out', '-'], /A DuckDB file goes to no stdout/],
   [[URL, '--kind', 'logs', '--partition', '10'], /--partition belongs to rows/],
   [
+    [URL, '--kind', 'logs', '--to', 'csv', '--bytes', 'blob'],
+    /--bytes blob is for tables, and csv has texts only/,
+  ],
+  [[URL, '--kind', 'logs', '--to', 'parquet', '--bytes', 'hex'], /--bytes takes text or blob, got "hex"/],
+  [
     [URL, '--kind', 'logs', '--to', 'csv', '--partition', '0'],
     /--partition takes a number of blocks, got "0"/,
   ],

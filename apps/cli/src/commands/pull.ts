@@ -34,6 +34,7 @@ interface PullOptions extends FilterOptions {
   to?: string[];
   out?: string;
   partition?: string;
+  bytes?: string;
   mirror?: string;
   apiKeyFile?: string;
   trustKey?: string;
@@ -73,6 +74,7 @@ export function addPullCommand(program: Command, io: CliIo): void {
       '--out <folder>',
       'folder of this kind of this network, or - for stdout; default: <network>-<kind>',
     )
+    .option('--bytes <form>', 'hashes, addresses, topics and data as text (default) or blob, for tables')
     .option('--partition <blocks>', 'folders network=/kind=/start= of so many blocks each, for rows')
     .option(
       '--mirror <folder>',

@@ -1,20 +1,20 @@
 import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Column, RowBatch, Schema } from './schema.js';
-import { FIELD_COLUMNS, type Form, SCHEMA_VERSIONS, typeOf } from './schemas.js';
+import { FIELD_COLUMNS, type Form, NO_BYTES, SCHEMA_VERSIONS, typeOf } from './schemas.js';
 
 /** A record of a bundle. */
 export type JsonRecord = Record<string, unknown>;
 
-/** The table of a kind. */
-export function schemaOf(kind: Kind): Schema {
+/** The table of a kind; `bytes`: addresses, hashes, topics and data are bytes and not text. */
+export function schemaOf(kind: Kind, { bytes = false }: { bytes?: boolean } = {}): Schema {
   const columns = FIELD_COLUMNS[kind].map(({ name, form, required }) => ({
     name,
-    type: typeOf(form),
+    type: bytes && form === 'TEXT' && !NO_BYTES.has(name) ? ('BYTEA' as const) : typeOf(form),
     required,
   }));
   return {
-    name: `${kind}-${SCHEMA_VERSIONS[kind]}`,
+    name: `${kind}-${SCHEMA_VERSIONS[kind]}${bytes ? '+bytes' : ''}`,
     kind,
     columns: [...columns, { name: 'extra', type: 'JSON' }],
   };

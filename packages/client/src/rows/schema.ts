@@ -1,11 +1,20 @@
 import type { Kind } from '@packhouse/chain';
+import { PackhouseError } from '@packhouse/runtime';
 
 /** SQL types of columns, as DuckDB and Postgres both have them. */
-export type ColumnType = 'BIGINT' | 'INTEGER' | 'DECIMAL(38,0)' | 'TEXT' | 'BOOLEAN' | 'TIMESTAMP' | 'JSON';
+export type ColumnType =
+  | 'BIGINT'
+  | 'INTEGER'
+  | 'DECIMAL(38,0)'
+  | 'TEXT'
+  | 'BYTEA'
+  | 'BOOLEAN'
+  | 'TIMESTAMP'
+  | 'JSON';
 
 /**
  * Values of one column; null: there is none. BIGINT and INTEGER are numbers (bigint above 2^53), DECIMAL(38,0) is a
- * bigint, TIMESTAMP the seconds since 1970 in UTC, JSON its text.
+ * bigint, TIMESTAMP the seconds since 1970 in UTC, JSON its text, BYTEA lower-case 0x text (see `bytesOf`).
  */
 export type Column = (string | number | bigint | boolean | null)[];
 
@@ -43,4 +52,15 @@ export function createTable(table: string, { columns }: Schema): string {
 /** A name of SQL, in quotes if it needs them: those of arguments are anybody's. */
 export function quoted(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The bytes of a value of a BYTEA column. Throws RECORD_INVALID. */
+export function bytesOf(value: Column[number]): Buffer {
+  const text = String(value);
+  if (/^0x(?:[0-9a-f]{2})*$/.test(text)) return Buffer.from(text.slice(2), 'hex');
+  throw new PackhouseError({
+    code: 'RECORD_INVALID',
+    message: `A record has "${text.slice(0, 80)}" in the place of bytes in hex.`,
+    hint: 'Pull it as text, without --bytes blob.',
+  });
 }

@@ -34,6 +34,16 @@ export const SCHEMA_VERSIONS: Readonly<Record<Kind, number>> = {
   traces: 1,
 };
 
+/** Columns of texts that are not bytes in hex: words, and quantities that may have an odd number of digits. */
+export const NO_BYTES: ReadonlySet<string> = new Set([
+  'trace_type',
+  'call_type',
+  'error',
+  'reward_type',
+  'r',
+  's',
+]);
+
 /** The type of a column whose values have this form. */
 export function typeOf(form: Form): ColumnType {
   return form === 'decimal text' ? 'TEXT' : form;

@@ -72,6 +72,16 @@ it.skipIf(HAS_DUCKDB)('without DuckDB it says how to install it', async () => {
 });
 
 describe.skipIf(!HAS_DUCKDB)('a DuckDB file (@duckdb/node-api)', () => {
+  it('has bytes in place of text where that is asked for', async () => {
+    const bytes = schemaOf('logs', { bytes: true });
+    const sink = await open({ schema: bytes, origin: { ...origin, schema: bytes.name } });
+    await sink.write(batchOf(1, 5_000));
+    await sink.commit({ start: 1, end: 5_000 });
+    await sink.close();
+    const found = "SELECT count(*)::INT, any_value(typeof(address)) FROM logs WHERE address = '\\xAB'::BLOB";
+    expect(await query(found)).toEqual([[5_000, 'BLOB']]);
+  });
+
   it('has the values of the rows', async () => {
     const sink = await open();
     await sink.write(batchOf(1, 5_000));

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { PackhouseError } from '@packhouse/runtime';
 import { withRange } from '../block-set.js';
-import { type Column, type ColumnType, createTable, quoted } from '../rows/schema.js';
+import { bytesOf, type Column, type ColumnType, createTable, quoted } from '../rows/schema.js';
 import { noSpace } from '../whole-file.js';
 import { checkState, mismatch, newState, type Sink, type SinkOptions, STATE_TABLE } from './sink.js';
 
@@ -16,10 +16,12 @@ interface DuckDb {
   DuckDBDataChunk: { create(types: readonly unknown[]): Chunk };
   DuckDBDecimalValue: new (value: bigint, width: number, scale: number) => unknown;
   DuckDBTimestampValue: new (microseconds: bigint) => unknown;
+  DuckDBBlobValue: new (bytes: Uint8Array) => unknown;
   DECIMAL(width: number, scale: number): unknown;
   BIGINT: unknown;
   INTEGER: unknown;
   VARCHAR: unknown;
+  BLOB: unknown;
   BOOLEAN: unknown;
   TIMESTAMP: unknown;
 }
@@ -61,6 +63,7 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
   INTEGER: 'INTEGER',
   'DECIMAL(38,0)': 'DECIMAL(38,0)',
   TEXT: 'VARCHAR',
+  BYTEA: 'BLOB',
   BOOLEAN: 'BOOLEAN',
   TIMESTAMP: 'TIMESTAMP',
   JSON: 'JSON',
@@ -200,6 +203,11 @@ function converters(
     },
     TEXT: { type: duckdb.VARCHAR, values: same },
     JSON: { type: duckdb.VARCHAR, values: same },
+    BYTEA: {
+      type: duckdb.BLOB,
+      values: (values) =>
+        values.map((value) => (value === null ? null : new duckdb.DuckDBBlobValue(bytesOf(value)))),
+    },
     BOOLEAN: { type: duckdb.BOOLEAN, values: same },
     TIMESTAMP: {
       type: duckdb.TIMESTAMP,

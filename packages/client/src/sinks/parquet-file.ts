@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import zlib from 'node:zlib';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
-import type { Column, ColumnType, RowBatch, Schema } from '../rows/schema.js';
+import { bytesOf, type Column, type ColumnType, type RowBatch, type Schema } from '../rows/schema.js';
 import { notWritable } from '../whole-file.js';
 import type { RowFileFormat } from './folder-sink.js';
 
@@ -20,6 +20,7 @@ const ELEMENTS: Readonly<Record<ColumnType, Omit<Element, 'name'>>> = {
     logical_type: { type: 'DECIMAL', precision: 38, scale: 0 },
   },
   TEXT: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  BYTEA: { type: 'BYTE_ARRAY' },
   JSON: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   BOOLEAN: { type: 'BOOLEAN' },
   TIMESTAMP: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MICROS' } },
@@ -114,11 +115,12 @@ function append(
 }
 
 function isText(type: ColumnType): boolean {
-  return type === 'TEXT' || type === 'JSON';
+  return type === 'TEXT' || type === 'JSON' || type === 'BYTEA';
 }
 
 /** INT64 takes bigints only. */
-function physical(type: ColumnType, values: Column): Column {
+function physical(type: ColumnType, values: Column): unknown[] {
+  if (type === 'BYTEA') return values.map((value) => (value === null ? null : bytesOf(value)));
   if (type === 'BIGINT') return values.map((value) => (value === null ? null : BigInt(value)));
   if (type !== 'TIMESTAMP') return values;
   return values.map((value) => (value === null ? null : BigInt(value) * 1_000_000n));

@@ -69,6 +69,20 @@ it('has the values of the rows', async () => {
   });
 });
 
+it('has bytes in place of text where that is asked for, and refuses what is none', async () => {
+  const bytes = schemaOf('logs', { bytes: true });
+  const options = { schema: bytes, origin: { ...origin, schema: bytes.name } };
+  const sink = await open('logs_bytes', options);
+  const batch = batchOf(7, 7);
+  await sink.write(batch);
+  await sink.commit({ start: 7, end: 7 });
+  batch.columns.data = ['0xa', '0xab'];
+  await expect(sink.write(batch)).rejects.toMatchObject({ code: 'RECORD_INVALID' });
+  await sink.close();
+  const { rows } = await client.query('SELECT * FROM logs_bytes LIMIT 1');
+  expect(rows[0]).toMatchObject({ address: Buffer.of(0xab), data: Buffer.of(0xab), topic0: null });
+});
+
 it('keeps rows and their blocks together: what was not committed is gone, nothing is there twice', async () => {
   const first = await open();
   await first.write(batchOf(0, 4));

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type CopyStreamQuery, from } from 'pg-copy-streams';
 import { withRange } from '../block-set.js';
 import type { Column, ColumnType, RowBatch } from '../rows/schema.js';
-import { createTable, quoted } from '../rows/schema.js';
+import { bytesOf, createTable, quoted } from '../rows/schema.js';
 import { checkState, mismatch, newState, type Sink, type SinkOptions, STATE_TABLE } from './sink.js';
 import { isoTime } from './text-rows.js';
 
@@ -15,6 +15,7 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
   INTEGER: 'integer',
   'DECIMAL(38,0)': 'numeric(38,0)',
   TEXT: 'text',
+  BYTEA: 'bytea',
   BOOLEAN: 'boolean',
   TIMESTAMP: 'timestamp without time zone',
   JSON: 'json',
@@ -155,6 +156,7 @@ const TEXTS: Readonly<Record<ColumnType, Text>> = {
   'DECIMAL(38,0)': String,
   BOOLEAN: String,
   TEXT: escaped,
+  BYTEA: (value) => `\\\\x${bytesOf(value).toString('hex')}`,
   JSON: escaped,
   TIMESTAMP: (seconds) => isoTime(seconds as number),
 };

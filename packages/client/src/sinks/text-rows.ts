@@ -72,6 +72,7 @@ const JSON_TEXT: Readonly<Record<ColumnType, Text>> = {
   BOOLEAN: String,
   'DECIMAL(38,0)': (value) => `"${value}"`,
   TEXT: jsonString,
+  BYTEA: jsonString,
   JSON: String,
   TIMESTAMP: (seconds) => `"${isoTime(seconds as number)}Z"`,
 };
@@ -87,6 +88,7 @@ const CSV_TEXT: Readonly<Record<ColumnType, Text>> = {
   BOOLEAN: String,
   'DECIMAL(38,0)': String,
   TEXT: csvText,
+  BYTEA: csvText,
   JSON: csvText,
   TIMESTAMP: (seconds) => isoTime(seconds as number).replace('T', ' '),
 };
