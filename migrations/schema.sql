@@ -107,6 +107,17 @@ CREATE TABLE packhouse.bundle_filter (
   CONSTRAINT bundle_filter_pkey PRIMARY KEY (network_id, kind, start_block, version)
 );
 
+CREATE TABLE packhouse.change (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  who text NOT NULL,
+  subject text NOT NULL,
+  action text NOT NULL,
+  before jsonb,
+  after jsonb,
+  CONSTRAINT change_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE packhouse.compatibility (
   migration text NOT NULL,
   minimum integer NOT NULL,
@@ -411,12 +422,20 @@ CREATE TABLE packhouse.wanted_range (
   state text NOT NULL DEFAULT 'active'::text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   done boolean NOT NULL DEFAULT false,
+  owner text NOT NULL DEFAULT 'default'::text,
+  weight smallint NOT NULL DEFAULT 1,
+  windows text[] NOT NULL DEFAULT '{}'::text[],
+  deadline timestamp with time zone,
+  max_requests bigint,
   CONSTRAINT wanted_range_pkey PRIMARY KEY (id),
   CONSTRAINT wanted_range_check CHECK ((end_block >= start_block)),
   CONSTRAINT wanted_range_kinds_check CHECK ((kinds > 0)),
+  CONSTRAINT wanted_range_max_requests_check CHECK ((max_requests > 0)),
+  CONSTRAINT wanted_range_owner_check CHECK ((owner ~ '^[a-z0-9][a-z0-9._-]{0,63}$'::text)),
   CONSTRAINT wanted_range_priority_check CHECK (((priority >= 1) AND (priority <= 1000))),
   CONSTRAINT wanted_range_start_block_check CHECK ((start_block >= 0)),
   CONSTRAINT wanted_range_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text]))),
+  CONSTRAINT wanted_range_weight_check CHECK (((weight >= 1) AND (weight <= 1000))),
   CONSTRAINT wanted_range_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
@@ -460,6 +479,10 @@ CREATE UNIQUE INDEX alarm_open ON packhouse.alarm USING btree (network_id, name)
 CREATE INDEX bundle_not_proved ON packhouse.bundle USING btree (network_id, kind, start_block) INCLUDE (end_block, not_proved) WHERE (not_proved <> ''::text);
 
 CREATE INDEX bundle_reasons ON packhouse.bundle USING btree (network_id, not_proved) WHERE (not_proved <> ''::text);
+
+CREATE INDEX change_at ON packhouse.change USING btree (at);
+
+CREATE INDEX change_subject ON packhouse.change USING btree (subject, id);
 
 CREATE INDEX manifest_range ON packhouse.manifest USING btree (network_id, kind, start_block) INCLUDE (sequence);
 
@@ -775,8 +798,10 @@ BEGIN
   -- EXCEPT, for a join of the two tables may be planned as a loop in a loop.
   PERFORM packhouse.wanted_changed(array(
     SELECT DISTINCT network_id FROM (
-      SELECT id, network_id, kinds, state, start_block, end_block, priority FROM before
-      EXCEPT SELECT id, network_id, kinds, state, start_block, end_block, priority FROM after
+      SELECT id, network_id, kinds, state, start_block, end_block, priority, owner, weight, windows, deadline,
+        max_requests FROM before
+      EXCEPT SELECT id, network_id, kinds, state, start_block, end_block, priority, owner, weight, windows, deadline,
+        max_requests FROM after
     ) AS changed
   ));
   PERFORM packhouse.wanted_run_change(network_id, k.kind::smallint, state, cut, added)

@@ -38,7 +38,7 @@ beforeAll(async () => {
     const order = await database
       .network('net-0')
       .wanted.add({ kinds: ['logs'], start, end: end, priority: 1 });
-    await database.wanted.setState(order.id, 'cancelled');
+    await database.wanted.change(order.id, { state: 'cancelled' });
   }
   await database.network('net-0').head.set({ number: 2_000, hash: hash(2_000), finalized: 1_900 });
 });

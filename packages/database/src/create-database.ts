@@ -16,6 +16,7 @@ import { createAlarms } from './tables/alarms.js';
 import { createAudit } from './tables/audit.js';
 import { createBundleFilters } from './tables/bundle-filters.js';
 import { createAllBundles, createBundles } from './tables/bundles.js';
+import { createChanges } from './tables/changes.js';
 import { createFilters } from './tables/filters.js';
 import { createHead } from './tables/head.js';
 import { createKeys } from './tables/keys.js';
@@ -111,6 +112,7 @@ export function createDatabase(options: {
     tips: createTips(connections),
     nft: createNft(connections),
     workers: createWorkers(connections),
+    changes: createChanges(connections),
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),

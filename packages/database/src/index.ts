@@ -26,7 +26,6 @@ export {
   type HeadRow,
   type KeyRow,
   type NewBundle,
-  type OpenRange,
   type Plan,
   type PublishedFile,
   type QuarantineRow,
@@ -36,8 +35,6 @@ export {
   type StagedBlock,
   type StagedKind,
   type StageRequest,
-  type WantedRange,
-  type WantedRuns,
 } from './contract/rows.js';
 export {
   type UnitsUsed,
@@ -46,6 +43,7 @@ export {
   type UsageGroup,
   type UsageSum,
 } from './contract/usage.js';
+export type { OpenRange, WantedRange, WantedRuns } from './contract/wanted.js';
 export type { WorkerBeat, WorkerRow } from './contract/workers.js';
 export { createDatabase } from './create-database.js';
 export { waitForSchema } from './schema/check-schema.js';

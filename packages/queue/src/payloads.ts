@@ -12,7 +12,14 @@ const block = z.int().min(0);
  */
 const PAYLOADS = {
   ingest: z
-    .object({ network, start: block, end: block, kinds: z.array(z.enum(KINDS)).min(1) })
+    .object({
+      network,
+      start: block,
+      end: block,
+      kinds: z.array(z.enum(KINDS)).min(1),
+      range: block.optional(),
+      owner: z.string().max(64).optional(),
+    })
     .refine((payload) => payload.start <= payload.end, { error: 'start is beyond end', path: ['start'] }),
   pack: z.object({ network, kind: z.enum(KINDS), start: block }),
 } as const satisfies { [N in QueueName]: z.ZodType<JobPayloads[N]> };

@@ -2,8 +2,15 @@ import type { Kind } from '@packhouse/chain';
 
 /** Payloads by queue name. Block ranges are inclusive. */
 export interface JobPayloads {
-  /** Fetch, check and stage a window of blocks. */
-  ingest: { network: string; start: number; end: number; kinds: readonly Kind[] };
+  /** Fetch, check and stage a window of blocks, for a wanted range (its id) of an owner. */
+  ingest: {
+    network: string;
+    start: number;
+    end: number;
+    kinds: readonly Kind[];
+    range?: number | undefined;
+    owner?: string | undefined;
+  };
   /** Pack and publish what can be packed of one kind, from `start` on. */
   pack: { network: string; kind: Kind; start: number };
 }

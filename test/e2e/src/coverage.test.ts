@@ -90,8 +90,8 @@ test('each hole of a running system has its reason, in the gateway and on the co
   const add = (start: number, last: number) =>
     database.network('main').wanted.add({ kinds: [...KINDS], start, end: last, priority: 9 });
   try {
-    await database.wanted.setState((await add(900, 909)).id, 'cancelled');
-    await database.wanted.setState((await add(910, 919)).id, 'paused');
+    await database.wanted.change((await add(900, 909)).id, { state: 'cancelled' });
+    await database.wanted.change((await add(910, 919)).id, { state: 'paused' });
   } finally {
     await database.close();
   }

@@ -3,6 +3,7 @@ import type { WantedRange } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { withDatabase } from '../installation/connect.js';
+import { operatorName } from '../installation/operator.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../terminal/parse.js';
 
@@ -44,7 +45,7 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       const kinds = parseKinds(options.kinds);
       const priority = parseInteger(options.priority, '--priority', 1, 1000);
       const row = await withDatabase(io, options, (database) =>
-        database.network(options.network).wanted.add({ kinds, start, end, priority }),
+        database.network(options.network).wanted.add({ kinds, start, end, priority }, operatorName(io)),
       );
       await print(io, options.json ? row : `Backfill ${row.id} is wanted: ${describe(row)}.`);
     });
@@ -84,14 +85,17 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       .addHelpText('after', `\nExample:\n  $ packhouse backfill ${name} 3`)
       .action(async (id: string, options: { json?: boolean; dataDir?: string }) => {
         const number = parseInteger(id, 'The backfill', 1, Number.MAX_SAFE_INTEGER);
-        const row = await withDatabase(io, options, (database) => database.wanted.setState(number, state));
-        if (row === null) {
+        const changed = await withDatabase(io, options, (database) =>
+          database.wanted.change(number, { state }, { who: operatorName(io), action: name }),
+        );
+        if (changed === null) {
           throw new PackhouseError({
             code: 'BACKFILL_UNKNOWN',
             message: `There is no backfill ${number}.`,
             hint: 'See `packhouse backfill list`.',
           });
         }
+        const row = changed.after;
         await print(io, options.json ? row : `Backfill ${row.id} ${done}: ${describe(row)}.`);
       });
   };

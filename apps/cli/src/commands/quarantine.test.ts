@@ -16,7 +16,7 @@ beforeAll(async () => {
     end: 49,
     priority: 2,
   });
-  await database.wanted.setState(paused.id, 'paused');
+  await database.wanted.change(paused.id, { state: 'paused' });
   const failed = { upstream: 'node-1', payloadDigest: 'ab'.repeat(32) };
   await database.network('main').quarantine.put({
     ...failed,
@@ -136,7 +136,7 @@ test.each([
 
 test('a block that nobody wants, or whose backfill is paused, says so; several networks ask which', async () => {
   const [range] = await on.database.network('main').wanted.list();
-  await on.database.wanted.setState(range?.id ?? 0, 'cancelled');
+  await on.database.wanted.change(range?.id ?? 0, { state: 'cancelled' });
   expect(await refused('retry', '30')).toMatch(/Block 30 of main is not quarantined: it is not wanted; /);
   expect(await refused('retry', '45')).toMatch(/its backfill is paused; `packhouse backfill resume`/);
   await on.database.networks.register({ id: 'other', chainId: 2 });

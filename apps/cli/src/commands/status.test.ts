@@ -33,7 +33,7 @@ beforeAll(async () => {
   const paused = await database
     .network('main')
     .wanted.add({ ...{ kinds: ['logs', 'blocks'] as Kind[], start: 0, end: 4, priority: 1 } });
-  await database.wanted.setState(paused.id, 'cancelled');
+  await database.wanted.change(paused.id, { state: 'cancelled' });
   for (const kind of ['blocks', 'logs'] as const) await publish(kind, 10, 19);
   await publish('blocks', 20, 29);
   await database.network('main').quarantine.put({

@@ -7,6 +7,7 @@ import { describeTrial, openSigners } from '@packhouse/pipeline';
 import { describeError } from '@packhouse/runtime';
 import { commandContext } from '../installation/connect.js';
 import { DATA_DIRECTORY, openDataDirectory } from '../installation/data-directory.js';
+import { operatorName } from '../installation/operator.js';
 import type { CliIo } from '../terminal/io.js';
 import { createRates } from '../terminal/rates.js';
 import { addressesOf, introduce, rpcLines } from './announce.js';
@@ -83,7 +84,7 @@ async function run(
   const watch = createWatch(database, network.id);
   const apiKey = await postgres.steadily(async () => {
     for (const each of networks) await database.networks.register({ id: each.id, chainId: each.chainId });
-    if (node !== null) await want(database, node);
+    if (node !== null) await want(database, node, operatorName(io));
     await openSigners({ context, database, file: signingKeyFile });
     await watch.look();
     return localApiKey(database, directory.in('api-key'));
@@ -157,7 +158,7 @@ function reportTrial(reporter: Reporter, { network, trial }: ReadyNetwork): void
   reporter.event(event, describeTrial(network.id, trial).join('\n'));
 }
 
-async function want(database: Database, node: ReadyNetwork): Promise<void> {
+async function want(database: Database, node: ReadyNetwork, who: string): Promise<void> {
   const handle = database.network(node.network.id);
   const same = (await handle.wanted.list()).find(
     (row) =>
@@ -167,14 +168,10 @@ async function want(database: Database, node: ReadyNetwork): Promise<void> {
       row.priority === PRIORITY,
   );
   if (same === undefined) {
-    await handle.wanted.add({
-      kinds: node.kinds,
-      start: node.from,
-      end: node.to,
-      priority: PRIORITY,
-    });
+    const range = { kinds: node.kinds, start: node.from, end: node.to, priority: PRIORITY };
+    await handle.wanted.add(range, who);
   } else if (same.state !== 'active') {
-    await database.wanted.setState(same.id, 'active');
+    await database.wanted.change(same.id, { state: 'active' }, { who, action: 'resume' });
   }
   await handle.quarantine.retry({ start: node.from, end: node.to ?? Number.MAX_SAFE_INTEGER });
 }

@@ -64,8 +64,8 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
         ...{ kinds: ['blocks', 'logs'], start, end, priority: 1 },
       });
     await want(10, 19);
-    await database.wanted.setState((await want(20, 29)).id, 'cancelled');
-    await database.wanted.setState((await want(30, 39)).id, 'paused');
+    await database.wanted.change((await want(20, 29)).id, { state: 'cancelled' });
+    await database.wanted.change((await want(30, 39)).id, { state: 'paused' });
     await want(40, null);
     await at.stage(10, 19);
     await at.publish(10, 19);

@@ -1,6 +1,7 @@
 import type { FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
 import type { FilterFile, SealedEntry, Signer } from '@packhouse/manifest';
+import type { Changes } from './changes.js';
 import type { Holes } from './holes.js';
 import type { Nft } from './nft.js';
 import type {
@@ -13,7 +14,6 @@ import type {
   HeadRow,
   KeyRow,
   NewBundle,
-  OpenRange,
   Plan,
   PublishedFile,
   QuarantineRow,
@@ -22,10 +22,9 @@ import type {
   SigningKeyRow,
   StagedBlock,
   StageRequest,
-  WantedRange,
-  WantedRuns,
 } from './rows.js';
 import type { UnitsUsed, UsageCount, UsageGroup, UsageSum } from './usage.js';
+import type { AllWanted, Wanted } from './wanted.js';
 import type { Workers } from './workers.js';
 
 /** Everything that Packhouse keeps in Postgres. Every method throws DATABASE_UNAVAILABLE if Postgres is unreachable. */
@@ -47,11 +46,7 @@ export interface Database {
    */
   network(id: string): NetworkDatabase;
 
-  wanted: {
-    /** Ranges of all networks, in the order they are worked on. */
-    list(): Promise<WantedRange[]>;
-    setState(id: number, state: WantedRange['state']): Promise<WantedRange | null>;
-  };
+  wanted: AllWanted;
 
   alarms: {
     /** Alarms of all networks; see NetworkDatabase. */
@@ -143,6 +138,8 @@ export interface Database {
 
   workers: Workers;
 
+  changes: Changes;
+
   keys: {
     /** Creates a key, and its application if new. Returns the secret, stored as sha256 only. Throws PLAN_UNKNOWN. */
     create(request: {
@@ -208,19 +205,7 @@ export interface QuarantinePage {
 
 /** The data of one network. */
 export interface NetworkDatabase {
-  wanted: {
-    add(range: Omit<WantedRange, 'id' | 'network' | 'createdAt' | 'state'>): Promise<WantedRange>;
-    list(): Promise<WantedRange[]>;
-    /** Read once for each change of what the network wants; else one row is read. The same object until then. */
-    runs(): Promise<WantedRuns>;
-    /** The active ranges that are not folded, in the order they are worked on; read like `runs`. */
-    open(): Promise<readonly OpenRange[]>;
-    /**
-     * Folds ranges of which everything is published: looks at the next `limit` open ones after the range `after`, and
-     * returns where to go on; null: at the beginning.
-     */
-    fold(after: number | null, limit: number): Promise<number | null>;
-  };
+  wanted: Wanted;
 
   head: {
     set(head: Omit<HeadRow, 'network' | 'observedAt'>): Promise<void>;

@@ -102,20 +102,6 @@ export interface SigningKeyRow {
   retiredAt: Date | null;
 }
 
-/** An inclusive range that operators asked for. */
-export interface WantedRange {
-  id: number;
-  network: string;
-  kinds: readonly Kind[];
-  start: number;
-  /** null: follow the head. */
-  end: number | null;
-  /** 1 (first) to 1000. */
-  priority: number;
-  state: 'active' | 'paused' | 'cancelled';
-  createdAt: Date;
-}
-
 /** The result of asking one upstream for a quarantined block. */
 export interface QuarantineTry {
   upstream: string;
@@ -172,17 +158,6 @@ export interface AlarmRow {
   clearedAt: Date | null;
   clearedBy: 'operator' | 'itself' | null;
 }
-
-/** What is wanted of a network by kind: merged ranges, ascending; one that follows the head ends at Infinity. */
-export interface WantedRuns {
-  active: ReadonlyMap<Kind, readonly BlockRange[]>;
-  paused: ReadonlyMap<Kind, readonly BlockRange[]>;
-  /** Kinds that were ever wanted, also by ranges that were cancelled. */
-  kinds: readonly Kind[];
-}
-
-/** A wanted range as it is planned. */
-export type OpenRange = Pick<WantedRange, 'id' | 'kinds' | 'start' | 'end' | 'priority'>;
 
 /** Coverage of one kind of one network; all ranges inclusive, ascending, disjoint. */
 export interface Coverage {

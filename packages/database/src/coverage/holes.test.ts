@@ -133,7 +133,7 @@ async function play({ steps, head, full, halted, windows, packing }: Scene): Pro
         end,
         priority: 1,
       });
-      await database.wanted.setState(row.id, one.state);
+      await database.wanted.change(row.id, { state: one.state });
       const reach = one.follows ? numbersOf({ start: one.range.start, end: LAST + 50 }) : blocks;
       for (const model of models) for (const number of reach) model.wanted.get(one.state)?.add(number);
     } else if (one.act === 'quarantine') {

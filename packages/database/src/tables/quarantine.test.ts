@@ -188,7 +188,7 @@ it('gives what is due and still wanted, bounded, oldest first', async () => {
   expect(await due(15)).toEqual([10]);
   const { quarantine } = open.database.network('due');
   expect((await quarantine.within({ start: 0, end: 99 })).map((row) => row.due)).not.toContain(false);
-  await wanted.setState(range.id, 'paused');
+  await wanted.change(range.id, { state: 'paused' });
   expect(await due()).toEqual([]);
 });
 

@@ -1,8 +1,7 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindOf, kindsOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { NetworkDatabase } from '../contract/database.js';
-import type { OpenRange, WantedRuns } from '../contract/rows.js';
+import type { OpenRange, Wanted, WantedRuns } from '../contract/wanted.js';
 import type { NetworkRef } from './networks.js';
 
 /** The end of a run without one, in the table. */
@@ -27,7 +26,8 @@ const selectRuns = statement(
 /** $1 network id. */
 const selectOpen = statement(
   'wanted/select-open',
-  `SELECT id, kinds, start_block AS start, end_block AS "end", priority FROM packhouse.wanted_range
+  `SELECT id, kinds, start_block AS start, end_block AS "end", priority, owner, weight, windows,
+     max_requests AS "maxRequests" FROM packhouse.wanted_range
    WHERE network_id = $1 AND state = 'active' AND NOT done
    ORDER BY priority, id`,
 );
@@ -56,7 +56,7 @@ const updateDone = statement(
    SELECT s.id, f.id IS NOT NULL AS done FROM seen AS s LEFT JOIN folded AS f USING (id) ORDER BY s.id`,
 );
 
-type Cached = Pick<NetworkDatabase['wanted'], 'runs' | 'open' | 'fold'>;
+type Cached = Pick<Wanted, 'runs' | 'open' | 'fold'>;
 
 /**
  * Reads what a network wants, and keeps it until the version changes. What changed while it was read has another

@@ -2,7 +2,7 @@ import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { kindsMask } from '../connection/codes.js';
-import type { WantedRange } from '../contract/rows.js';
+import type { WantedRange } from '../contract/wanted.js';
 import { makeBundle } from '../testing/make-run.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
 
@@ -29,9 +29,30 @@ it('keeps wanted ranges by priority, and their states', async () => {
   expect(await wanted.list()).toEqual([first, late]);
   expect(await open.database.network('nowhere').wanted.list()).toEqual([]);
   expect(await open.main.wanted.list()).toEqual([first, late]);
-  expect(await wanted.setState(late.id, 'cancelled')).toEqual({ ...late, state: 'cancelled' });
+  expect(await wanted.change(late.id, { state: 'cancelled' })).toEqual({
+    before: late,
+    after: { ...late, state: 'cancelled' },
+  });
   expect((await wanted.list()).map(({ id }) => id)).not.toContain(-1);
-  expect(await wanted.setState(-1, 'paused')).toBeNull();
+  expect(await wanted.change(-1, { state: 'paused' })).toBeNull();
+});
+
+it('loses neither of two changes at once, and notes who made them', async () => {
+  const { id } = await open.main.wanted.add({ kinds: ['logs'], start: 0, end: 9, priority: 1 }, 'ada');
+  const [one, two] = [open.database, open.another()];
+  await Promise.all([
+    one.wanted.change(id, { priority: 7 }, { who: 'ada' }),
+    two.wanted.change(id, { weight: 3, windows: ['Sat,Sun'] }, { who: 'bob', action: 'share' }),
+  ]);
+  const after = { network: 'main', kinds: ['logs'], start: 0, end: 9, priority: 7, state: 'active' };
+  const terms = { owner: 'default', weight: 3, windows: ['Sat,Sun'], deadline: null, maxRequests: null };
+  expect(await open.main.wanted.list()).toEqual([{ ...after, ...terms, id, createdAt: expect.any(Date) }]);
+  const [last, first, added] = await open.database.changes.list({ subject: `backfill ${id}` });
+  expect(last?.after).toEqual({ ...after, ...terms });
+  expect(last?.before).toEqual(first?.after);
+  expect([last?.who, first?.who].sort()).toEqual(['ada', 'bob']);
+  expect(first?.before).toEqual(added?.after);
+  expect(added).toMatchObject({ who: 'ada', action: 'add', before: null });
 });
 
 describe('what is wanted, by kind', () => {
@@ -40,7 +61,7 @@ describe('what is wanted, by kind', () => {
     await want(20, 29, ['logs', 'traces'], 7);
     await want(40, 49);
     const paused = await want(100, null);
-    await open.database.wanted.setState(paused.id, 'paused');
+    await open.database.wanted.change(paused.id, { state: 'paused' });
     const { active, paused: resting, kinds } = await open.main.wanted.runs();
     expect(active.get('logs')).toEqual([
       { start: 10, end: 29 },
@@ -58,7 +79,7 @@ describe('what is wanted, by kind', () => {
     const [runs, ranges] = [await open.main.wanted.runs(), await open.main.wanted.open()];
     expect(await open.main.wanted.runs()).toBe(runs);
     expect(await open.main.wanted.open()).toBe(ranges);
-    await open.another().wanted.setState(id, 'paused');
+    await open.another().wanted.change(id, { state: 'paused' });
     expect((await open.main.wanted.runs()).active.size).toBe(0);
     expect(await open.main.wanted.open()).toEqual([]);
     await open
@@ -133,7 +154,7 @@ describe('what is wanted, by kind', () => {
             await open.sql('DELETE FROM packhouse.wanted_range WHERE id % $1 = 0', [one.removeEvery]);
           } else if ('change' in one) {
             const row = rows[one.change];
-            if (row !== undefined) await open.database.wanted.setState(row.id, one.state);
+            if (row !== undefined) await open.database.wanted.change(row.id, { state: one.state });
           } else if ('all' in one) {
             await open.sql('UPDATE packhouse.wanted_range SET state = $1', [one.all]);
           } else {

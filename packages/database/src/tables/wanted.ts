@@ -1,39 +1,52 @@
 import { kindsMask, kindsOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { Database, NetworkDatabase } from '../contract/database.js';
-import type { WantedRange } from '../contract/rows.js';
+import type { AllWanted, RangeTerms, Wanted, WantedRange } from '../contract/wanted.js';
+import { noteChange } from './changes.js';
 import type { NetworkRef } from './networks.js';
 import { createWantedCache } from './wanted-cache.js';
 
-/** $1 network id, $2 kinds (mask), $3 start, $4 end or null, $5 priority. */
+const COLUMNS = `w.id, n.name AS network, w.kinds, w.start_block, w.end_block, w.priority, w.state, w.created_at,
+     w.owner, w.weight, w.windows, w.deadline, w.max_requests`;
+
+/** $1 network id, $2 kinds (mask), $3 start, $4 end or null, $5 priority, $6 to $10 terms. */
 const insertWanted = statement(
   'wanted/insert-wanted',
-  `WITH added AS (
-     INSERT INTO packhouse.wanted_range (network_id, kinds, start_block, end_block, priority)
-     VALUES ($1, $2, $3, $4, $5)
+  `WITH w AS (
+     INSERT INTO packhouse.wanted_range
+       (network_id, kinds, start_block, end_block, priority, owner, weight, windows, deadline, max_requests)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      RETURNING *
    )
-   SELECT w.id, n.name AS network, w.kinds, w.start_block, w.end_block, w.priority, w.state, w.created_at
-   FROM added AS w JOIN packhouse.network AS n ON n.id = w.network_id`,
+   SELECT ${COLUMNS} FROM w JOIN packhouse.network AS n ON n.id = w.network_id`,
 );
 
 /** $1 network or null for all. In the order they are worked on. */
 const selectWanted = statement(
   'wanted/select-wanted',
-  `SELECT w.id, n.name AS network, w.kinds, w.start_block, w.end_block, w.priority, w.state, w.created_at
+  `SELECT ${COLUMNS}
    FROM packhouse.wanted_range AS w JOIN packhouse.network AS n ON n.id = w.network_id
    WHERE $1::text IS NULL OR n.name = $1::text
    ORDER BY w.priority, w.id`,
 );
 
-/** $1 id, $2 state. */
-const updateWantedState = statement(
-  'wanted/update-wanted-state',
-  `UPDATE packhouse.wanted_range AS w SET state = $2
-   FROM packhouse.network AS n
-   WHERE w.id = $1 AND n.id = w.network_id
-   RETURNING w.id, n.name AS network, w.kinds, w.start_block, w.end_block, w.priority, w.state, w.created_at`,
+/** $1 id. */
+const lockWanted = statement(
+  'wanted/lock-wanted',
+  `SELECT ${COLUMNS}
+   FROM packhouse.wanted_range AS w JOIN packhouse.network AS n ON n.id = w.network_id
+   WHERE w.id = $1 FOR UPDATE OF w`,
 );
+
+/** $1 id, $2 state, $3 priority, $4 to $8 terms. */
+const updateWanted = statement(
+  'wanted/update-wanted',
+  `UPDATE packhouse.wanted_range SET state = $2, priority = $3, owner = $4, weight = $5, windows = $6, deadline = $7,
+     max_requests = $8
+   WHERE id = $1`,
+);
+
+/** Who changes what no operator changes. */
+const NOBODY = 'packhouse';
 
 interface Row {
   id: number;
@@ -44,14 +57,30 @@ interface Row {
   priority: number;
   state: WantedRange['state'];
   created_at: Date;
+  owner: string;
+  weight: number;
+  windows: string[];
+  deadline: Date | null;
+  max_requests: number | null;
 }
 
 /** The ranges of a network that operators asked for. */
-export function createWanted(connections: Connections, network: NetworkRef): NetworkDatabase['wanted'] {
+export function createWanted(connections: Connections, network: NetworkRef): Wanted {
   return {
-    add: async ({ kinds, start, end, priority }) => {
-      const values = [await network.get(), kindsMask(kinds), start, end, priority];
-      return rangeOf((await connections.query<Row>(insertWanted, values))[0]!);
+    add: async ({ kinds, start, end, priority, ...terms }, who = NOBODY) => {
+      const place = [await network.get(), kindsMask(kinds), start, end, priority];
+      return connections.transaction(async (session) => {
+        const values = [...place, ...termsOf({ ...DEFAULT_TERMS, ...terms })];
+        const range = rangeOf((await session.query<Row>(insertWanted, values))[0]!);
+        await noteChange(session, {
+          who,
+          subject: subjectOf(range),
+          action: 'add',
+          before: null,
+          after: imageOf(range),
+        });
+        return range;
+      });
     },
     list: async () => (await connections.query<Row>(selectWanted, [network.name])).map(rangeOf),
     ...createWantedCache(connections, network),
@@ -59,12 +88,42 @@ export function createWanted(connections: Connections, network: NetworkRef): Net
 }
 
 /** The ranges of all networks. */
-export function createAllWanted(connections: Connections): Database['wanted'] {
+export function createAllWanted(connections: Connections): AllWanted {
   return {
     list: async () => (await connections.query<Row>(selectWanted, [null])).map(rangeOf),
-    setState: async (id, state) =>
-      (await connections.query<Row>(updateWantedState, [id, state])).map(rangeOf)[0] ?? null,
+    change: (id, change, { who = NOBODY, action = 'set' } = {}) =>
+      connections.transaction(async (session) => {
+        const [row] = await session.query<Row>(lockWanted, [id]);
+        if (row === undefined) return null;
+        const before = rangeOf(row);
+        const after = { ...before, ...change };
+        await session.query(updateWanted, [id, after.state, after.priority, ...termsOf(after)]);
+        await noteChange(session, {
+          ...{ who, subject: subjectOf(before), action },
+          ...{ before: imageOf(before), after: imageOf(after) },
+        });
+        return { before, after };
+      }),
   };
+}
+
+const DEFAULT_TERMS: RangeTerms = {
+  owner: 'default',
+  weight: 1,
+  windows: [],
+  deadline: null,
+  maxRequests: null,
+};
+
+function termsOf({ owner, weight, windows, deadline, maxRequests }: RangeTerms): unknown[] {
+  return [owner, weight, windows, deadline, maxRequests];
+}
+
+const subjectOf = ({ id }: WantedRange): string => `backfill ${id}`;
+
+/** What a change keeps of a range. */
+function imageOf({ id, createdAt, ...range }: WantedRange): Record<string, unknown> {
+  return range;
 }
 
 function rangeOf(row: Row): WantedRange {
@@ -77,5 +136,10 @@ function rangeOf(row: Row): WantedRange {
     priority: row.priority,
     state: row.state,
     createdAt: row.created_at,
+    owner: row.owner,
+    weight: row.weight,
+    windows: row.windows,
+    deadline: row.deadline,
+    maxRequests: row.max_requests,
   };
 }

@@ -82,7 +82,7 @@ export async function ingestWindows(
   const enqueue = (range: OpenRange, { window, cost, sizeKnown }: Cut): boolean => {
     if (room <= 0 || (!sizeKnown && pending.length + windows.length >= UNKNOWN_WINDOWS)) return false;
     for (const kind of window.kinds) planned.set(kind, unionRanges([...(planned.get(kind) ?? []), window]));
-    const payload = { network: network.id, ...window };
+    const payload = { network: network.id, ...window, range: range.id, owner: range.owner };
     windows.push({ id: ingestJobId(network.id, window), payload, priority: range.priority });
     shares.charge(range.id, cost);
     room -= 1;

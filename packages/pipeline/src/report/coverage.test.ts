@@ -56,8 +56,8 @@ describe('coverage', () => {
     const { database, queues, network, context } = world;
     const add = (start: number, end: number | null) =>
       database.network('main').wanted.add({ kinds: [...KINDS], start, end, priority: 5 });
-    await database.wanted.setState((await add(800, 819)).id, 'cancelled');
-    await database.wanted.setState((await add(820, 839)).id, 'paused');
+    await database.wanted.change((await add(800, 819)).id, { state: 'cancelled' });
+    await database.wanted.change((await add(820, 839)).id, { state: 'paused' });
     await world.want(FIRST, null);
     await follow(world.parts, context.signal);
     await world.settle();

@@ -55,7 +55,8 @@ export async function heal(world: World, pending: ReadonlySet<Promise<unknown>>)
   const done = (stuck: string | null): Healing => ({ ms: Date.now() - begun, stuck, retried });
 
   for (const range of await database.network(NETWORK).wanted.list())
-    if (range.end === null && range.state !== 'active') await database.wanted.setState(range.id, 'active');
+    if (range.end === null && range.state !== 'active')
+      await database.wanted.change(range.id, { state: 'active' });
   let stuck = await until('the head is staged', () => notStaged(world));
   if (stuck !== null) return done(stuck);
   chain.finalize(0);
@@ -89,7 +90,7 @@ async function seal({ database, chain }: World): Promise<void> {
   });
   for (const range of await database.network(NETWORK).wanted.list())
     if (range.end === null || range.end > chain.finalized())
-      await database.wanted.setState(range.id, 'cancelled');
+      await database.wanted.change(range.id, { state: 'cancelled' });
 }
 
 async function notPublished({ database, chain }: World): Promise<string | null> {

@@ -133,5 +133,5 @@ async function setWanted(
     (range) => range.state !== 'cancelled',
   );
   const chosen = backfills[action.pick % Math.max(1, backfills.length)];
-  if (chosen !== undefined) await database.wanted.setState(chosen.id, action.state);
+  if (chosen !== undefined) await database.wanted.change(chosen.id, { state: action.state });
 }
