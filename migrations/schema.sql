@@ -319,6 +319,15 @@ CREATE TABLE packhouse.published (
   CONSTRAINT published_pkey PRIMARY KEY (network_id, kind)
 ) WITH (fillfactor=50);
 
+CREATE TABLE packhouse.published_chunk (
+  network_id smallint NOT NULL,
+  kind smallint NOT NULL,
+  chunk bigint NOT NULL,
+  blocks bigint NOT NULL,
+  version bigint NOT NULL,
+  CONSTRAINT published_chunk_pkey PRIMARY KEY (network_id, kind, chunk)
+);
+
 CREATE TABLE packhouse.published_run (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
@@ -499,6 +508,8 @@ CREATE INDEX nft_job_asker_application ON packhouse.nft_job_asker USING btree (a
 CREATE INDEX nft_token_asking ON packhouse.nft_token USING btree (asked_by) WHERE (asked_by IS NOT NULL);
 
 CREATE INDEX pending_transaction_age ON packhouse.pending_transaction USING btree (seen_at);
+
+CREATE INDEX published_chunk_version ON packhouse.published_chunk USING btree (network_id, kind, version);
 
 CREATE INDEX quarantine_due ON packhouse.quarantine USING btree (network_id, next_try);
 
@@ -681,6 +692,41 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION packhouse.published_chunk_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO packhouse.published_chunk AS c (network_id, kind, chunk, blocks, version)
+  SELECT g.network_id, g.kind, g.chunk, CASE TG_OP WHEN 'INSERT' THEN g.blocks ELSE -g.blocks END,
+    coalesce((SELECT max(o.version) FROM packhouse.published_chunk AS o
+      WHERE o.network_id = g.network_id AND o.kind = g.kind), 0) + 1
+  FROM (
+    SELECT b.network_id, b.kind, n AS chunk,
+      sum(least(b.end_block, n * 16384 + 16383) - greatest(b.start_block, n * 16384) + 1) AS blocks
+    FROM changed AS b, generate_series(b.start_block / 16384, b.end_block / 16384) AS n
+    GROUP BY b.network_id, b.kind, n
+  ) AS g
+  ORDER BY g.network_id, g.kind, g.chunk
+  ON CONFLICT (network_id, kind, chunk) DO UPDATE SET blocks = c.blocks + excluded.blocks, version = excluded.version;
+  RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION packhouse.published_chunk_truncated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE packhouse.published_chunk AS c SET blocks = 0, version = last.version + 1
+  FROM (
+    SELECT network_id, kind, max(version) AS version FROM packhouse.published_chunk GROUP BY network_id, kind
+  ) AS last
+  WHERE c.network_id = last.network_id AND c.kind = last.kind;
+  RETURN NULL;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION packhouse.wanted_changed(networks smallint[])
  RETURNS void
  LANGUAGE sql
@@ -847,6 +893,12 @@ CREATE TRIGGER bundle_runs_truncated AFTER TRUNCATE ON packhouse.bundle FOR EACH
 CREATE TRIGGER bundle_truncated AFTER TRUNCATE ON packhouse.bundle FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_truncated();
 
 CREATE TRIGGER bundle_unsealed AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.bundle_unsealed();
+
+CREATE TRIGGER published_chunk_deleted AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_changed();
+
+CREATE TRIGGER published_chunk_inserted AFTER INSERT ON packhouse.bundle REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_changed();
+
+CREATE TRIGGER published_chunk_truncated AFTER TRUNCATE ON packhouse.bundle FOR EACH STATEMENT EXECUTE FUNCTION packhouse.published_chunk_truncated();
 
 CREATE TRIGGER wanted_reopened AFTER DELETE ON packhouse.bundle REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION packhouse.wanted_reopened();
 

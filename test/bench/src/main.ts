@@ -11,6 +11,7 @@ import { benchForwarding } from './forwarding.js';
 import { benchGiantTraces } from './giant-traces.js';
 import type { BenchOptions } from './options.js';
 import { benchPack } from './pack.js';
+import { benchPlanning } from './planning.js';
 import { benchPointers } from './pointers.js';
 import { benchPull } from './pull.js';
 import { type BenchOutcome, renderTable } from './result.js';
@@ -21,6 +22,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   pack: benchPack,
   pointers: benchPointers,
   coverage: benchCoverage,
+  planning: benchPlanning,
   downloads: benchDownloads,
   pull: benchPull,
   forwarding: benchForwarding,

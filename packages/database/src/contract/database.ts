@@ -327,7 +327,7 @@ export interface NetworkDatabase {
   /** Finds one block, in bundles first. */
   locate(kind: Kind, number: number): Promise<BlockLocation>;
 
-  /** Coverage within `within` (default: everything). */
+  /** Coverage within `within`; default: everything, of which what is published is read only where it changed. */
   coverage(kind: Kind, within?: BlockRange): Promise<Coverage>;
   /** Coverage for operators: what is not published and why, a page at a time. */
   holes: Holes;

@@ -161,9 +161,9 @@ export interface AlarmRow {
 
 /** Coverage of one kind of one network; all ranges inclusive, ascending, disjoint. */
 export interface Coverage {
-  staged: BlockRange[];
-  published: BlockRange[];
-  quarantined: BlockRange[];
+  staged: readonly BlockRange[];
+  published: readonly BlockRange[];
+  quarantined: readonly BlockRange[];
 }
 
 /** Limits of a key. Requests are counted in units: each counts as its cost. */
