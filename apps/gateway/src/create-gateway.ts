@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Network } from '@packhouse/networks';
+import { forgetUpstreams } from '@packhouse/node-rpc';
 import { noteUsage } from './access/usage-counts.js';
 import { createParts } from './create-parts.js';
-import { createServices, forgetUpstreams, type Services } from './create-services.js';
+import { createServices, type Services } from './create-services.js';
 import type { GatewayOptions } from './gateway-options.js';
 import { createClientAddress, createTrustedProxies } from './http/client-address.js';
 import { limitConnections } from './http/connections.js';
@@ -46,7 +47,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { parts, filters, pacer, close: closeParts } = createParts(options);
   const services = createNetworkServices<Services>(
     (network) => createServices(network, parts, filters, options.nft),
-    (network, others) => forgetUpstreams(context, network, others),
+    (network, others) =>
+      forgetUpstreams(
+        context.metrics,
+        network,
+        others.filter(({ id }) => id === network.id).flatMap(({ upstreams }) => upstreams),
+      ),
   );
   const exchanges = {
     nextId: createRequestIds(),

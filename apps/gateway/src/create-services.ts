@@ -1,7 +1,6 @@
 import type { Network } from '@packhouse/networks';
 import { createNftWorker, type NftOptions, nftPolicy } from '@packhouse/nft';
 import { createForwarder } from '@packhouse/node-rpc';
-import type { Context } from '@packhouse/runtime';
 import { createKnownTexts } from './cache/known-texts.js';
 import { createDeliveries } from './filters/deliveries.js';
 import type { FilterStore } from './filters/filter-state.js';
@@ -58,16 +57,4 @@ export function createServices(
       await forwarder.close();
     },
   };
-}
-
-/** Removes the gauges of upstreams that are gone; otherwise they would keep their last value for ever. */
-export function forgetUpstreams(context: Context, network: Network, others: readonly Network[]): void {
-  const kept = others.filter(({ id }) => id === network.id).flatMap(({ upstreams }) => upstreams);
-  for (const { name } of network.upstreams) {
-    if (kept.some((upstream) => upstream.name === name)) continue;
-    for (const gauge of ['packhouse_upstream_healthy', 'packhouse_upstream_head_block']) {
-      const known = context.metrics.gauge(gauge, 'How an upstream stands.', ['network', 'upstream']);
-      known.remove({ network: network.id, upstream: name });
-    }
-  }
 }

@@ -1,11 +1,12 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
-import { loadNetworks } from '@packhouse/networks';
-import { createObserver, takeJobs } from '@packhouse/pipeline';
+import { loadNetworks, watchNetworks } from '@packhouse/networks';
+import { createObserver, refuseOtherChains, takeJobs } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
+import { createNetworkWorker } from './network-worker.js';
+import { createNetworkWorkers } from './network-workers.js';
 import { observeLoop } from './observe-loop.js';
 import { ingesterSettings } from './settings.js';
-import { startNetworks } from './start-networks.js';
 
 await runProcess(process, {
   name: 'ingester',
@@ -27,17 +28,16 @@ await runProcess(process, {
       context,
     });
     shutdown.add('queues', () => queues.close());
-    const ingest = await startNetworks({
-      context,
-      shutdown,
-      database,
-      queues,
-      networks,
-      maxBodyBytes: settings.NODE_MAX_BODY,
-      timeoutMs: settings.NODE_TIMEOUT_MS,
-      stagingMaxBytes: settings.STAGING_MAX_BYTES,
-      notify,
-    });
+    const workers = createNetworkWorkers(context, (network) =>
+      createNetworkWorker({
+        ...{ context, database, queues, network, notify },
+        maxBodyBytes: settings.NODE_MAX_BODY,
+        timeoutMs: settings.NODE_TIMEOUT_MS,
+        stagingMaxBytes: settings.STAGING_MAX_BYTES,
+      }),
+    );
+    shutdown.add('networks', () => workers.close());
+    await workers.replace(networks);
     const observing = observeLoop({
       context,
       database,
@@ -46,10 +46,18 @@ await runProcess(process, {
     shutdown.add('observing', () => observing);
     const jobs = await takeJobs({
       ...{ context, database, queues, queue: 'ingest', role: 'ingester', pid: process.pid },
-      networks: networks.filter(({ bundles }) => bundles.enabled).map(({ id }) => id),
+      networks: workers.networks,
       concurrency: settings.INGEST_CONCURRENCY,
-      handler: ingest,
+      handler: workers.ingest,
     });
     shutdown.add('ingest jobs', () => jobs.close());
+    const watch = watchNetworks({
+      ...{ path: settings.NETWORKS_FILE, env: process.env, context, networks },
+      async apply(changed, changes) {
+        await refuseOtherChains(database, changed, changes);
+        await workers.replace(changed);
+      },
+    });
+    shutdown.add('networks file', () => watch.close());
   },
 });

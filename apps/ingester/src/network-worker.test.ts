@@ -16,6 +16,11 @@ afterEach(async () => {
 
 /** A worker of chain 1 with these nodes. */
 async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
+  return makeWorkerOf(1, ...nodes);
+}
+
+/** A worker of a chain with these nodes, over a database with chain 1. */
+async function makeWorkerOf(chainId: number, ...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
   const stop = openScope();
   const lines: string[] = [];
   const context: Context = {
@@ -33,7 +38,7 @@ async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
   const running = await Promise.all(nodes.map((options) => createReplayNode({ blocks, ...options })));
   closers.push(() => Promise.all(running.map((node) => node.close())));
   const upstreams = running.map(({ url }, i) => ({ name: `node-${i + 1}`, url, priority: i + 1 }));
-  const file = { networks: [{ id: 'main', family: 'evm', chainId: 1, upstreams }] };
+  const file = { networks: [{ id: 'main', family: 'evm', chainId, upstreams }] };
   const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
   await database.networks.register({ id: 'main', chainId: 1 });
   const worker: NetworkWorker = await createNetworkWorker({
@@ -49,6 +54,7 @@ async function makeWorker(...nodes: Omit<ReplayNodeOptions, 'blocks'>[]) {
   closers.push(() => worker.close());
   return {
     worker,
+    lead: () => worker.lead(stop.signal),
     database,
     queues,
     lines,
@@ -66,6 +72,35 @@ test('an ingester that does not lead stages nothing of another chain', async () 
   expect(await database.network('main').staging.newest()).toBeNull();
 });
 
+test('nothing of another chain is staged under a stored name, by an ingester whose file and node agree on it', async () => {
+  const { worker, database, signal } = await makeWorkerOf(5, { chainId: 5 });
+  await expect(worker.ingest(job, signal, 1)).rejects.toThrow(
+    'Network "main" has chain id 1 in the database, and now it is given as 5.',
+  );
+  expect(await database.network('main').staging.newest()).toBeNull();
+});
+
+test('a worker that is replaced lets another one lead, and finishes what it is given', async () => {
+  const { worker, database, signal } = await makeWorker({});
+  const replaced = new AbortController();
+  const leading = worker.lead(replaced.signal);
+  await expect.poll(() => leadIsFree(), { timeout: 120_000 }).toBe(false);
+  await expect
+    .poll(async () => (await database.network('main').head.get())?.number, { timeout: 120_000 })
+    .toBe(7);
+  replaced.abort(new Error('replaced'));
+  await leading;
+  expect(await leadIsFree()).toBe(true);
+  await worker.ingest(job, signal, 1);
+  expect((await database.network('main').staging.newest())?.number).toBe(7);
+
+  async function leadIsFree(): Promise<boolean> {
+    const lock = await database.tryLock('lead:main');
+    await lock?.release();
+    return lock !== null;
+  }
+});
+
 test('a job is done where one of the nodes is on the right chain', async () => {
   const { worker, database, signal } = await makeWorker({ chainId: 5 }, {});
   await worker.ingest(job, signal, 1);
@@ -73,13 +108,13 @@ test('a job is done where one of the nodes is on the right chain', async () => {
 });
 
 test('nodes that are gone keep nothing from being planned: what is staged is packed meanwhile', async () => {
-  const { worker, database, queues, signal, stop, gone } = await makeWorker({});
+  const { worker, lead, database, queues, signal, stop, gone } = await makeWorker({});
   await database.network('main').head.set({ number: 7, hash: `0x${'ab'.repeat(32)}`, finalized: 7 });
   await worker.ingest({ ...job, end: 3 }, signal, 1);
   await database.network('main').wanted.add({ kinds: [...KINDS], start: 0, end: 7, priority: 1 });
   await worker.ingest({ ...job, start: 4 }, signal, 1);
   await gone();
-  const leading = worker.lead();
+  const leading = lead();
   await expect
     .poll(async () => (await queues.pendingIds('pack')).size, { timeout: 120_000 })
     .toBe(KINDS.length);
@@ -101,11 +136,11 @@ test('a method that no node offers keeps back its kind alone', async () => {
 });
 
 test('the rules are tried on the first wanted block, and again when older ones are wanted', async () => {
-  const { worker, database, lines, stop } = await makeWorker({});
+  const { lead, database, lines, stop } = await makeWorker({});
   const tried = () => lines.flatMap((line) => /Tried blocks? [\d and]+/.exec(line)?.[0].trim() ?? []);
   const { wanted } = database.network('main');
   await wanted.add({ kinds: ['blocks'], start: 4, end: 7, priority: 1 });
-  const leading = worker.lead();
+  const leading = lead();
   await expect.poll(tried, { timeout: 120_000 }).toEqual(['Tried blocks 4 and 7']);
   await wanted.add({ kinds: ['blocks'], start: 2, end: 3, priority: 1 });
   await expect.poll(tried, { timeout: 120_000 }).toEqual(['Tried blocks 4 and 7', 'Tried blocks 2 and 7']);

@@ -32,8 +32,8 @@ interface NetworkWorkerParts {
 export interface NetworkWorker {
   /** Handles one try of an ingest job, counted from 1. */
   ingest(job: JobPayloads['ingest'], signal: AbortSignal, attempt: number): Promise<void>;
-  /** Leads (follows the head and plans) whenever no other ingester does; returns when the signal is aborted. */
-  lead(): Promise<void>;
+  /** Leads (follows the head and plans) whenever no other ingester does; returns when one of the signals is aborted. */
+  lead(until: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -80,15 +80,21 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
 
   let probed: Promise<void> | undefined;
   /**
-   * Done by every ingester, leader or not: an upstream on another chain must be known before the first fetch. A method
-   * that no upstream offers holds back its kinds alone.
+   * Done by every ingester, leader or not: an upstream on another chain, or another chain under a stored name, must be
+   * known before the first fetch. A method that no upstream offers holds back its kinds alone.
    */
   const probeOnce = (): Promise<void> => {
-    probed ??= source.probe(fetchWish(network.bundles.kinds), context.signal).catch((error: unknown) => {
-      if (isPackhouseError(error, 'NODE_METHOD_MISSING')) return report(error, 'looking for all kinds');
-      probed = undefined;
-      throw error;
-    });
+    probed ??= source
+      .probe(fetchWish(network.bundles.kinds), context.signal)
+      .catch((error: unknown) => {
+        if (!isPackhouseError(error, 'NODE_METHOD_MISSING')) throw error;
+        report(error, 'looking for all kinds');
+      })
+      .then(() => database.networks.register({ id: network.id, chainId: network.chainId }))
+      .catch((error: unknown) => {
+        probed = undefined;
+        throw error;
+      });
     return probed;
   };
 
@@ -136,11 +142,12 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       }
     },
 
-    async lead() {
-      await repeat('leading', context.signal, async () => {
+    async lead(until) {
+      const term = openScope(context.signal, until);
+      await repeat('leading', term.signal, async () => {
         const lock = await database.tryLock(`lead:${network.id}`);
-        if (lock === null) return context.clock.sleep(RETRY_LEAD_MS, context.signal);
-        const scope = openScope(context.signal, lock.lost);
+        if (lock === null) return context.clock.sleep(RETRY_LEAD_MS, term.signal);
+        const scope = openScope(term.signal, lock.lost);
         const { signal } = scope;
         const pressure = createBackPressure({
           context,
@@ -166,7 +173,6 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           await Promise.all([
             repeat('following the head', signal, async () => {
               await probeOnce();
-              if (!registered) await database.networks.register({ id: network.id, chainId: network.chainId });
               registered = true;
               await follower.step(signal);
             }),
@@ -197,6 +203,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           await lock.release();
         }
       });
+      term.close();
     },
 
     close: () => source.close(),

@@ -9,7 +9,8 @@ interface AuditLoopParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
-  networks: readonly Network[];
+  /** Those in force now. */
+  networks(): readonly Network[];
   /** Share of the bundles that each run audits; 0: no audits. */
   share: number;
   /** From the end of a network's run to its next, all packers together. */
@@ -38,7 +39,7 @@ export async function auditLoop(parts: AuditLoopParts): Promise<void> {
       const lock = await database.tryLock('audit');
       if (lock !== null) {
         try {
-          for (const network of networks) {
+          for (const network of networks()) {
             const last = await database.network(network.id).audit.last();
             const due =
               last === null ? clock.elapsed() >= firstAt : clock.now() >= last.finishedAt.getTime() + everyMs;

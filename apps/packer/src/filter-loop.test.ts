@@ -52,7 +52,9 @@ test('bundles without a filter get theirs, by one of two packers, until they are
       .length;
 
   const first = await publish(7);
-  const loops = [1, 2].map(() => filterLoop({ context, database, objectStore, networks, signers }));
+  const loops = [1, 2].map(() =>
+    filterLoop({ context, database, objectStore, networks: () => networks, signers }),
+  );
   await expect.poll(missing, { timeout: 60_000 }).toBe(0);
   // An older packer is still at work.
   const second = await publish(8);

@@ -8,7 +8,8 @@ interface FilterLoopParts {
   context: Context;
   database: Database;
   objectStore: ObjectStore;
-  networks: readonly Network[];
+  /** Those in force now. */
+  networks(): readonly Network[];
   signers: SignerSource;
 }
 
@@ -43,7 +44,7 @@ async function addAll(parts: FilterLoopParts): Promise<boolean> {
   if (lock === null) return false;
   const scope = openScope(context.signal, lock.lost);
   try {
-    for (const { id: network, bundles } of networks) {
+    for (const { id: network, bundles } of networks()) {
       for (const kind of bundles.enabled ? bundles.kinds : []) {
         const filters = await addFilters(parts, { network, kind }, scope.signal);
         if (filters > 0) context.logger.info({ network, kind, filters }, 'filters of earlier bundles made');

@@ -18,7 +18,8 @@ interface HandlePackParts {
   cut: AbortSignal;
   database: Database;
   objectStore: ObjectStore;
-  networks: readonly Network[];
+  /** Those in force now. */
+  networks(): readonly Network[];
   signers: SignerSource;
   notify(message: ProcessMessage): void;
 }
@@ -32,7 +33,7 @@ export async function handlePack(
   { context, cut, database, objectStore, networks, signers, notify }: HandlePackParts,
   { id, payload, signal }: Job<'pack'>,
 ): Promise<void> {
-  const network = networks.find((each) => each.id === payload.network);
+  const network = networks().find((each) => each.id === payload.network);
   if (network === undefined) {
     throw new PackhouseError({
       code: 'NETWORK_UNKNOWN',

@@ -1,7 +1,7 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
-import { loadNetworks } from '@packhouse/networks';
+import { loadNetworks, watchNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
-import { openSigners, takeJobs } from '@packhouse/pipeline';
+import { openSigners, refuseOtherChains, takeJobs } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
 import { auditLoop } from './audit-loop.js';
@@ -16,7 +16,8 @@ await runProcess(process, {
   name: 'packer',
   settings: packerSettings,
   async start({ settings, context, shutdown, notify }) {
-    const networks = await loadNetworks(settings.NETWORKS_FILE, process.env);
+    let inForce = await loadNetworks(settings.NETWORKS_FILE, process.env);
+    const networks = () => inForce;
     await startMetrics({ context, shutdown, notify }, settings);
     const database = createDatabase({
       connectionString: settings.DATABASE_URL,
@@ -39,16 +40,12 @@ await runProcess(process, {
     const parts = { context, cut: shutdown.cut, database, objectStore, networks, signers, notify };
     const jobs = await takeJobs({
       ...{ context, database, queues, queue: 'pack', role: 'packer', pid: process.pid },
-      networks: networks.filter(({ bundles }) => bundles.enabled).map(({ id }) => id),
+      networks: () => inForce.filter(({ bundles }) => bundles.enabled).map(({ id }) => id),
       concurrency: settings.PACK_CONCURRENCY,
       handler: (job) => handlePack(parts, job),
     });
     shutdown.add('pack jobs', () => jobs.close());
-    const reclaiming = reclaimLoop(
-      context,
-      database,
-      networks.map((network) => network.id),
-    );
+    const reclaiming = reclaimLoop(context, database, networks);
     shutdown.add('reclaiming', () => reclaiming);
     const sealing = sealLoop({ context, database, signers });
     shutdown.add('sealing', () => sealing);
@@ -64,5 +61,13 @@ await runProcess(process, {
       bytesPerSecond: settings.AUDIT_BYTES_PER_SECOND,
     });
     shutdown.add('auditing', () => auditing);
+    const watch = watchNetworks({
+      ...{ path: settings.NETWORKS_FILE, env: process.env, context, networks: inForce },
+      async apply(changed, changes) {
+        await refuseOtherChains(database, changed, changes);
+        inForce = [...changed];
+      },
+    });
+    shutdown.add('networks file', () => watch.close());
   },
 });

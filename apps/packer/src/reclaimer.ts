@@ -1,4 +1,5 @@
 import type { Database } from '@packhouse/database';
+import type { Network } from '@packhouse/networks';
 import type { Context } from '@packhouse/runtime';
 
 /** How often staging is searched for segments that are published in every kind, in milliseconds. */
@@ -8,14 +9,14 @@ const RECLAIM_EVERY_MS = 5_000;
 export async function reclaimLoop(
   context: Context,
   database: Database,
-  networks: readonly string[],
+  networks: () => readonly Network[],
 ): Promise<void> {
   while (!context.signal.aborted) {
     try {
       const lock = await database.tryLock('reclaim');
       if (lock !== null) {
         try {
-          for (const network of networks) {
+          for (const { id: network } of networks()) {
             const segments = await database.network(network).staging.reclaim();
             if (segments.length > 0) context.logger.debug({ network, segments }, 'staging reclaimed');
           }

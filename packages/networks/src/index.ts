@@ -1,3 +1,4 @@
+export type { NetworksChange } from './describe-change.js';
 export { type Family, type Network, nodeMethod, type Upstream } from './network.js';
 export { loadNetworks, parseNetworks } from './parse-networks.js';
 export { type NetworksWatch, watchNetworks } from './watch-networks.js';

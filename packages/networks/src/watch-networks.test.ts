@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { type Context, createLogger, createMetrics, PackhouseError, systemClock } from '@packhouse/runtime';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Network } from './network.js';
 import { parseNetworks } from './parse-networks.js';
@@ -15,6 +15,7 @@ let log: string[];
 let watch: NetworksWatch | undefined;
 let applied: string[][];
 let refusal: Error | null;
+let tries: number;
 let context: Context;
 
 beforeEach(async () => {
@@ -22,6 +23,7 @@ beforeEach(async () => {
   log = [];
   applied = [];
   refusal = null;
+  tries = 0;
   context = {
     logger: createLogger({
       name: 'test',
@@ -43,6 +45,7 @@ function start(path: string, text: string): NetworksWatch {
     ...{ path, env: {}, context, everyMs: 50 },
     networks: parseNetworks(text, { source: path, env: {} }),
     apply: async (networks: readonly Network[]) => {
+      tries += 1;
       if (refusal !== null) throw refusal;
       applied.push(networks.map(({ id }) => id));
     },
@@ -125,4 +128,18 @@ it('what cannot be put in force is refused like a bad file, and a comment change
   await writeFile(path, `${A}# a comment`);
   await until(() => expect(watching.problem()).toBeNull());
   expect(applied).toEqual([]);
+});
+
+it('what could not be put in force for a reason that passes is put in force later, and said once', async () => {
+  const path = join(folder, 'networks.yaml');
+  await writeFile(path, A);
+  const watching = start(path, A);
+  refusal = new PackhouseError({ code: 'DATABASE_UNAVAILABLE', message: 'Postgres does not answer.' });
+  await writeFile(path, AB);
+  await until(() => expect(tries).toBeGreaterThan(3));
+  expect(watching.problem()).toMatch(/Postgres does not answer/);
+  expect(log.filter((line) => line.includes('networks file refused'))).toHaveLength(1);
+  refusal = null;
+  await until(() => expect(applied).toEqual([['a', 'b']]));
+  await until(() => expect(watching.problem()).toBeNull());
 });

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Context, describeError } from '@packhouse/runtime';
+import { type Context, describeError, isPackhouseError } from '@packhouse/runtime';
 import { changeText, describeChange, type NetworksChange } from './describe-change.js';
 import type { Network } from './network.js';
 import { loadNetworks, parseNetworks } from './parse-networks.js';
@@ -12,7 +12,10 @@ interface NetworksWatchOptions {
   context: Context;
   /** The current networks. */
   networks: readonly Network[];
-  /** Applies new networks. An error that it throws is logged, and the old ones stay. */
+  /**
+   * Applies new networks. An error that it throws is logged, and the old ones stay; after one that may be over later
+   * it is called again.
+   */
   apply(networks: readonly Network[], changes: readonly NetworksChange[]): Promise<void>;
   /** How often the file is read, in milliseconds; default 1000. A notification of the system triggers a read sooner. */
   everyMs?: number;
@@ -49,8 +52,11 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
   gauge.set(1);
 
   const refuse = (error: unknown): void => {
-    problem = describeError(error);
+    if (isPackhouseError(error) && error.retryable) judged = undefined;
     gauge.set(0);
+    const sentence = describeError(error);
+    if (sentence === problem) return;
+    problem = sentence;
     context.logger.error({ err: error }, 'networks file refused: what was in force before stays');
   };
 

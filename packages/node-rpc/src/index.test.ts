@@ -7,6 +7,7 @@ it('lets out no more than the source, the forwarder, and how nodes are named, as
     'createForwarder',
     'createNodeLabel',
     'createUpstreamClient',
+    'forgetUpstreams',
     'headQuestion',
     'identityQuestion',
     'quantity',

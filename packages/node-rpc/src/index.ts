@@ -14,5 +14,6 @@ export type { BlockAnchor, BlockHeader } from './heads/ask-head.js';
 export type { FetchWish } from './heads/choose-node.js';
 export type { ChainHead } from './heads/pool-head.js';
 export { createNodeLabel, type NodeLabel } from './upstream/label.js';
+export { forgetUpstreams } from './upstream/metrics.js';
 export { headQuestion, identityQuestion, quantity } from './upstream/questions.js';
 export { type RefusedRange, refusedRange } from './upstream/refused-range.js';

@@ -36,4 +36,5 @@ export {
   networkStatus,
 } from './report/network-report.js';
 export { createObserver, type Observer } from './report/observe.js';
+export { refuseOtherChains } from './workers/refuse-other-chains.js';
 export { takeJobs } from './workers/take-jobs.js';

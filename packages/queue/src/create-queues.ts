@@ -74,9 +74,9 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
         const jobs = requests.map((request) => ({ ...checkRequest(queue, request), attempts, backoffMs }));
         if (jobs.length > 0) await (await producer(queue)).addAll(jobs);
       }),
-    work: (queue, handler, { concurrency }) =>
+    work: (queue, handler, options) =>
       attempt('Working on', queue, async () => {
-        const worker = await startWorker({ backend, context, queue, handler, concurrency });
+        const worker = await startWorker({ backend, context, queue, handler, ...options });
         const tracked: Worker = {
           close: async (how) => {
             await worker.close(how);

@@ -458,6 +458,17 @@ for (const { name, present, start } of SERVERS) {
       expect(lines.join('')).not.toContain('malformed job removed');
     });
 
+    it('leaves a job that its worker cannot run to one that can', async () => {
+      const queues = await fresh();
+      await queues.add('ingest', [ingest('foreign', 7), ingest('own', 8)]);
+      const taken: string[] = [];
+      const takes = ({ start }: { start: number }) => start === 8;
+      await queues.work('ingest', async ({ id }) => void taken.push(id), { concurrency: 1, takes });
+      await until(async () => expect((await queues.counts('ingest')).delayed).toBe(1));
+      await until(() => expect(taken).toEqual(['own']));
+      expect((await queues.look('ingest', 5)).waiting).toEqual(['foreign']);
+    });
+
     it('counts jobs by where they stand', async () => {
       const queues = await fresh({ backoffMs: 60_000 });
       const running = gate();

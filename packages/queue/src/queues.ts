@@ -34,6 +34,13 @@ export interface Job<N extends QueueName> {
   signal: AbortSignal;
 }
 
+export interface WorkOptions<N extends QueueName> {
+  /** Jobs at a time. */
+  concurrency: number;
+  /** Whether this worker can run a job now; one that it cannot run is left for another worker. Default: all. */
+  takes?(payload: JobPayloads[N]): boolean;
+}
+
 export interface Worker {
   /** Takes no further job and waits for the running ones; `now` aborts their signals first. */
   close(how?: { now?: boolean }): Promise<void>;
@@ -64,7 +71,7 @@ export interface Queues {
   work<N extends QueueName>(
     queue: N,
     handler: (job: Job<N>) => Promise<void>,
-    options: { concurrency: number },
+    options: WorkOptions<N>,
   ): Promise<Worker>;
   /** Ids of all jobs that are waiting, delayed or running. */
   pendingIds(queue: QueueName): Promise<Set<string>>;

@@ -1,7 +1,7 @@
 import { type Context, describeError, redact } from '@packhouse/runtime';
 import type { Backend, JobOutcome, TakenJob } from './backend.js';
 import { isOfNewerVersion, parsePayload } from './payloads.js';
-import type { Job, QueueName, Worker } from './queues.js';
+import type { Job, QueueName, Worker, WorkOptions } from './queues.js';
 
 /**
  * Starts to run jobs; throws what the backend throws while it connects.
@@ -9,13 +9,14 @@ import type { Job, QueueName, Worker } from './queues.js';
  * After the context's signal is aborted, no further job is taken, and a running one that throws is returned to the
  * queue: it was interrupted and did not fail.
  */
-export async function startWorker<N extends QueueName>(options: {
-  backend: Backend;
-  context: Context;
-  queue: N;
-  handler: (job: Job<N>) => Promise<void>;
-  concurrency: number;
-}): Promise<Worker> {
+export async function startWorker<N extends QueueName>(
+  options: WorkOptions<N> & {
+    backend: Backend;
+    context: Context;
+    queue: N;
+    handler: (job: Job<N>) => Promise<void>;
+  },
+): Promise<Worker> {
   const { context, queue, handler } = options;
   const logger = context.logger.child({ part: 'queue', queue });
   const jobs = context.metrics.counter('packhouse_queue_jobs_total', 'Tries of jobs by how they ended', [
@@ -40,6 +41,11 @@ export async function startWorker<N extends QueueName>(options: {
       return 'done';
     }
     if (context.signal.aborted) return giveBack(taken);
+    if (options.takes?.(payload) === false) {
+      logger.debug({ job: taken.id }, 'job left for a worker that can run it');
+      jobs.inc({ queue, outcome: 'left' });
+      return 'left';
+    }
     const controller = new AbortController();
     running.set(taken.id, controller);
     try {

@@ -24,7 +24,6 @@ export {
   signingKeyFileSetting,
 } from './service-settings.js';
 export { bytesSetting, durationSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
-export type { Shutdown } from './shutdown.js';
 export { CallController, type CallSignal, openScope, type Scope, untilAborted } from './signals.js';
 export type { TallyCount, TallyTimes } from './tallies.js';
 export { openTracing, type Span } from './tracing.js';

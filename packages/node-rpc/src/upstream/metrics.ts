@@ -1,3 +1,4 @@
+import type { Network } from '@packhouse/networks';
 import type { Metrics, TallyCount, TallyTimes } from '@packhouse/runtime';
 
 const labels = ['network', 'upstream'];
@@ -68,6 +69,24 @@ export function createCallMetrics(metrics: Metrics, network: string): CallMetric
     healthy: (upstream, is) => healthy.set({ network, upstream }, is ? 1 : 0),
     subscribed: (upstream, is) => subscribed.set({ network, upstream }, is ? 1 : 0),
   };
+}
+
+/** Gauges of upstreams; they would keep the last value of an upstream that is gone. */
+const GAUGES = ['in_flight_limit', 'head', 'usable', 'subscribed', 'healthy', 'head_block'];
+
+/** Removes the gauges of a network's upstreams that are not among those that are kept; counters stay. */
+export function forgetUpstreams(
+  metrics: Metrics,
+  network: Pick<Network, 'id' | 'upstreams'>,
+  kept: readonly { name: string }[],
+): void {
+  for (const { name } of network.upstreams) {
+    if (kept.some((upstream) => upstream.name === name)) continue;
+    for (const gauge of GAUGES) {
+      const known = metrics.registry.getSingleMetric(`packhouse_upstream_${gauge}`);
+      known?.remove({ network: network.id, upstream: name });
+    }
+  }
 }
 
 /** Metrics of the upstreams that a gateway forwards to. */

@@ -31,7 +31,7 @@ test('a worker says what it does, finishes its job and takes no other while it d
       clock: { ...systemClock, sleep: (_, signal) => systemClock.sleep(20, signal) },
     },
     ...{ database: world.database, queues: world.queues, queue: 'ingest', role: 'ingester', pid: 77 },
-    ...{ networks: ['main'], concurrency: 4, handler },
+    ...{ networks: () => ['main'], concurrency: 4, handler },
   });
   const own = async () => (await workers.list())[0];
 

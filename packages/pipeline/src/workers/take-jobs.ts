@@ -11,7 +11,8 @@ interface TakeJobsParts<N extends QueueName> {
   queue: N;
   role: WorkerBeat['role'];
   pid: number;
-  networks: readonly string[];
+  /** Ids of the networks whose jobs are taken now; those of others are left for another process. */
+  networks(): readonly string[];
   /** Jobs at a time. */
   concurrency: number;
   handler(job: Job<N>): Promise<void>;
@@ -39,11 +40,12 @@ export async function takeJobs<N extends QueueName>(parts: TakeJobsParts<N>): Pr
       running.delete(job);
     }
   };
-  let worker: Worker | null = await queues.work(queue, handler, { concurrency });
+  const takes = ({ network }: Job<N>['payload']): boolean => parts.networks().includes(network);
+  let worker: Worker | null = await queues.work(queue, handler, { concurrency, takes });
 
   const beat = async (): Promise<void> => {
     const { draining } = await database.workers.beat({
-      ...{ id, host, role: parts.role, pid: parts.pid, networks: parts.networks, slots: concurrency },
+      ...{ id, host, role: parts.role, pid: parts.pid, networks: parts.networks(), slots: concurrency },
       doing: [...running].map(([{ id: job }, began]) => ({
         job,
         seconds: Math.round((context.clock.elapsed() - began) / 1_000),
@@ -58,7 +60,7 @@ export async function takeJobs<N extends QueueName>(parts: TakeJobsParts<N>): Pr
     }
     if (!draining && worker === null && !scope.signal.aborted) {
       await closing;
-      worker = await queues.work(queue, handler, { concurrency });
+      worker = await queues.work(queue, handler, { concurrency, takes });
       context.logger.info({ worker: id }, 'jobs are taken again');
     }
   };
