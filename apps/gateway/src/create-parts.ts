@@ -78,6 +78,7 @@ export function createParts(options: GatewayOptions): {
       bodyLimits: { keyed: options.bodyBytes ?? 1_048_576, open: options.openBodyBytes ?? 65_536 },
       batchCalls: options.batchCalls ?? 1_000,
       tips: options.tips ?? database.tips,
+      spending: options.spending,
       callMetrics: createCallMetrics(context.metrics, () => filters.count()),
       publicMetrics: options.publicMetrics ?? false,
     },

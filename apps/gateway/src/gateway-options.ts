@@ -1,7 +1,7 @@
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { NftOptions } from '@packhouse/nft';
-import type { SharedTips } from '@packhouse/node-rpc';
+import type { SharedTips, Spending } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
@@ -45,6 +45,8 @@ export interface GatewayOptions {
   filters?: FilterStore;
   /** The newest block numbers that all gateways told; default: in the database. */
   tips?: SharedTips;
+  /** Counts the requests to nodes; default: they are not counted. */
+  spending?: Spending;
   /** Results about final blocks, shared with other gateways; default: none. */
   sharedAnswers?: SharedAnswers;
   /** Requests a second from one address to networks that need no key. Default 25. */

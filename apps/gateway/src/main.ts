@@ -1,6 +1,7 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, type NetworksWatch, watchNetworks } from '@packhouse/networks';
 import { nftOptionsOf } from '@packhouse/nft';
+import { createSpending } from '@packhouse/node-rpc';
 import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
@@ -38,6 +39,8 @@ await runProcess(process, {
       ...{ context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL },
     });
     shutdown.add('queue reader', () => queue.close());
+    const spending = createSpending({ context, table: database.spending });
+    shutdown.add('spending', () => spending.close());
     const { REDIS_URL } = settings;
     const seconds =
       REDIS_URL === undefined
@@ -73,6 +76,7 @@ await runProcess(process, {
             sharedAnswers: createSharedAnswers(redis),
             tips: createRedisTips(redis),
           }),
+      spending,
       usageDays: settings.USAGE_DAYS,
       openRate: settings.OPEN_RATE,
       trustProxy: settings.TRUST_PROXY,

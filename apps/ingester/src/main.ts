@@ -1,5 +1,6 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, watchNetworks } from '@packhouse/networks';
+import { createSpending } from '@packhouse/node-rpc';
 import { createObserver, refuseOtherChains, takeJobs } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
@@ -28,9 +29,11 @@ await runProcess(process, {
       context,
     });
     shutdown.add('queues', () => queues.close());
+    const spending = createSpending({ context, table: database.spending });
+    shutdown.add('spending', () => spending.close());
     const workers = createNetworkWorkers(context, (network) =>
       createNetworkWorker({
-        ...{ context, database, queues, network, notify },
+        ...{ context, database, queues, network, notify, spending },
         maxBodyBytes: settings.NODE_MAX_BODY,
         timeoutMs: settings.NODE_TIMEOUT_MS,
         stagingMaxBytes: settings.STAGING_MAX_BYTES,

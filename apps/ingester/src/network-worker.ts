@@ -1,7 +1,7 @@
 import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import { createBlockSource } from '@packhouse/node-rpc';
+import { createBlockSource, type Spending } from '@packhouse/node-rpc';
 import {
   createBackPressure,
   createFairShares,
@@ -20,6 +20,7 @@ interface NetworkWorkerParts {
   context: Context;
   database: Database;
   queues: Queues;
+  spending?: Spending;
   network: Network;
   maxBodyBytes: number;
   timeoutMs: number;
@@ -56,6 +57,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
     context,
     maxBodyBytes: parts.maxBodyBytes,
     timeoutMs: parts.timeoutMs,
+    ...(parts.spending === undefined ? {} : { spending: parts.spending }),
   });
   const prover = await createProver(network.proofs);
   const ingestParts = {
@@ -132,7 +134,8 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       const scope = openScope(signal, context.signal);
       try {
         await probeOnce();
-        await ingest(ingestParts, job, scope.signal, attempt);
+        const account = { owner: job.owner ?? 'default', range: job.range };
+        await ingest({ ...ingestParts, source: source.as(account) }, job, scope.signal, attempt);
       } catch (error) {
         report(error, `ingesting ${job.start} to ${job.end}`);
         throw error;

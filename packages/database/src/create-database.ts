@@ -26,6 +26,7 @@ import { createNft } from './tables/nft.js';
 import { createPlans } from './tables/plans.js';
 import { createPressure } from './tables/pressure.js';
 import { createQuarantine, listQuarantine } from './tables/quarantine.js';
+import { createSpending } from './tables/spending.js';
 import { createTips } from './tables/tips.js';
 import { createUsage } from './tables/usage.js';
 import { createAllWanted, createWanted } from './tables/wanted.js';
@@ -113,6 +114,7 @@ export function createDatabase(options: {
     nft: createNft(connections),
     workers: createWorkers(connections),
     changes: createChanges(connections),
+    spending: createSpending(connections),
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),

@@ -17,6 +17,16 @@ const upstream = z.strictObject({
     .optional()
     .describe('For logs and tables; default upstream-1, upstream-2, … in the order of the file.'),
   url: url(/^https?$/, 'Address of the JSON-RPC node; ${NAME} is filled in from the environment.'),
+  provider: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._:-]{0,252}$/,
+      'has other characters than letters, digits, dots, dashes, colons and underscores',
+    )
+    .optional()
+    .describe(
+      'Whose budget its requests are paid from (`packhouse budget`): one name for all upstreams of one account; default: the host name of its url.',
+    ),
   ws: url(
     /^wss?$/,
     'Address of the same node for WebSocket, where it has one: it then tells of new blocks itself, and is polled less. ${NAME} is filled in from the environment.',

@@ -5,6 +5,8 @@ export interface Upstream {
   /** For logs and tables; unique in the network. */
   name: string;
   url: string;
+  /** Whose budget its requests are paid from; default: the host name of its url. */
+  provider: string;
   /** Address for subscriptions to new heads over WebSocket; absent: the head is polled. */
   ws?: string;
   /** Extra headers, secrets already filled in from the environment. */

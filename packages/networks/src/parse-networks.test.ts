@@ -34,6 +34,15 @@ describe('a good file', () => {
     expect(() => withWs('http://node.example')).toThrow(/ws .*ws:\/\/host or wss:\/\/host/);
   });
 
+  it('names whose budget a node is paid from: its host, unless the file says otherwise', () => {
+    const provider = (line: string) =>
+      parse(MINIMAL.replace(/url: .*/, line))[0]?.upstreams[0]?.provider;
+    expect(provider('url: https://eth.example.com:8443/v2/key')).toBe('eth.example.com');
+    expect(provider("url: 'http://[::1]:8545'")).toBe('::1');
+    expect(provider('url: https://eth.example.com\n        provider: example-team')).toBe('example-team');
+    expect(() => provider('url: https://eth.example.com\n        provider: "a b"')).toThrow(/provider/);
+  });
+
   it('gets the defaults', () => {
     expect(parse(MINIMAL)).toEqual([
       {
@@ -41,7 +50,14 @@ describe('a good file', () => {
         family: 'evm',
         chainId: 31337,
         upstreams: [
-          { name: 'upstream-1', url: 'http://localhost:8545', headers: {}, priority: 1, maxInFlight: 16 },
+          {
+            name: 'upstream-1',
+            url: 'http://localhost:8545',
+            provider: 'localhost',
+            headers: {},
+            priority: 1,
+            maxInFlight: 16,
+          },
         ],
         finality: { tag: true, depth: 64 },
         pollIntervalMs: 500,

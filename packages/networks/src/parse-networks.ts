@@ -97,9 +97,10 @@ function withNames(network: ParsedNetwork): Network {
     rpc,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     upstreams: network.upstreams.map(
-      ({ requestsPerSecond, propagateTrace, oldest, archive, name, ws, ...upstream }, index) => ({
+      ({ requestsPerSecond, propagateTrace, oldest, archive, name, provider, ws, ...upstream }, index) => ({
         ...upstream,
         name: name ?? `upstream-${index + 1}`,
+        provider: provider ?? new URL(upstream.url).hostname.replace(/^\[|\]$/g, ''),
         ...(ws === undefined ? {} : { ws }),
         ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
         ...(propagateTrace === undefined ? {} : { propagateTrace }),

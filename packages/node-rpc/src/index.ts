@@ -13,6 +13,8 @@ export type { SharedTips } from './forward/told.js';
 export type { BlockAnchor, BlockHeader } from './heads/ask-head.js';
 export type { FetchWish } from './heads/choose-node.js';
 export type { ChainHead } from './heads/pool-head.js';
+export { createSpending } from './spending/create-spending.js';
+export type { Account, Spending } from './spending/spending.js';
 export { createNodeLabel, type NodeLabel } from './upstream/label.js';
 export { forgetUpstreams } from './upstream/metrics.js';
 export { headQuestion, identityQuestion, quantity } from './upstream/questions.js';

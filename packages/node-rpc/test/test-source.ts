@@ -56,7 +56,7 @@ export function testContext(clock: Clock = jumpingClock()): TestContext {
 }
 
 export function testUpstream(url: string, changes: Partial<Upstream> = {}): Upstream {
-  return { name: 'main', url, headers: {}, priority: 1, maxInFlight: 16, ...changes };
+  return { name: 'main', url, provider: 'test', headers: {}, priority: 1, maxInFlight: 16, ...changes };
 }
 
 export function testNetwork(upstreams: Upstream[], changes: Partial<Network> = {}): Network {

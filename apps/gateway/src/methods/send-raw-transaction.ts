@@ -2,7 +2,7 @@ import { createKeccak256, type Keccak } from '@packhouse/chain';
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
-import { askWhole, callerName, failure } from '../rpc/ask-node.js';
+import { accountOf, askWhole, callerName, failure } from '../rpc/ask-node.js';
 import { type Check, checkParams, data } from '../rpc/check-params.js';
 import type { CallContext, RpcAnswer, RpcMethod } from '../rpc/method.js';
 
@@ -62,6 +62,7 @@ export function sendRawTransaction(): RpcMethod {
           maxBytes: rpc.maxAnswerBytes,
           signal: caller.signal,
           caller: callerName(caller),
+          account: accountOf(caller),
           ...(hash === null ? {} : { fits: (result) => isHash(result, hash) }),
           ...(caller.span === undefined ? {} : { span: caller.span }),
         },

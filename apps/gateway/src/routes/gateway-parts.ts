@@ -1,5 +1,5 @@
 import type { Database } from '@packhouse/database';
-import type { SharedTips } from '@packhouse/node-rpc';
+import type { SharedTips, Spending } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { CoverageParts } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
@@ -38,6 +38,7 @@ export interface GatewayParts {
   answers: AnswerCache;
   /** The newest block numbers that all gateways told. */
   tips: SharedTips;
+  spending: Spending | undefined;
   /** Counts the answers that are held whole until they are sent. */
   held: AnswerMemory;
   /** Counts the bodies of requests until they are answered. */

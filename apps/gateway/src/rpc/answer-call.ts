@@ -6,7 +6,7 @@ import { createSingleFlight, type SingleFlight } from '../cache/single-flight.js
 import { noteOnce } from '../http/exchange.js';
 import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import type { Soon } from '../http/soon.js';
-import { callerName, failure } from './ask-node.js';
+import { accountOf, callerName, failure } from './ask-node.js';
 import type { CallContext, Prepared, RpcAnswer, RpcMethod, RpcNetwork } from './method.js';
 import { isMethodElsewhere } from './method-families.js';
 import { pinTags } from './pin-tags.js';
@@ -193,6 +193,7 @@ async function forward(
       maxBytes,
       signal: until,
       caller: owner,
+      account: accountOf(caller),
       passedOn,
       ...(prove === undefined ? {} : { prove, whole: true }),
       ...(prepared?.block === undefined ? {} : { block: prepared.block }),

@@ -1,5 +1,5 @@
 import { nodeMethod } from '@packhouse/networks';
-import type { ForwardAnswer, ResultBody } from '@packhouse/node-rpc';
+import type { Account, ForwardAnswer, ResultBody } from '@packhouse/node-rpc';
 import { addressBlock } from '../http/client-address.js';
 import { noteOnce } from '../http/exchange.js';
 import { Problem } from '../http/problem.js';
@@ -66,6 +66,7 @@ export async function askWhole(
         ...(prove === undefined ? { passedOn: request.passedOn ?? false } : { prove }),
         signal,
         caller: callerName(caller),
+        account: accountOf(caller),
         ...(request.block === undefined ? {} : { block: request.block }),
         ...(request.from === undefined ? {} : { from: request.from }),
         ...(request.asks === undefined ? {} : { asks: request.asks }),
@@ -98,6 +99,11 @@ export async function askWhole(
 /** Whom a call is for, as nodes' connections and memory are shared: a key, or the address of a client without one. */
 export function callerName({ address, key }: Pick<CallContext, 'address' | 'key'>): string | number {
   return key?.id ?? addressBlock(address ?? '');
+}
+
+/** Whom requests to nodes are counted for: the application of the key. */
+export function accountOf({ key }: Pick<CallContext, 'key'>): Account | undefined {
+  return key === undefined ? undefined : { owner: key.application };
 }
 
 /** Bytes of a result in memory. */

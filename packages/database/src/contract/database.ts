@@ -23,6 +23,7 @@ import type {
   StagedBlock,
   StageRequest,
 } from './rows.js';
+import type { Spending } from './spending.js';
 import type { UnitsUsed, UsageCount, UsageGroup, UsageSum } from './usage.js';
 import type { AllWanted, Wanted } from './wanted.js';
 import type { Workers } from './workers.js';
@@ -139,6 +140,8 @@ export interface Database {
   workers: Workers;
 
   changes: Changes;
+
+  spending: Spending;
 
   keys: {
     /** Creates a key, and its application if new. Returns the secret, stored as sha256 only. Throws PLAN_UNKNOWN. */

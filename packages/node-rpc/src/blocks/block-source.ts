@@ -1,6 +1,7 @@
 import type { BlockAnchor, BlockHeader } from '../heads/ask-head.js';
 import type { FetchWish } from '../heads/choose-node.js';
 import type { ChainHead } from '../heads/pool-head.js';
+import type { Account } from '../spending/spending.js';
 
 /** A block as one upstream sent it; values are parsed JSON, unchecked. */
 export interface FetchedBlock {
@@ -48,6 +49,8 @@ export interface UpstreamStatus {
 
 /** Blocks of one network, from any upstream that has them. */
 export interface BlockSource {
+  /** The same source, whose requests for blocks and headers are counted for this account. */
+  as(account: Account): BlockSource;
   /**
    * Asks every upstream for its chain id and capabilities. Throws NODE_WRONG_CHAIN, NODE_UNREACHABLE (all of them)
    * or NODE_METHOD_MISSING (no upstream offers what `wish` needs).

@@ -7,6 +7,7 @@ import { askHeaders } from '../heads/ask-head.js';
 import { chooseNode, isHealthy } from '../heads/choose-node.js';
 import { createPoolHead } from '../heads/pool-head.js';
 import { createHeadSubscriptions } from '../heads/subscribe.js';
+import { type Account, NOBODY as NO_ACCOUNT, type Spending } from '../spending/spending.js';
 import { createCallMetrics } from '../upstream/metrics.js';
 import type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
 import { fetchWithFailover } from './failover.js';
@@ -24,6 +25,8 @@ export interface BlockSourceOptions {
   maxInFlightBytes?: number;
   /** How often a subscription to new heads is checked, in milliseconds; default 3 s. */
   checkMs?: number;
+  /** Counts the requests; default: they are not counted. */
+  spending?: Spending;
 }
 
 const MEBIBYTE = 1_048_576;
@@ -48,6 +51,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
       network,
       context,
       metrics,
+      spending: options.spending,
       maxBodyBytes: Math.min(options.maxBodyBytes ?? 64 * MEBIBYTE, LONGEST_TEXT_BYTES),
       timeoutMs: options.timeoutMs ?? 30_000,
       onRoom: () => {
@@ -84,6 +88,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     numbers: readonly number[],
     from: string | undefined,
     scope: Scope,
+    account: Account,
   ): Promise<(BlockHeader | null)[]> => {
     const block = Math.max(...numbers);
     const exhausted = new Set<string>();
@@ -96,7 +101,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
       const node = named ?? chooseNode(nodes, { block, wish: NO_WISH, avoid: NOBODY, exhausted }, clock);
       if (node === null) break;
       exhausted.add(node.name);
-      const found = await askHeaders(node, numbers, { scope, urgent: true });
+      const found = await askHeaders(node, numbers, { scope, urgent: true, account });
       if ('action' in found) error = found.error;
       else if (found.every((header) => header !== null)) return found;
       else absent ??= found;
@@ -105,11 +110,12 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     throw error ?? nobody();
   };
 
-  return {
+  const sourceOf = (account: Account): BlockSource => ({
+    as: sourceOf,
     probe: (wish, signal) => scoped(signal, (scope) => probeNodes(nodes, network, wish, context, { scope })),
     head: (signal, anchor = null) => scoped(signal, (scope) => head(scope, anchor)),
     headers: (numbers, { from, signal } = {}) =>
-      numbers.length === 0 ? Promise.resolve([]) : scoped(signal, (scope) => headers(numbers, from, scope)),
+      numbers.length === 0 ? Promise.resolve([]) : scoped(signal, (scope) => headers(numbers, from, scope, account)),
     fetchBlocks: (range, wish, signal) => ({
       [Symbol.asyncIterator]: () =>
         fetchRange(range, wish, {
@@ -117,6 +123,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
           clock,
           network: network.id,
           budget,
+          account,
           scope: open(signal),
           onRoom: (look) => {
             lookers.add(look);
@@ -132,6 +139,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
           clock,
           network: network.id,
           wish,
+          account,
           scope,
           ...(more.avoid === undefined ? {} : { avoid: more.avoid }),
           ...(more.patient === undefined ? {} : { patient: more.patient }),
@@ -142,7 +150,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
         return block;
       }),
     blockHash: (number, signal) =>
-      scoped(signal, async (scope) => (await headers([number], undefined, scope))[0]?.hash ?? null),
+      scoped(signal, async (scope) => (await headers([number], undefined, scope, account))[0]?.hash ?? null),
     onHead: subscriptions.onHead,
     subscription: subscriptions.state,
     reportLie: (upstream) => {
@@ -164,7 +172,8 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
       );
       await Promise.all([subscriptions.close(), ...nodes.map((node) => node.http.destroy())]);
     },
-  };
+  });
+  return sourceOf(NO_ACCOUNT);
 }
 
 function describeNode(node: UpstreamNode, now: number, subscribed: boolean | null): UpstreamStatus {

@@ -3,6 +3,7 @@ import type { ByteLease } from '../calls/byte-budget.js';
 import type { UpstreamNode } from '../calls/node.js';
 import type { FetchWish } from '../heads/choose-node.js';
 import { chooseNode, offers } from '../heads/choose-node.js';
+import type { Account } from '../spending/spending.js';
 import type { Fault } from '../upstream/fault.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
 import { fetchFromNode } from './from-node.js';
@@ -29,6 +30,7 @@ interface FailoverOptions {
   avoid?: readonly string[];
   /** Waits for upstreams that rest, however long their rest. */
   patient?: boolean;
+  account?: Account;
   scope: Scope;
   lease?: ByteLease;
   /** Called once for every block, as soon as its outcome is known. */
@@ -83,6 +85,7 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
     try {
       const outcomes = await fetchFromNode(node, pending, wish, {
         scope,
+        account: options.account,
         ...(options.lease === undefined ? {} : { lease: options.lease }),
       });
       pending = [];

@@ -3,6 +3,7 @@ import type { ByteBudget, ByteLease } from '../calls/byte-budget.js';
 import type { UpstreamNode } from '../calls/node.js';
 import type { FetchWish } from '../heads/choose-node.js';
 import { chooseNode, roomFor } from '../heads/choose-node.js';
+import type { Account } from '../spending/spending.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
 import { fetchWithFailover } from './failover.js';
 
@@ -17,6 +18,7 @@ interface FetchBlocksOptions {
   clock: Clock;
   network: string;
   budget: ByteBudget;
+  account: Account;
   scope: Scope;
   /** Registers a callback for when there may be room for more requests; returns a function that unregisters it. */
   onRoom: (look: () => void) => () => void;
@@ -72,6 +74,7 @@ export async function* fetchRange(
       clock,
       network: options.network,
       wish,
+      account: options.account,
       scope,
       lease,
       settle: (block) => settle(group, block),

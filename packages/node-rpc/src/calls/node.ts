@@ -1,6 +1,7 @@
 import type { Upstream as Configured, Network } from '@packhouse/networks';
 import { type Context, type PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
 import { type Fault, makeFault, transportFault } from '../upstream/fault.js';
+import { type Account, NOBODY, type Spending } from '../spending/spending.js';
 import type { HttpAnswer } from '../upstream/http.js';
 import type { NodeLabel } from '../upstream/label.js';
 import type { CallMetrics } from '../upstream/metrics.js';
@@ -20,6 +21,8 @@ export interface CallContext {
   lease?: ByteLease | undefined;
   /** A small call whose answer is needed now: ignores the limit of requests in flight. */
   urgent?: boolean;
+  /** Whom it is for; default: nobody. */
+  account?: Account | undefined;
 }
 
 /** An upstream that blocks are fetched from, with all that was learned about it. */
@@ -59,6 +62,7 @@ interface UpstreamNodeOptions {
   network: Network;
   context: Context;
   metrics: CallMetrics;
+  spending?: Spending | undefined;
   maxBodyBytes: number;
   timeoutMs: number;
   /** Called whenever more requests are allowed than before. */
@@ -76,12 +80,13 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     upstream,
     network: options.network,
     context,
+    spending: options.spending,
     timeoutMs,
     onRest: (rests) => {
       if (rests) node.chainDoubtful = true;
     },
   });
-  const { circuit, http, label, pause, rate } = self;
+  const { circuit, http, label, pause, rate, spending } = self;
   const limit = createInFlightLimit({
     start: START_IN_FLIGHT,
     max: Math.max(1, upstream.maxInFlight),
@@ -120,7 +125,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
   /** One HTTP request. Rejects only when aborted. */
   const request = async (
     calls: readonly Call[],
-    { lease, scope }: CallContext,
+    { account = NOBODY, lease, scope }: CallContext,
     release: () => void,
   ): Promise<Answer[]> => {
     const { signal } = scope;
@@ -131,6 +136,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     nextId += calls.length;
     const startedAt = performance.now();
     node.requests += calls.length;
+    spending.sent(method, calls.length, account);
     let answer: HttpAnswer;
     try {
       answer = await http.post(writeRequest(calls, firstId), {
@@ -138,6 +144,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
         maxBytes: maxBodyBytes,
         came: (bytes) => {
           metrics.bytes(name, bytes);
+          spending.received(method, bytes, account);
           const room = lease?.came(bytes, signal);
           if (room !== undefined) release();
           return room;

@@ -1,5 +1,6 @@
 import type { Network } from '@packhouse/networks';
 import type { CallController, Context } from '@packhouse/runtime';
+import type { Spending } from '../spending/spending.js';
 import { createForwardMetrics } from '../upstream/metrics.js';
 import { broadcast } from './broadcast.js';
 import { headNeeded, isEligible, tipOf, whyNotAsked } from './eligibility.js';
@@ -17,6 +18,8 @@ interface ForwarderOptions {
   onFalseAnswer?: (answer: FalseAnswer) => void;
   /** The newest numbers that all gateways told; default: those of this process alone. */
   tips?: SharedTips;
+  /** Counts the requests; default: they are not counted. */
+  spending?: Spending | undefined;
 }
 
 /** For a call that names no block, an upstream this many blocks behind the tip, or without a head, is asked after the others. */
@@ -35,6 +38,7 @@ export function createForwarder({
   network,
   context,
   tips,
+  spending,
   onFalseAnswer = () => undefined,
 }: ForwarderOptions): Forwarder {
   const { clock } = context;
@@ -42,7 +46,7 @@ export function createForwarder({
   const times = createMethodTimes();
   const waiting = new WeakSet<ForwardRequest>();
   const nodes = network.upstreams.map((upstream) =>
-    createForwardNode({ upstream, network, context, metrics, times, onFalseAnswer, waiting }),
+    createForwardNode({ upstream, network, context, metrics, times, spending, onFalseAnswer, waiting }),
   );
   const closing = new AbortController();
   /** A single node of a single gateway is passed on as it is. */

@@ -6,6 +6,7 @@ import {
   type Span,
   TooManyWaitingError,
 } from '@packhouse/runtime';
+import { type Account, NOBODY, type Spending } from '../spending/spending.js';
 import { createMethodEncodings } from '../upstream/encoding-choice.js';
 import type { ForwardMetrics } from '../upstream/metrics.js';
 import { createUpstream, smooth, type Upstream } from '../upstream/upstream.js';
@@ -55,6 +56,7 @@ export function createForwardNode(options: {
   context: Context;
   metrics: ForwardMetrics;
   times: MethodTimes;
+  spending: Spending | undefined;
   onFalseAnswer: (answer: FalseAnswer) => void;
   /** Requests that wait for a connection. */
   waiting: WeakSet<ForwardRequest>;
@@ -66,6 +68,7 @@ export function createForwardNode(options: {
     upstream,
     network,
     context,
+    spending: options.spending,
     connections: upstream.maxInFlight,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     // The signal of each try ends it.
@@ -76,7 +79,7 @@ export function createForwardNode(options: {
       metrics.healthy(name, !rests && !node.excluded);
     },
   });
-  const { circuit, http, rate } = self;
+  const { circuit, http, rate, spending } = self;
   const { headers, path, pool } = http;
   const gzipHeaders = { ...headers, 'accept-encoding': 'gzip' };
   const turns = createFairTurns(upstream.maxInFlight, MOST_WAITING);
@@ -127,6 +130,8 @@ export function createForwardNode(options: {
       });
     }
     const startedAt = performance.now();
+    const account: Account = request.account ?? NOBODY;
+    spending.sent(request.method, 1, account);
     try {
       const encoding = encodingOf(request.method);
       const own = encoding.next() === 'gzip' ? gzipHeaders : headers;
@@ -156,6 +161,7 @@ export function createForwardNode(options: {
       );
       const { status, retryAfter, headAt, read } = answer;
       encoding.saw(answer.encoding, answer.bytes, performance.now() - startedAt);
+      spending.received(request.method, answer.bytes, account);
       const took = headAt - startedAt;
       self.answeredAfter(took);
       const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, clock.now());

@@ -1,4 +1,5 @@
 import type { CallSignal, FIRST, Span } from '@packhouse/runtime';
+import type { Account } from '../spending/spending.js';
 import type { NeededHead } from './eligibility.js';
 
 /** One JSON-RPC call, forwarded unchanged. */
@@ -48,6 +49,8 @@ export interface ForwardRequest {
    * own calls alone. Default: one for all that name none.
    */
   caller?: Caller;
+  /** Whom its requests are counted for; default: nobody. */
+  account?: Account | undefined;
 }
 
 /** FIRST: the gateway's own questions, which every other call depends on. */

@@ -1,5 +1,6 @@
 import type { Upstream as Configured, Network } from '@packhouse/networks';
 import type { Clock, Context } from '@packhouse/runtime';
+import { type Spending, UNCOUNTED, type UpstreamSpending } from '../spending/spending.js';
 import { type Circuit, createCircuit } from './circuit.js';
 import { createHttp, type HttpOptions, type UpstreamHttp } from './http.js';
 import { createNodeLabel, type NodeLabel } from './label.js';
@@ -13,6 +14,7 @@ export interface Upstream {
   readonly http: UpstreamHttp;
   /** Its limit of calls a second, if it has one. */
   readonly rate: RateWindow | undefined;
+  readonly spending: UpstreamSpending;
   readonly circuit: Circuit;
   readonly pause: Pause;
   /** The highest block seen on it. */
@@ -28,6 +30,7 @@ interface UpstreamOptions extends Omit<HttpOptions, 'upstream'> {
   upstream: Configured;
   network: Pick<Network, 'id'>;
   context: Pick<Context, 'clock' | 'logger'>;
+  spending?: Spending | undefined;
   /** Called when a rest begins or ends; another node may answer after it. */
   onRest?: (rests: boolean) => void;
 }
@@ -55,6 +58,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     http: createHttp(options),
     rate:
       requestsPerSecond === undefined ? undefined : createRateWindow({ perSecond: requestsPerSecond, clock }),
+    spending: (options.spending ?? UNCOUNTED).of(network.id, upstream),
     circuit,
     pause: createPause(clock),
     head: null,
