@@ -71,6 +71,34 @@ CREATE TABLE packhouse.back_pressure (
   CONSTRAINT back_pressure_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
+CREATE TABLE packhouse.budget (
+  provider text NOT NULL,
+  unit text NOT NULL,
+  per_second double precision,
+  per_day bigint,
+  per_month bigint,
+  weights jsonb NOT NULL DEFAULT '{}'::jsonb,
+  reserve double precision NOT NULL,
+  price_per_million double precision,
+  currency text,
+  CONSTRAINT budget_pkey PRIMARY KEY (provider),
+  CONSTRAINT budget_unit_check CHECK ((unit = ANY (ARRAY['requests'::text, 'units'::text])))
+);
+
+CREATE TABLE packhouse.budget_state (
+  key text NOT NULL,
+  state jsonb NOT NULL,
+  CONSTRAINT budget_state_pkey PRIMARY KEY (key)
+) WITH (fillfactor=50);
+
+CREATE TABLE packhouse.budget_wait (
+  network text NOT NULL,
+  provider text NOT NULL,
+  period text NOT NULL,
+  until timestamp with time zone NOT NULL,
+  CONSTRAINT budget_wait_pkey PRIMARY KEY (network)
+) WITH (fillfactor=50);
+
 CREATE TABLE packhouse.bundle (
   network_id smallint NOT NULL,
   kind smallint NOT NULL,
@@ -286,6 +314,15 @@ CREATE TABLE packhouse.node_client (
   CONSTRAINT node_client_name_key UNIQUE (name)
 );
 
+CREATE TABLE packhouse.owner_usage (
+  day integer NOT NULL,
+  owner text NOT NULL,
+  requests bigint NOT NULL,
+  units bigint NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT owner_usage_pkey PRIMARY KEY (day, owner)
+) WITH (fillfactor=50);
+
 CREATE TABLE packhouse.pending_transaction (
   network text NOT NULL,
   sequence bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -355,6 +392,15 @@ CREATE TABLE packhouse.quarantine (
   CONSTRAINT quarantine_network_id_fkey FOREIGN KEY (network_id) REFERENCES packhouse.network(id)
 );
 
+CREATE TABLE packhouse.range_usage (
+  range_id bigint NOT NULL,
+  day integer NOT NULL,
+  requests bigint NOT NULL,
+  units bigint NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT range_usage_pkey PRIMARY KEY (range_id)
+) WITH (fillfactor=50);
+
 CREATE TABLE packhouse.rpc_filter (
   id bytea NOT NULL,
   network text NOT NULL,
@@ -419,6 +465,18 @@ CREATE TABLE packhouse.told_tip (
   block bigint NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT told_tip_pkey PRIMARY KEY (network, tag)
+) WITH (fillfactor=50);
+
+CREATE TABLE packhouse.upstream_usage (
+  day integer NOT NULL,
+  network text NOT NULL,
+  upstream text NOT NULL,
+  provider text NOT NULL,
+  method text NOT NULL,
+  requests bigint NOT NULL,
+  units bigint NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT upstream_usage_pkey PRIMARY KEY (day, provider, network, upstream, method)
 ) WITH (fillfactor=50);
 
 CREATE TABLE packhouse.wanted_range (

@@ -35,8 +35,7 @@ describe('a good file', () => {
   });
 
   it('names whose budget a node is paid from: its host, unless the file says otherwise', () => {
-    const provider = (line: string) =>
-      parse(MINIMAL.replace(/url: .*/, line))[0]?.upstreams[0]?.provider;
+    const provider = (line: string) => parse(MINIMAL.replace(/url: .*/, line))[0]?.upstreams[0]?.provider;
     expect(provider('url: https://eth.example.com:8443/v2/key')).toBe('eth.example.com');
     expect(provider("url: 'http://[::1]:8545'")).toBe('::1');
     expect(provider('url: https://eth.example.com\n        provider: example-team')).toBe('example-team');

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '@packhouse/runtime';
 import { afterEach, expect } from 'vitest';
 import { createForwarder } from '../src/forward/create-forwarder.js';
 import type { ForwardAnswer, Forwarder, ForwardRequest } from '../src/forward/forwarder.js';
+import type { Spending } from '../src/spending/spending.js';
 import { type Handler, type ScriptedNode, startScriptedNode } from './scripted-node.js';
 import { type TestContext, testContext, testNetwork, testUpstream } from './test-source.js';
 
@@ -12,6 +13,7 @@ interface ForwarderOptions {
   /** Changes of the upstreams; they are preferred in their order unless these say otherwise. */
   upstreams?: readonly Partial<Upstream>[];
   clock?: Clock;
+  spending?: Spending;
 }
 
 /** Scripted nodes and forwarders to them; all close after the test. */
@@ -35,7 +37,7 @@ export function forwarders() {
         testUpstream(url, { name: `node-${at + 1}`, priority: at + 1, ...options.upstreams?.[at] }),
       );
       const network = testNetwork(upstreams, { family: 'registry', pollIntervalMs: 100, ...options.network });
-      const forwarder = createForwarder({ network, context });
+      const forwarder = createForwarder({ network, context, spending: options.spending });
       closers.push(() => forwarder.close());
       return { forwarder, context };
     },

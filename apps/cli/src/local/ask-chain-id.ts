@@ -14,7 +14,14 @@ export async function askChainId(
 ): Promise<number> {
   const answers = await Promise.allSettled(
     urls.map(async (url, at) => {
-      const upstream = { name: `upstream-${at + 1}`, url, provider: url, headers: {}, priority: 1, maxInFlight: 1 };
+      const upstream = {
+        name: `upstream-${at + 1}`,
+        url,
+        provider: url,
+        headers: {},
+        priority: 1,
+        maxInFlight: 1,
+      };
       const client = createUpstreamClient({ upstream, clock, timeoutMs: TIMEOUT_MS, signal });
       try {
         return await askOne(client, redact(url));

@@ -115,7 +115,9 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     probe: (wish, signal) => scoped(signal, (scope) => probeNodes(nodes, network, wish, context, { scope })),
     head: (signal, anchor = null) => scoped(signal, (scope) => head(scope, anchor)),
     headers: (numbers, { from, signal } = {}) =>
-      numbers.length === 0 ? Promise.resolve([]) : scoped(signal, (scope) => headers(numbers, from, scope, account)),
+      numbers.length === 0
+        ? Promise.resolve([])
+        : scoped(signal, (scope) => headers(numbers, from, scope, account)),
     fetchBlocks: (range, wish, signal) => ({
       [Symbol.asyncIterator]: () =>
         fetchRange(range, wish, {

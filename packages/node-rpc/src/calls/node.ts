@@ -1,7 +1,7 @@
 import type { Upstream as Configured, Network } from '@packhouse/networks';
 import { type Context, type PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
-import { type Fault, makeFault, transportFault } from '../upstream/fault.js';
 import { type Account, NOBODY, type Spending } from '../spending/spending.js';
+import { type Fault, makeFault, transportFault } from '../upstream/fault.js';
 import type { HttpAnswer } from '../upstream/http.js';
 import type { NodeLabel } from '../upstream/label.js';
 import type { CallMetrics } from '../upstream/metrics.js';

@@ -39,7 +39,10 @@ export function createSpending(options: {
 }): Spending & { close(): Promise<void> } {
   const { table } = options;
   const { clock, logger } = options.context;
-  const upstreams = new Map<string, { tally: Tally; facts: Pick<SpentRow, 'network' | 'upstream' | 'provider'> }>();
+  const upstreams = new Map<
+    string,
+    { tally: Tally; facts: Pick<SpentRow, 'network' | 'upstream' | 'provider'> }
+  >();
   const seldom = createOnceAWhile(COMPLAIN_MS, () => clock.elapsed());
   let unwritten = new Map<string, SpentRow>();
   let forgotten = -1;
@@ -69,7 +72,8 @@ export function createSpending(options: {
       if (told.size > 0) await table.add([...told.values()]);
     } catch (error) {
       for (const row of told.values()) note(row);
-      if (seldom('write').say) logger.warn({ err: error }, 'counts of requests to nodes could not be written; they are kept');
+      if (seldom('write').say)
+        logger.warn({ err: error }, 'counts of requests to nodes could not be written; they are kept');
       return;
     }
     if (forgotten === day || told.size === 0) return;
