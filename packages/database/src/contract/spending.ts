@@ -1,5 +1,5 @@
 /** Requests that were sent to one upstream on one day. */
-export interface SpentCount extends SpentFigures {
+interface SpentCount extends SpentFigures {
   /** Days since 1970-01-01 in UTC. */
   day: number;
   network: string;
