@@ -32,6 +32,7 @@ describe('every command', () => {
       'local',
       'status',
       'doctor',
+      'backfill quote',
       'backfill add',
       'backfill list',
       'backfill pause',

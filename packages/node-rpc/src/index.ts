@@ -1,4 +1,4 @@
-export type { BlockSource, FailedBlock, FetchedBlock } from './blocks/block-source.js';
+export type { BlockSource, FailedBlock, FetchedBlock, MethodAnswers } from './blocks/block-source.js';
 export { createBlockSource } from './blocks/create-block-source.js';
 export { type ClientAnswer, createUpstreamClient, type UpstreamClient } from './calls/client.js';
 export { createForwarder } from './forward/create-forwarder.js';

@@ -19,6 +19,8 @@ export { keyFileWarning } from './publish/key-file-mode.js';
 export { pack } from './publish/pack.js';
 export { publish } from './publish/publish.js';
 export { openSigners, rotateSigningKey, type SignerSource, sealPending } from './publish/sign.js';
+export type { Estimate } from './quote/estimate.js';
+export { QUOTE_CALLS, type Quote, type QuoteRequest, quote } from './quote/quote.js';
 export { countBlocks, intersectRanges, subtractRanges, unionRanges } from './ranges.js';
 export {
   type CoveragePage,

@@ -77,6 +77,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 69,
     meaning: 'No upstream offers a method that the wanted kinds need.',
   },
+  CALLS_SPENT: {
+    retryable: false,
+    exitCode: 69,
+    meaning: 'What a command may ask of the nodes was not enough.',
+  },
   NODE_ANSWER_MISSING: {
     retryable: true,
     exitCode: 69,

@@ -7,22 +7,41 @@ import { operatorName } from '../installation/operator.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../terminal/parse.js';
 
-interface AddOptions {
+interface OrderOptions {
   network: string;
   from: string;
   to: string;
   kinds: string;
-  priority: string;
   json?: boolean;
   dataDir?: string;
 }
 
-/** `packhouse backfill add|list|pause|resume|cancel`. */
+interface AddOptions extends OrderOptions {
+  priority: string;
+  dryRun?: boolean;
+}
+
+/** `packhouse backfill quote|add|list|pause|resume|cancel`. */
 export function addBackfillCommand(program: Command, io: CliIo): void {
   const backfill = program
     .command('backfill')
-    .description('order ranges, and list, pause, resume and cancel them')
+    .description('quote and order ranges, and list, pause, resume and cancel them')
     .addHelpText('after', '\nExample:\n  $ packhouse backfill add --network ethereum --from 17000000');
+
+  backfill
+    .command('quote')
+    .description('say what a range would take: requests, bytes, time; from at most 100 node calls')
+    .requiredOption('--network <id>', 'the network, as the networks file names it')
+    .requiredOption('--from <block>', 'the first block')
+    .option('--to <block>', 'the last block, or follow: up to the head', 'follow')
+    .option('--kinds <list>', `all, or some of ${KINDS.join(',')}`, 'all')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ packhouse backfill quote --network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
+    )
+    .action((options: OrderOptions) => printQuote(io, options));
 
   backfill
     .command('add')
@@ -32,6 +51,7 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
     .option('--to <block>', 'the last block, or follow: keep up with the head', 'follow')
     .option('--kinds <list>', `all, or some of ${KINDS.join(',')}`, 'all')
     .option('--priority <n>', '1 is first, 1000 last', '100')
+    .option('--dry-run', 'order nothing, and print what `backfill quote` does')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object')
     .addHelpText(
@@ -39,11 +59,12 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       '\nExample:\n  $ packhouse backfill add --network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
     )
     .action(async (options: AddOptions) => {
-      const start = parseBlockNumber(options.from, '--from');
-      const end = options.to === 'follow' ? null : parseBlockNumber(options.to, '--to');
-      if (end !== null) checkRange(start, end);
-      const kinds = parseKinds(options.kinds);
+      const { start, end, kinds } = parseOrder(options);
       const priority = parseInteger(options.priority, '--priority', 1, 1000);
+      if (options.dryRun) {
+        await printQuote(io, options);
+        return;
+      }
       const row = await withDatabase(io, options, (database) =>
         database.network(options.network).wanted.add({ kinds, start, end, priority }, operatorName(io)),
       );
@@ -102,6 +123,21 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
   change('pause', 'paused', 'stop fetching for now; what is staged stays', 'is paused');
   change('resume', 'active', 'continue a paused or cancelled backfill', 'continues');
   change('cancel', 'cancelled', 'stop it for good; what is published stays', 'is cancelled');
+}
+
+function parseOrder(options: OrderOptions): Pick<WantedRange, 'start' | 'end' | 'kinds'> {
+  const start = parseBlockNumber(options.from, '--from');
+  const end = options.to === 'follow' ? null : parseBlockNumber(options.to, '--to');
+  if (end !== null) checkRange(start, end);
+  return { start, end, kinds: parseKinds(options.kinds) };
+}
+
+/** The pipeline and the client of nodes are loaded for this only. */
+async function printQuote(io: CliIo, options: OrderOptions): Promise<void> {
+  const { network, json, dataDir } = options;
+  const order = parseOrder(options);
+  const { showQuote } = await import('./backfill-quote.js');
+  await showQuote(io, { ...order, network, json, dataDir });
 }
 
 function describe(row: WantedRange): string {

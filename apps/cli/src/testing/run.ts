@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Writable } from 'node:stream';
 import { describeError, PackhouseError } from '@packhouse/runtime';
 import { runCli } from '../cli.js';
@@ -26,13 +27,16 @@ export function memoryIo(world: World = {}): { io: CliIo; said: { out: string; e
         done();
       },
     });
+  const signal = world.signal ?? new AbortController().signal;
+  // As main.ts has it.
+  setMaxListeners(0, signal);
   const io: CliIo = {
     env: world.env ?? {},
     stdout: sink('out'),
     stderr: sink('err'),
     cwd: world.cwd ?? '/nowhere',
     pid: 1,
-    signal: world.signal ?? new AbortController().signal,
+    signal,
     exitCode: 0,
   };
   return { io, said };

@@ -20,6 +20,15 @@ export interface FetchedBlock {
   traces?: unknown[] | AsyncIterable<unknown>;
   /** Bytes received over the wire for it. */
   bytes: number;
+  /** The calls that were answered for it, by method. */
+  answered: MethodAnswers[];
+}
+
+/** Calls of one method and the bytes of their answers. */
+export interface MethodAnswers {
+  method: string;
+  calls: number;
+  bytes: number;
 }
 
 /** A block that no upstream returned, after bounded tries on each. */
@@ -100,5 +109,7 @@ export interface BlockSource {
   /** Reports that data of this upstream failed a proof that another one's passed: it is counted, and asked last for a while. */
   reportLie(upstream: string): void;
   status(): UpstreamStatus[];
+  /** How many calls with answers of so many bytes share one HTTP request to this upstream, once that is learned. */
+  usualBatch(upstream: string, bytes: number): number;
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Network } from '@packhouse/networks';
 import { type Context, openScope, PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
 import { createByteBudget } from '../calls/byte-budget.js';
@@ -23,6 +24,8 @@ export interface BlockSourceOptions {
   timeoutMs?: number;
   /** Bytes fetched ahead of the readers, over all ranges. Default 64 MiB. */
   maxInFlightBytes?: number;
+  /** Calls to all upstreams together; more are refused with CALLS_SPENT. Default: no limit. */
+  maxCalls?: number;
   /** How often a subscription to new heads is checked, in milliseconds; default 3 s. */
   checkMs?: number;
   /** Counts the requests; default: they are not counted. */
@@ -43,8 +46,16 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
   const { clock } = context;
   const metrics = createCallMetrics(context.metrics, network.id);
   const closing = new AbortController();
+  // A listener for each call that is under way.
+  setMaxListeners(0, closing.signal);
   const budget = createByteBudget(options.maxInFlightBytes ?? 64 * MEBIBYTE);
   const lookers = new Set<() => void>();
+  let callsLeft = options.maxCalls ?? Number.POSITIVE_INFINITY;
+  const mayCall = (calls: number): boolean => {
+    if (calls > callsLeft) return false;
+    callsLeft -= calls;
+    return true;
+  };
   const nodes = network.upstreams.map((upstream) =>
     createUpstreamNode({
       upstream,
@@ -54,6 +65,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
       spending: options.spending,
       maxBodyBytes: Math.min(options.maxBodyBytes ?? 64 * MEBIBYTE, LONGEST_TEXT_BYTES),
       timeoutMs: options.timeoutMs ?? 30_000,
+      mayCall,
       onRoom: () => {
         for (const look of lookers) look();
       },
@@ -166,6 +178,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
         'data of this node failed a proof that another one passed: asking it last',
       );
     },
+    usualBatch: (upstream, bytes) => nodes.find(({ name }) => name === upstream)?.sizes.usual(bytes) ?? 1,
     status: () =>
       nodes.map((node) => describeNode(node, clock.elapsed(), subscriptions.isDelivering(node.name))),
     close: async () => {

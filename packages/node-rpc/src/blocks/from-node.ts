@@ -1,9 +1,9 @@
-import type { BlockFacts } from '../calls/capabilities.js';
+import type { BlockFacts, Mode } from '../calls/capabilities.js';
 import type { CallContext, UpstreamNode } from '../calls/node.js';
 import type { FetchWish } from '../heads/choose-node.js';
 import type { Fault } from '../upstream/fault.js';
 import { askCapable } from './ask-capable.js';
-import type { FetchedBlock } from './block-source.js';
+import type { FetchedBlock, MethodAnswers } from './block-source.js';
 import { checkReceipts, isFault, type ReadBlock, readBlock, receiptsOf } from './read-block.js';
 import { type ReadTraces, readTraces } from './read-traces.js';
 
@@ -33,7 +33,7 @@ export async function fetchFromNode(
     })),
     context,
   );
-  const bytes = new Map<number, number>();
+  const answered = new Map<number, MethodAnswers[]>();
   const faults = new Map<number, Fault>();
   const blocks: ReadBlock[] = [];
   for (const [index, answer] of answers.entries()) {
@@ -43,7 +43,8 @@ export async function fetchFromNode(
       faults.set(number, read);
       continue;
     }
-    bytes.set(number, answer.ok ? answer.bytes : 0);
+    const size = answer.ok ? answer.bytes : 0;
+    answered.set(number, [{ method: 'eth_getBlockByNumber', calls: 1, bytes: size }]);
     blocks.push(read);
     // A head that was never asked for stays unknown: this only shows that the upstream has this block.
     if (node.head !== null && number > node.head) node.head = number;
@@ -59,10 +60,12 @@ export async function fetchFromNode(
       ...(wish.receipts ? { receipts: [] } : {}),
       ...(wish.traces ? { traces: [] } : {}),
       bytes: 0,
+      answered: answered.get(number) ?? [],
     });
   }
-  const note = (number: number, more: number): void => {
-    bytes.set(number, (bytes.get(number) ?? 0) + more);
+  const note = (number: number, { method }: Mode, answers: readonly { bytes: number }[]): void => {
+    const bytes = answers.reduce((sum, one) => sum + one.bytes, 0);
+    answered.get(number)?.push({ method, calls: answers.length, bytes });
   };
   await Promise.all([
     wish.receipts ? addReceipts(node, blocks, context, fetched, faults, note) : undefined,
@@ -73,7 +76,7 @@ export async function fetchFromNode(
     const fault = faults.get(number);
     const block = fetched.get(number);
     if (fault === undefined && block !== undefined) {
-      block.bytes = bytes.get(number) ?? 0;
+      block.bytes = block.answered.reduce((sum, each) => sum + each.bytes, 0);
       return { ok: true, number, fetched: block };
     }
     if (block !== undefined) dropStream(block);
@@ -81,7 +84,7 @@ export async function fetchFromNode(
   });
 }
 
-type Note = (number: number, bytes: number) => void;
+type Note = (number: number, mode: Mode, answers: readonly { bytes: number }[]) => void;
 
 async function addReceipts(
   node: UpstreamNode,
@@ -102,10 +105,7 @@ async function addReceipts(
       continue;
     }
     block.receipts = receiptsOf(answer.answers) ?? [];
-    note(
-      number,
-      answer.answers.reduce((sum, one) => sum + one.bytes, 0),
-    );
+    note(number, answer.mode, answer.answers);
   }
 }
 
@@ -142,10 +142,7 @@ async function addTraces(
     }
     const result = read.get(block);
     if (result?.ok === true) target.traces = result.traces;
-    note(
-      block.number,
-      answer.answers.reduce((sum, one) => sum + one.bytes, 0),
-    );
+    note(block.number, answer.mode, answer.answers);
   }
 }
 

@@ -6,6 +6,8 @@ export interface BatchSizes {
   plan<C extends { weight: number }>(method: string, calls: readonly C[]): C[][];
   /** How many calls of weight 1 fit into the next request. */
   size(method: string): number;
+  /** How many calls with answers of so many bytes share a request, once that is learned. */
+  usual(bytes: number): number;
   /** Reports a batch that was answered completely. */
   succeeded(method: string, batch: { calls: number; weight: number; bytes: number; elapsedMs: number }): void;
   /** Reports a batch that was too large: at most half as many calls from now on. */
@@ -70,8 +72,9 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
     size: (method) => {
       const { cap, bytesPerWeight } = learned(method);
       if (bytesPerWeight === null) return cap;
-      return Math.max(1, Math.min(cap, Math.floor(TARGET_BYTES / Math.max(1, bytesPerWeight))));
+      return fitting(bytesPerWeight, cap);
     },
+    usual: (bytes) => fitting(bytes, largest),
     succeeded: (method, batch) => {
       const memory = learned(method);
       const each = batch.bytes / Math.max(1, batch.weight);
@@ -98,4 +101,8 @@ export function createBatchSizes(options: { clock: Clock; largest?: number }): B
       memory.cap = Math.max(1, Math.min(memory.cap, Math.floor(calls / 2)));
     },
   };
+}
+
+function fitting(bytes: number, most: number): number {
+  return Math.max(1, Math.min(most, Math.floor(TARGET_BYTES / Math.max(1, bytes))));
 }

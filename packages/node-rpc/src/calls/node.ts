@@ -65,6 +65,8 @@ interface UpstreamNodeOptions {
   spending?: Spending | undefined;
   maxBodyBytes: number;
   timeoutMs: number;
+  /** Whether so many more calls may be sent; true counts them as sent. */
+  mayCall: (calls: number) => boolean;
   /** Called whenever more requests are allowed than before. */
   onRoom: () => void;
 }
@@ -120,6 +122,17 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       cause: fault.error,
     });
     return calls.map(() => ({ ok: false, fault: again }));
+  };
+
+  const spent = async (calls: readonly Call[]): Promise<Answer[]> => {
+    const asked = { label, what: describeCalls(calls), block: calls[0]?.block };
+    const fault = makeFault(
+      asked,
+      'CALLS_SPENT',
+      'was not called again, as the calls that this command may make are spent,',
+      'give-up',
+    );
+    return calls.map(() => ({ ok: false, fault }));
   };
 
   /** One HTTP request. Rejects only when aborted. */
@@ -236,6 +249,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
           signal.throwIfAborted();
           // Calls that were queued while the upstream failed are not sent.
           if (circuit.state === 'open' && node.lastFault !== null) return refuse(batch, node.lastFault);
+          if (!options.mayCall(batch.length)) return spent(batch);
           const probe = circuit.enter();
           return request(batch, callContext, release).finally(probe.leave);
         };

@@ -102,7 +102,10 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
 const LEAST_WINDOWS = 16;
 
 /** Twice what the live ingesters of the network run at a time: none waits for the next plan. */
-async function windowsToKeep({ database, network }: PlanParts): Promise<number> {
+export async function windowsToKeep({
+  database,
+  network,
+}: Pick<PlanParts, 'database' | 'network'>): Promise<number> {
   return Math.max(LEAST_WINDOWS, 2 * (await database.workers.slots(network.id)));
 }
 

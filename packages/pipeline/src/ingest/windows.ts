@@ -208,7 +208,7 @@ function holesFirst(all: readonly Hole[], { coverage }: IngestView): Hole[] {
 }
 
 /** How many blocks of this size a window should have: a power of two up to a segment. */
-function windowBlocks(averageRawBytes: number): number {
+export function windowBlocks(averageRawBytes: number): number {
   const fit = Math.max(1, WINDOW_RAW_BYTES / Math.max(1, averageRawBytes));
   return Math.min(SEGMENT_BLOCKS, 2 ** Math.floor(Math.log2(fit)));
 }
