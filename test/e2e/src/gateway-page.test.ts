@@ -1,10 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { KINDS } from '@packhouse/chain';
 import { freePort } from '@packhouse/local';
 import { createReplayNode, generateChain, loadAnswers, type ReplayNode } from '@packhouse/replay-node';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { type CliProcess, startCli } from './cli-process.js';
+import { openDatabase } from './open-database.js';
 import { blocksOf, isOnPath, paste, pattern, root } from './pasted.js';
+import { checkPublished } from './published.js';
 import { end, makeWorkspace, type Workspace } from './workspace.js';
 
 const recordings = path.join(root, 'test/replay-node/recordings');
@@ -134,4 +137,29 @@ test('a network that comes into the file is served without a restart, and one th
   expect(await (await call('second')).json()).toEqual({ jsonrpc: '2.0', id: 1, result: '0x2105' });
   expect((await call('rollup')).status).toBe(404);
   expect((await call('main')).status).toBe(200);
+});
+
+test('ingesters and packers take a network up without a restart, and a kill in the middle loses nothing', async () => {
+  const database = openDatabase(workspace.databaseUrl);
+  const known = async (): Promise<string[]> =>
+    (await database.workers.list()).flatMap((worker) => worker.networks);
+  const WAIT = { timeout: 120_000 };
+  try {
+    await expect.poll(async () => (await database.workers.list()).length, WAIT).toBe(2);
+    expect(await known()).toEqual([]);
+    const fresh = (name: string): string =>
+      `  - {id: fresh, family: evm, chainId: 1, upstreams: [{name: ${name}, url: '${nodes.get(9101)?.url}'}], bundles: {maxBlocks: 2}}\n`;
+    await writeFile(networksFile, networks + fresh('before'));
+    await expect.poll(known, WAIT).toEqual(['fresh', 'fresh']);
+    await database.networks.register({ id: 'fresh', chainId: 1 });
+    await database.network('fresh').wanted.add({ kinds: [...KINDS], start: 1, end: 12, priority: 1 });
+    await writeFile(networksFile, networks + fresh('after'));
+    for (const { pid } of await database.workers.list()) process.kill(pid, 'SIGKILL');
+    await expect
+      .poll(async () => (await database.network('fresh').holes.standing()).completeTo, WAIT)
+      .toBe(12);
+  } finally {
+    await database.close();
+  }
+  await checkPublished(workspace, generateChain({ length: 12 }), 'fresh');
 });
