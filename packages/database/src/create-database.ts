@@ -26,6 +26,7 @@ import { createNft } from './tables/nft.js';
 import { createPlans } from './tables/plans.js';
 import { createPressure } from './tables/pressure.js';
 import { createQuarantine, listQuarantine } from './tables/quarantine.js';
+import { createSchedules } from './tables/schedules.js';
 import { createSpending } from './tables/spending.js';
 import { createTips } from './tables/tips.js';
 import { createUsage } from './tables/usage.js';
@@ -115,6 +116,7 @@ export function createDatabase(options: {
     workers: createWorkers(connections),
     changes: createChanges(connections),
     spending: createSpending(connections),
+    schedules: createSchedules(connections),
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),

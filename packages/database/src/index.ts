@@ -36,6 +36,7 @@ export {
   type StagedKind,
   type StageRequest,
 } from './contract/rows.js';
+export type { NewSchedule, Schedule, ScheduleRun } from './contract/schedules.js';
 export {
   type UnitsUsed,
   USAGE_GROUPS,

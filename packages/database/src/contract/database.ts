@@ -23,6 +23,7 @@ import type {
   StagedBlock,
   StageRequest,
 } from './rows.js';
+import type { Schedules } from './schedules.js';
 import type { Spending } from './spending.js';
 import type { UnitsUsed, UsageCount, UsageGroup, UsageSum } from './usage.js';
 import type { AllWanted, Wanted } from './wanted.js';
@@ -142,6 +143,7 @@ export interface Database {
   changes: Changes;
 
   spending: Spending;
+  schedules: Schedules;
 
   keys: {
     /** Creates a key, and its application if new. Returns the secret, stored as sha256 only. Throws PLAN_UNKNOWN. */
