@@ -1,5 +1,5 @@
 import { describeError, PackhouseError, redact } from '@packhouse/runtime';
-import type { JobCounts, JobPayloads, QueueLook, QueueName } from './queues.js';
+import type { JobCounts, JobPayloads, QueueLook, QueueName, Recurring } from './queues.js';
 
 /** Options for storing, retrying and recovering jobs; the same for every store. */
 export interface BackendOptions {
@@ -19,6 +19,8 @@ export interface BackendOptions {
 export interface TakenJob {
   id: string;
   payload: unknown;
+  /** When a repeated job was due, in milliseconds since 1970. */
+  due: number | undefined;
   /** 1 on the first try. */
   attempt: number;
   /** Most tries. */
@@ -41,6 +43,7 @@ export interface Producer {
   counts(): Promise<JobCounts>;
   look(limit: number): Promise<QueueLook>;
   remove(ids: readonly string[]): Promise<void>;
+  repeat(recurring: readonly Recurring[]): Promise<void>;
   close(): Promise<void>;
 }
 

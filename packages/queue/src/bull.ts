@@ -8,6 +8,7 @@ import {
   Worker,
 } from 'bullmq';
 import type { BackendOptions, Consumer, ConsumerEvents, JobOutcome, NewJob, Producer } from './backend.js';
+import { dueOf, setRepeated } from './bull-repeat.js';
 
 /** Jobs written by one command. */
 const BATCH = 1_000;
@@ -80,6 +81,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
         await Promise.all(ids.slice(from, from + REMOVALS).map((id) => queue.remove(MARK + id)));
       }
     },
+    repeat: (recurring) => setRepeated(queue, recurring),
     close: () => closeWithin(CLOSE_MS, queue.close(), parts.options.abandon),
   };
 }
@@ -117,6 +119,7 @@ export async function bullConsumer<C>(
       const run = events.run({
         id: unmark(job.id ?? ''),
         payload: job.data,
+        due: dueOf(job),
         attempt: job.attemptsMade + 1,
         attempts: job.opts.attempts ?? 1,
       });

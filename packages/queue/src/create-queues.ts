@@ -92,6 +92,8 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
     look: (queue, limit) => attempt('Looking at', queue, async () => (await producer(queue)).look(limit)),
     remove: (queue, ids) =>
       attempt('Removing jobs from', queue, async () => (await producer(queue)).remove(ids)),
+    repeat: (recurring) =>
+      attempt('Repeating jobs of', 'schedule', async () => (await producer('schedule')).repeat(recurring)),
     close: () => {
       closing ??= (async () => {
         await Promise.all([...workers].map((worker) => worker.close()));

@@ -22,6 +22,7 @@ const PAYLOADS = {
     })
     .refine((payload) => payload.start <= payload.end, { error: 'start is beyond end', path: ['start'] }),
   pack: z.object({ network, kind: z.enum(KINDS), start: block }),
+  schedule: z.object({ schedule: z.string().regex(/^[a-z0-9-]{1,64}$/), due: z.int().optional() }),
 } as const satisfies { [N in QueueName]: z.ZodType<JobPayloads[N]> };
 
 /** Ids have no `:`, the separator of Redis keys. */

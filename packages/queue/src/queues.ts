@@ -1,4 +1,5 @@
 import type { Kind } from '@packhouse/chain';
+import type { Cron } from './cron.js';
 
 /** Payloads by queue name. Block ranges are inclusive. */
 export interface JobPayloads {
@@ -13,7 +14,12 @@ export interface JobPayloads {
   };
   /** Pack and publish what can be packed of one kind, from `start` on. */
   pack: { network: string; kind: Kind; start: number };
+  /** Run a schedule; `due` is the time in milliseconds since 1970, absent in what BullMQ repeats. */
+  schedule: { schedule: string; due?: number | undefined };
 }
+
+/** What the queue `schedule` repeats: by a cron pattern in a zone, or every so often from a time on. */
+export type Recurring = { schedule: string } & (Cron | { everyMs: number; from: number });
 
 export type QueueName = keyof JobPayloads;
 
@@ -28,6 +34,8 @@ export interface JobRequest<N extends QueueName> {
 export interface Job<N extends QueueName> {
   id: string;
   payload: JobPayloads[N];
+  /** When a repeated job was due, in milliseconds since 1970. */
+  due?: number | undefined;
   /** 1 on the first try. */
   attempt: number;
   /** Aborted when the worker must stop at once. */
@@ -81,5 +89,7 @@ export interface Queues {
   look(queue: QueueName, limit: number): Promise<QueueLook>;
   /** Removes waiting and delayed jobs with these ids; running ones stay. */
   remove(queue: QueueName, ids: readonly string[]): Promise<void>;
+  /** Makes what the queue `schedule` repeats exactly this; changes nothing that is so already. */
+  repeat(recurring: readonly Recurring[]): Promise<void>;
   close(): Promise<void>;
 }

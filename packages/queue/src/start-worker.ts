@@ -49,7 +49,10 @@ export async function startWorker<N extends QueueName>(
     const controller = new AbortController();
     running.set(taken.id, controller);
     try {
-      await handler({ id: taken.id, payload, attempt: taken.attempt, signal: controller.signal });
+      await handler({
+        ...{ id: taken.id, payload, due: taken.due, attempt: taken.attempt },
+        signal: controller.signal,
+      });
       jobs.inc({ queue, outcome: 'done' });
       return 'done';
     } catch (error) {

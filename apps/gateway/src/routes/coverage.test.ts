@@ -1,3 +1,4 @@
+import type { QueueName } from '@packhouse/queue';
 import { PackhouseError } from '@packhouse/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
@@ -23,9 +24,10 @@ describe('GET {base_url}<KEY>/bundle-api/coverage', () => {
   let away = false;
   let held: Promise<void> | undefined;
   /** Ids of the existing jobs, by queue. */
-  const jobs: Record<'ingest' | 'pack', { running: string[]; waiting: string[] }> = {
+  const jobs: Record<QueueName, { running: string[]; waiting: string[] }> = {
     ingest: { running: ['ethereum.60.69.31', 'other.0.9999.31'], waiting: ['ethereum.70.79.8', 'nonsense'] },
     pack: { running: ['ethereum.logs.100'], waiting: ['ethereum.traces.100'] },
+    schedule: { running: [], waiting: [] },
   };
   const coverage = (query = '', network = 'ethereum', apiKey = key) =>
     ask(at.url, `/${network}/v1/${apiKey}/bundle-api/coverage${query}`);

@@ -1,8 +1,9 @@
 import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, freshDatabase, removePostgres, startPostgres, startRedis } from '@packhouse/local';
+import { freePort, freshDatabase, removePostgres, runSql, startPostgres, startRedis } from '@packhouse/local';
 import { createPostgresBackend, Queue } from 'bullmq';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { until } from './fixtures.js';
@@ -17,6 +18,8 @@ export interface Server {
   /** Pauses the queue, as a dashboard of BullMQ can. */
   pause(prefix: string): Promise<void>;
   isPaused(prefix: string): Promise<boolean>;
+  /** Removes the waiting jobs of the queue `schedule`, not what makes them come back. */
+  loseRepeated(prefix: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,6 +32,12 @@ export async function redisServer(): Promise<Server> {
   return {
     url: { redisUrl },
     stop,
+    loseRepeated: async (prefix) => {
+      const redis = new Redis(redisUrl);
+      const jobs = await redis.zrange(`${prefix}:schedule:delayed`, '0', '-1');
+      await redis.del(`${prefix}:schedule:delayed`, ...jobs.map((id) => `${prefix}:schedule:${id}`));
+      redis.disconnect();
+    },
     ...rawAccess((prefix, use) => closing(new Queue('ingest', { connection: { port }, prefix }), use)),
   };
 }
@@ -39,6 +48,8 @@ export async function postgresServer(): Promise<Server> {
   return {
     url: { databaseUrl: url },
     stop: drop,
+    loseRepeated: async (prefix) =>
+      void (await runSql(url, `DELETE FROM bullmq.job WHERE queue = '${prefix}-schedule'`)),
     ...rawAccess(async (prefix, use) => {
       const connection = new pg.Pool({ connectionString: url, options: '-c search_path=bullmq' });
       try {
