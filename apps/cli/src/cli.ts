@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   alarms: async () => (await import('./commands/alarms.js')).addAlarmsCommand,
   workers: async () => (await import('./commands/workers.js')).addWorkersCommand,
   quarantine: async () => (await import('./commands/quarantine.js')).addQuarantineCommand,
+  schedule: async () => (await import('./commands/schedule.js')).addScheduleCommand,
   audit: async () => (await import('./commands/audit.js')).addAuditCommand,
   keys: async () => (await import('./commands/keys.js')).addKeysCommand,
   plans: async () => (await import('./commands/plans.js')).addPlansCommand,

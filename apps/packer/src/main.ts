@@ -1,16 +1,24 @@
+import { fileURLToPath } from 'node:url';
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, watchNetworks } from '@packhouse/networks';
 import { openObjectStore } from '@packhouse/object-store';
 import { openSigners, refuseOtherChains, takeJobs } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
-import { auditLoop } from './audit-loop.js';
 import { createDiskGauge } from './disk-gauge.js';
 import { filterLoop } from './filter-loop.js';
 import { handlePack } from './handle-pack.js';
 import { reclaimLoop } from './reclaimer.js';
+import { runSchedule } from './run-schedule.js';
+import { createSampledAudit, SAMPLED_AUDIT } from './sampled-audit.js';
+import { scheduleLoop } from './schedule-loop.js';
 import { sealLoop } from './seal-loop.js';
 import { packerSettings } from './settings.js';
+
+/** The command line, at the same distance from `src` and from `dist`. */
+const CLI = fileURLToPath(new URL('../../cli/bin/packhouse.js', import.meta.url));
+/** Runs of schedules that a packer has at a time, each a process of its own. */
+const SCHEDULES_AT_A_TIME = 4;
 
 await runProcess(process, {
   name: 'packer',
@@ -51,16 +59,22 @@ await runProcess(process, {
     shutdown.add('sealing', () => sealing);
     const filtering = filterLoop({ context, database, objectStore, networks, signers });
     shutdown.add('filters', () => filtering);
-    const auditing = auditLoop({
-      context,
-      database,
-      objectStore,
-      networks,
-      share: settings.AUDIT_SAMPLE,
-      everyMs: settings.AUDIT_EVERY,
-      bytesPerSecond: settings.AUDIT_BYTES_PER_SECOND,
+    const audit = createSampledAudit({
+      ...{ context, database, objectStore, networks, share: settings.AUDIT_SAMPLE },
+      ...{ everyMs: settings.AUDIT_EVERY, bytesPerSecond: settings.AUDIT_BYTES_PER_SECOND },
     });
-    shutdown.add('auditing', () => auditing);
+    const running = { context, cut: shutdown.cut, database, cli: CLI, env: process.env };
+    const runs = await queues.work(
+      'schedule',
+      (job) => runSchedule({ ...running, builtIn: { [SAMPLED_AUDIT]: audit.run } }, job),
+      { concurrency: SCHEDULES_AT_A_TIME },
+    );
+    shutdown.add('runs of schedules', () => runs.close());
+    const scheduling = scheduleLoop({
+      ...{ context, database, queues },
+      ...{ ofSettings: { AUDIT_EVERY: audit.schedules }, looked: audit.report },
+    });
+    shutdown.add('scheduling', () => scheduling);
     const watch = watchNetworks({
       ...{ path: settings.NETWORKS_FILE, env: process.env, context, networks: inForce },
       async apply(changed, changes) {

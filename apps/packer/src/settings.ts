@@ -35,7 +35,7 @@ export const packerSettings = z.object({
     )
     .default(0.001),
   AUDIT_EVERY: durationSetting(
-    'the time between scheduled audits, e.g. 1h (the default), 1s at least',
+    'the time from one scheduled audit to the next, e.g. 1h (the default), 1s at least',
     1_000,
   ).default(3_600_000),
   AUDIT_BYTES_PER_SECOND: bytesSetting(

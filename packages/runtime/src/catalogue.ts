@@ -281,6 +281,12 @@ export const ERROR_CATALOGUE = {
     meaning: 'The chain has another block where one is final already, or published.',
   },
   WORKER_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such living worker.' },
+  SCHEDULE_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such schedule.' },
+  SCHEDULE_INVALID: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'The times or the command of a schedule cannot be.',
+  },
   ALARM_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such open alarm.' },
   // keys and plans
   KEY_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such key.' },

@@ -80,7 +80,6 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'apps/gateway/src/filters/deliveries.ts': 'gateways compare the ends of deliveries with each other',
   'apps/gateway/src/routes/nft.ts': 'compares with the stored dates of refreshes',
   'apps/gateway/src/routes/usage.ts': 'usage is counted by the day',
-  'apps/packer/src/audit-loop.ts': 'compares with the stored end of the last run',
   'apps/cli/src/local/once.ts': 'compares with the stored dates of next tries',
   'apps/cli/src/commands/key-usage.ts': 'usage is counted by the day',
   'apps/cli/src/commands/keys.ts': 'keys end at a date',

@@ -7,9 +7,12 @@ import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
 import { createDiskStore, type ObjectStore } from '@packhouse/object-store';
 import { publish } from '@packhouse/pipeline';
+import { createQueues } from '@packhouse/queue';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { auditLoop } from './audit-loop.js';
+import { runSchedule } from './run-schedule.js';
+import { createSampledAudit, SAMPLED_AUDIT } from './sampled-audit.js';
+import { scheduleLoop } from './schedule-loop.js';
 
 const stop = new AbortController();
 let fresh: FreshDatabase;
@@ -69,45 +72,53 @@ async function publishEmptyLogs(): Promise<void> {
   await publish({ context, database, objectStore }, request, stop.signal);
 }
 
+/** A packer's schedule and the queue, with the pauses of its loop shortened. */
+async function startPacker(share: number, everyMs: number, signal: AbortSignal) {
+  const context = contextOf(signal);
+  const queues = await createQueues({ databaseUrl: fresh.url, context });
+  const audit = createSampledAudit({
+    ...{ context, database, objectStore, networks: () => [network], share, everyMs, bytesPerSecond: 1_000_000 },
+  });
+  const running = { context, cut: signal, database, cli: 'none', env: {} };
+  await queues.work(
+    'schedule',
+    (job) => runSchedule({ ...running, builtIn: { [SAMPLED_AUDIT]: audit.run } }, job),
+    { concurrency: 2 },
+  );
+  const loop = scheduleLoop({
+    context: { ...context, clock: { ...systemClock, sleep: (_, ended) => systemClock.sleep(20, ended) } },
+    ...{ database, queues, ofSettings: { AUDIT_EVERY: audit.schedules }, looked: audit.report },
+  });
+  return { metrics: context.metrics, ended: loop.then(() => queues.close()) };
+}
+
 test('one of two packers audits when it is due, again and again; both end when they are told to', async () => {
   const running = new AbortController();
-  const contexts = [contextOf(running.signal), contextOf(running.signal)];
-  const loops = contexts.map((context) =>
-    auditLoop({
-      context,
-      database,
-      objectStore,
-      networks: () => [network],
-      share: 0.001,
-      everyMs: 200,
-      bytesPerSecond: 1_000_000,
-    }),
-  );
+  const packers = [
+    await startPacker(0.001, 200, running.signal),
+    await startPacker(0.001, 200, running.signal),
+  ];
   const finished = async (): Promise<number> =>
     (await database.network('main').audit.last())?.finishedAt.getTime() ?? 0;
   await expect.poll(finished, { timeout: 120_000 }).toBeGreaterThan(0);
   const first = await finished();
   await expect.poll(finished, { timeout: 120_000 }).toBeGreaterThan(first);
   expect(await database.network('main').audit.last()).toMatchObject({ bundles: 1, findings: 0 });
-  const texts = await Promise.all(contexts.map(({ metrics }) => metrics.render()));
+  const texts = await Promise.all(packers.map(({ metrics }) => metrics.render()));
   expect(texts.join('\n')).toMatch(/packhouse_audit_bundles_total\{network="main",result="clean"\} [1-9]/);
   expect(texts.join('\n')).toMatch(/packhouse_audit_last_run_seconds\{network="main"\} [1-9]/);
   running.abort(new Error('told to end'));
-  await Promise.all(loops);
+  await Promise.all(packers.map(({ ended }) => ended));
+  const runs = await database.schedules.runs('audit', { limit: 99 });
+  expect(new Set(runs.map(({ due }) => due.getTime())).size).toBe(runs.length);
+  expect(runs.at(-1)).toMatchObject({ outcome: 'done', said: 'main: 1 bundles, 0 findings' });
+  expect(runs.filter(({ outcome }) => outcome === 'skipped')).toEqual([]);
 });
 
 test('an object that is damaged is told to the operator', async () => {
   await objectStore.delete('main/logs/7-7.json.gz');
   const running = new AbortController();
-  const loop = auditLoop({
-    context: contextOf(running.signal),
-    database,
-    objectStore,
-    networks: () => [network],
-    share: 1,
-    everyMs: 200,
-    bytesPerSecond: 1_000_000,
-  });
+  const { ended } = await startPacker(1, 200, running.signal);
   const alarms = async (): Promise<string[]> => (await database.alarms.list()).map(({ message }) => message);
   await expect
     .poll(alarms, { timeout: 120_000 })
@@ -117,18 +128,13 @@ test('an object that is damaged is told to the operator', async () => {
       ),
     );
   running.abort();
-  await loop;
+  await ended;
 });
 
-test('a share of nothing never runs', async () => {
-  const context = contextOf(new AbortController().signal);
-  await auditLoop({
-    context,
-    database,
-    objectStore,
-    networks: () => [network],
-    share: 0,
-    everyMs: 1,
-    bytesPerSecond: 1,
-  });
+test('a share of nothing is no schedule', async () => {
+  const running = new AbortController();
+  const { ended } = await startPacker(0, 1_000, running.signal);
+  await expect.poll(async () => (await database.schedules.list()).schedules, { timeout: 60_000 }).toEqual([]);
+  running.abort();
+  await ended;
 });
