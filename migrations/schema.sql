@@ -411,6 +411,39 @@ CREATE TABLE packhouse.rpc_filter (
   CONSTRAINT rpc_filter_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=60);
 
+CREATE TABLE packhouse.schedule (
+  name text NOT NULL,
+  owner text NOT NULL DEFAULT 'default'::text,
+  cron text,
+  zone text,
+  every_ms bigint,
+  missed text NOT NULL DEFAULT 'once'::text,
+  command text[] NOT NULL,
+  setting text,
+  paused boolean NOT NULL DEFAULT false,
+  since timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  looked_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  asked_for timestamp with time zone,
+  CONSTRAINT schedule_pkey PRIMARY KEY (name),
+  CONSTRAINT schedule_check CHECK ((((cron IS NULL) = (zone IS NULL)) AND ((cron IS NULL) <> (every_ms IS NULL)))),
+  CONSTRAINT schedule_every_ms_check CHECK ((every_ms > 0)),
+  CONSTRAINT schedule_missed_check CHECK ((missed = ANY (ARRAY['once'::text, 'skip'::text])))
+);
+
+CREATE TABLE packhouse.schedule_run (
+  schedule text NOT NULL,
+  due timestamp with time zone NOT NULL,
+  started_at timestamp with time zone,
+  seen_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  ended_at timestamp with time zone,
+  outcome text,
+  exit_code integer,
+  said text,
+  CONSTRAINT schedule_run_pkey PRIMARY KEY (schedule, due),
+  CONSTRAINT schedule_run_check CHECK (((ended_at IS NULL) = (outcome IS NULL))),
+  CONSTRAINT schedule_run_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text])))
+);
+
 CREATE TABLE packhouse.signing_key (
   id smallint GENERATED ALWAYS AS IDENTITY NOT NULL,
   key_id text NOT NULL,
@@ -576,6 +609,10 @@ CREATE INDEX quarantine_range ON packhouse.quarantine USING gist (int8range(bloc
 CREATE INDEX rpc_filter_expiry ON packhouse.rpc_filter USING btree (expires_at);
 
 CREATE INDEX rpc_filter_key ON packhouse.rpc_filter USING btree (key_id);
+
+CREATE UNIQUE INDEX schedule_run_running ON packhouse.schedule_run USING btree (schedule) WHERE (ended_at IS NULL);
+
+CREATE INDEX schedule_run_seen ON packhouse.schedule_run USING btree (seen_at);
 
 CREATE UNIQUE INDEX signing_key_current ON packhouse.signing_key USING btree (((retired_at IS NULL))) WHERE (retired_at IS NULL);
 

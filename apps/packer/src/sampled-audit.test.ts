@@ -77,7 +77,15 @@ async function startPacker(share: number, everyMs: number, signal: AbortSignal) 
   const context = contextOf(signal);
   const queues = await createQueues({ databaseUrl: fresh.url, context });
   const audit = createSampledAudit({
-    ...{ context, database, objectStore, networks: () => [network], share, everyMs, bytesPerSecond: 1_000_000 },
+    ...{
+      context,
+      database,
+      objectStore,
+      networks: () => [network],
+      share,
+      everyMs,
+      bytesPerSecond: 1_000_000,
+    },
   });
   const running = { context, cut: signal, database, cli: 'none', env: {} };
   await queues.work(

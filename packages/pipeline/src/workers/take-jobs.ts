@@ -4,7 +4,10 @@ import type { Database, WorkerBeat } from '@packhouse/database';
 import type { Job, QueueName, Queues, Worker } from '@packhouse/queue';
 import { type Context, openScope } from '@packhouse/runtime';
 
-interface TakeJobsParts<N extends QueueName> {
+/** Their jobs are of a network. */
+type TakenQueue = Exclude<QueueName, 'schedule'>;
+
+interface TakeJobsParts<N extends TakenQueue> {
   context: Context;
   database: Database;
   queues: Queues;
@@ -25,7 +28,7 @@ const BEAT_EVERY_MS = 5_000;
  * Takes the jobs of a queue, and tells the database every few seconds that this process lives and what it does; while
  * an operator wants it drained, it takes none. `close` finishes the running jobs.
  */
-export async function takeJobs<N extends QueueName>(parts: TakeJobsParts<N>): Promise<Worker> {
+export async function takeJobs<N extends TakenQueue>(parts: TakeJobsParts<N>): Promise<Worker> {
   const { context, database, queues, queue, concurrency } = parts;
   const scope = openScope(context.signal);
   const id = randomUUID();
