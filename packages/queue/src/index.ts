@@ -1,4 +1,4 @@
 export { createQueueReader, type QueueReader } from './create-queue-reader.js';
 export { createQueues } from './create-queues.js';
-export { type Cron, checkCron, lastDues, nextDue } from './cron.js';
+export { checkCron, lastDues, nextDue } from './cron.js';
 export type { Job, JobPayloads, JobRequest, QueueName, Queues, Recurring, Worker } from './queues.js';

@@ -119,5 +119,6 @@ export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   manifest: ['entryText'],
   'node-rpc': ['BlockSourceOptions', 'StreamedAnswer'],
   'object-store': ['createDiskStore'],
+  packer: ['look'],
   runtime: ['openTracing'],
 };
