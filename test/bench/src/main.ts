@@ -14,6 +14,7 @@ import { benchPack } from './pack.js';
 import { benchPlanning } from './planning.js';
 import { benchPointers } from './pointers.js';
 import { benchPull } from './pull.js';
+import { benchQuote } from './quote.js';
 import { type BenchOutcome, renderTable } from './result.js';
 import { benchSlowNode } from './slow-node.js';
 
@@ -23,6 +24,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   pointers: benchPointers,
   coverage: benchCoverage,
   planning: benchPlanning,
+  quote: benchQuote,
   downloads: benchDownloads,
   pull: benchPull,
   forwarding: benchForwarding,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { createDatabase, type Database, migrate } from '@packhouse/database';
 import { type Scope, startPostgres } from '@packhouse/local';
@@ -23,6 +24,7 @@ export async function openPlace(
 ): Promise<Place> {
   const directory = await temporaryDirectory(scope);
   const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
   const context: Context = {
     logger: createLogger({ name: 'bench', level: 'silent' }),
     metrics: createMetrics(),

@@ -233,3 +233,27 @@ describe('a block source', () => {
     }
   });
 });
+
+describe('a limit of calls', () => {
+  const use = useNodes();
+
+  it('is never exceeded, and what it cut off is said', async () => {
+    const node = await use.node(serveChain(smallChain({ head: 999 })));
+    const { source } = use.source([testUpstream(node.url)], { maxCalls: 4 });
+    const blocks = await Promise.allSettled(
+      [900, 901, 902].map((number) => source.fetchBlock(number, { receipts: true, traces: false })),
+    );
+    const sent = node.requests.flatMap((request) => request.calls);
+    expect(sent).toHaveLength(4);
+    const whole = blocks.flatMap((block) => (block.status === 'fulfilled' ? [block.value] : []));
+    expect(whole[0]?.answered.map(({ method, calls }) => ({ method, calls }))).toEqual([
+      { method: 'eth_getBlockByNumber', calls: 1 },
+      { method: 'eth_getBlockReceipts', calls: 1 },
+    ]);
+    expect(whole[0]?.bytes).toBe(whole[0]?.answered.reduce((sum, { bytes }) => sum + bytes, 0));
+    const refused = blocks.flatMap((block) => (block.status === 'rejected' ? [block.reason] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const error of refused) expect(error).toMatchObject({ code: 'CALLS_SPENT' });
+    await expect(source.head()).rejects.toMatchObject({ code: 'CALLS_SPENT' });
+  });
+});

@@ -7,6 +7,11 @@ const lengths = (batches: unknown[][]): number[] => batches.map((batch) => batch
 const small = (count: number) => ({ calls: count, weight: count, bytes: count * 1_400, elapsedMs: 500 });
 
 describe('createBatchSizes', () => {
+  it('says what a batch settles at, within the limit of the upstream', () => {
+    const sizes = createBatchSizes({ clock: jumpingClock(), largest: 50 });
+    expect([1, 20_000, 300_000, 9_000_000].map((bytes) => sizes.usual(bytes))).toEqual([50, 20, 1, 1]);
+  });
+
   it('starts at 16 and doubles on full, small, quick batches up to 100', () => {
     const sizes = createBatchSizes({ clock: jumpingClock() });
     const seen = [sizes.size('m')];
