@@ -565,6 +565,8 @@ CREATE TABLE packhouse.worker (
   draining boolean NOT NULL DEFAULT false,
   started_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   seen_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  networks_digest text NOT NULL DEFAULT ''::text,
+  networks_problem text,
   CONSTRAINT worker_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=50);
 

@@ -47,13 +47,6 @@ await runProcess(process, {
       observer: createObserver({ context, database, queues }),
     });
     shutdown.add('observing', () => observing);
-    const jobs = await takeJobs({
-      ...{ context, database, queues, queue: 'ingest', role: 'ingester', pid: process.pid },
-      networks: workers.networks,
-      concurrency: settings.INGEST_CONCURRENCY,
-      handler: workers.ingest,
-    });
-    shutdown.add('ingest jobs', () => jobs.close());
     const watch = watchNetworks({
       ...{ path: settings.NETWORKS_FILE, env: process.env, context, networks },
       async apply(changed, changes) {
@@ -62,5 +55,12 @@ await runProcess(process, {
       },
     });
     shutdown.add('networks file', () => watch.close());
+    const jobs = await takeJobs({
+      ...{ context, database, queues, queue: 'ingest', role: 'ingester', pid: process.pid, file: watch },
+      networks: workers.networks,
+      concurrency: settings.INGEST_CONCURRENCY,
+      handler: workers.ingest,
+    });
+    shutdown.add('ingest jobs', () => jobs.close());
   },
 });

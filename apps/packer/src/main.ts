@@ -46,8 +46,16 @@ await runProcess(process, {
     });
     shutdown.add('queues', () => queues.close());
     const parts = { context, cut: shutdown.cut, database, objectStore, networks, signers, notify };
+    const watch = watchNetworks({
+      ...{ path: settings.NETWORKS_FILE, env: process.env, context, networks: inForce },
+      async apply(changed, changes) {
+        await refuseOtherChains(database, changed, changes);
+        inForce = [...changed];
+      },
+    });
+    shutdown.add('networks file', () => watch.close());
     const jobs = await takeJobs({
-      ...{ context, database, queues, queue: 'pack', role: 'packer', pid: process.pid },
+      ...{ context, database, queues, queue: 'pack', role: 'packer', pid: process.pid, file: watch },
       networks: () => inForce.filter(({ bundles }) => bundles.enabled).map(({ id }) => id),
       concurrency: settings.PACK_CONCURRENCY,
       handler: (job) => handlePack(parts, job),
@@ -75,13 +83,5 @@ await runProcess(process, {
       ...{ ofSettings: { AUDIT_EVERY: audit.schedules }, looked: audit.report },
     });
     shutdown.add('scheduling', () => scheduling);
-    const watch = watchNetworks({
-      ...{ path: settings.NETWORKS_FILE, env: process.env, context, networks: inForce },
-      async apply(changed, changes) {
-        await refuseOtherChains(database, changed, changes);
-        inForce = [...changed];
-      },
-    });
-    shutdown.add('networks file', () => watch.close());
   },
 });

@@ -60,9 +60,12 @@ const gauge = async (): Promise<string | undefined> =>
 it('takes a file up that was written in place, and logs the difference without a secret', async () => {
   const path = join(folder, 'networks.yaml');
   await writeFile(path, A);
-  start(path, A);
+  const watching = start(path, A);
+  const before = watching.digest();
+  expect(before).toMatch(/^[0-9a-f]{8}$/);
   await writeFile(path, AB);
   await until(() => expect(applied).toEqual([['a', 'b']]));
+  await until(() => expect(watching.digest()).not.toBe(before));
   await until(() => expect(log.join('')).toContain('"changes":["b added"]'));
   expect(log.join('')).not.toContain('secret');
 });

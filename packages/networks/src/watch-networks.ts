@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -25,7 +26,9 @@ interface NetworksWatchOptions {
 export interface NetworksWatch {
   /** The problem of the current file, as one sentence; null if it is applied. */
   problem(): string | null;
-  /** Stops watching; resolves when a change that is being applied is done. */
+  /** Eight hex digits of the networks in force: equal networks have equal ones, on all machines. */
+  digest(): string;
+  /** Stops watching, as the end of the process does; resolves when a change that is being applied is done. */
   close(): Promise<void>;
 }
 
@@ -89,7 +92,7 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
     if (!closing.signal.aborted && (await textOf(file)) === text) await judge(text);
   };
   const run = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
+    while (!closing.signal.aborted && !context.signal.aborted) {
       await look();
       const hinted = new Promise<void>((resolve) => {
         hint = resolve;
@@ -102,6 +105,7 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
 
   return {
     problem: () => problem,
+    digest: () => createHash('sha256').update(JSON.stringify(inForce)).digest('hex').slice(0, 8),
     async close() {
       closing.abort(new Error('the watch is closed'));
       watcher?.close();

@@ -3,9 +3,10 @@ import { jsonLines } from '../testing/run.js';
 import { useCommands } from '../testing/use-commands.js';
 
 const on = useCommands();
-const beat = (id: string, doing: { job: string; seconds: number }[] = []) =>
+const beat = (id: string, doing: { job: string; seconds: number }[] = [], digest = 'ab12') =>
   on.database.workers.beat({
     ...{ id, role: 'ingester' as const, host: 'one', pid: 7, networks: ['main'], slots: 4, doing },
+    ...{ networksDigest: digest, networksProblem: digest === 'ab12' ? null : 'Line 3 is wrong.' },
   });
 const FIRST = '11111111-0000-4000-8000-000000000000';
 const SECOND = '11111112-0000-4000-8000-000000000000';
@@ -20,7 +21,8 @@ test('workers are listed with what they do, drained by the first letters of an i
   );
   await beat(SECOND);
   const { out } = await on.done('workers', 'list');
-  expect(out).toMatch(/^11111111 +ingester +one:7 .* 3 of 4 +a 3 s, b 3 s, and 1 more$/m);
+  expect(out).not.toContain('networks file');
+  expect(out).toMatch(/^11111111 +ingester +one:7 .* ab12 +3 of 4 +a 3 s, b 3 s, and 1 more$/m);
   expect(out).toMatch(/^11111112 .* 0 of 4 +nothing$/m);
 
   expect(await on.refused(64, 'workers', 'drain', '111')).toMatch(
@@ -38,4 +40,13 @@ test('workers are listed with what they do, drained by the first letters of an i
   ]);
   await on.done('workers', 'resume', '11111112');
   expect(await beat(SECOND)).toEqual({ draining: false });
+});
+
+test('workers list says who has another networks file in force, and why', async () => {
+  await beat(FIRST);
+  await beat(SECOND, [], 'cd34');
+  const { out } = await on.done('workers', 'list');
+  expect(out).toMatch(/^11111112 .* cd34 /m);
+  expect(out).toContain('The ingester 11111112 does not take up its networks file: Line 3 is wrong.');
+  expect(out).toContain('Not all have the same networks file in force: compare FILE.');
 });

@@ -29,7 +29,7 @@ export function addWorkersCommand(program: Command, io: CliIo): void {
       const rows = await withDatabase(io, options, (database) => database.workers.list());
       if (options.json) for (const row of rows) await print(io, row);
       else if (rows.length === 0) await print(io, 'No ingester and no packer was seen in the last 15 s.');
-      else await print(io, workerTable(rows));
+      else await print(io, [workerTable(rows), ...fileLines(rows)].join('\n'));
     });
 
   const setDraining = (name: 'drain' | 'resume', description: string): void => {
@@ -82,9 +82,21 @@ function workerTable(rows: readonly WorkerRow[]): string {
       row.role,
       `${row.host}:${row.pid}`,
       row.startedAt.toISOString().slice(0, 19),
+      row.networksDigest || '?',
       `${row.doing.length} of ${row.slots}${row.draining ? ', draining' : ''}`,
       doing.join(', ') || 'nothing',
     ];
   });
-  return table([['ID', 'ROLE', 'PROCESS', 'SINCE', 'JOBS', 'DOES'], ...lines]);
+  return table([['ID', 'ROLE', 'PROCESS', 'SINCE', 'FILE', 'JOBS', 'DOES'], ...lines]);
+}
+
+/** What is wrong with the networks files that the workers have in force. */
+function fileLines(rows: readonly WorkerRow[]): string[] {
+  const refused = rows.flatMap(({ id, role, networksProblem }) =>
+    networksProblem === null
+      ? []
+      : [`The ${role} ${id.slice(0, 8)} does not take up its networks file: ${networksProblem}`],
+  );
+  const differ = new Set(rows.map(({ networksDigest }) => networksDigest)).size > 1;
+  return differ ? [...refused, 'Not all have the same networks file in force: compare FILE.'] : refused;
 }

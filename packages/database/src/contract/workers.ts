@@ -7,6 +7,10 @@ export interface WorkerBeat {
   pid: number;
   /** Ids of the networks that it takes jobs of. */
   networks: readonly string[];
+  /** Of the networks file that it has in force: equal digests mean equal files. */
+  networksDigest: string;
+  /** Why it refused the last change of that file; null if it did not. */
+  networksProblem: string | null;
   /** Jobs that it runs at a time. */
   slots: number;
   /** The jobs that it runs, and for how long. */

@@ -11,7 +11,7 @@ afterAll(() => open.close());
 
 const beatOf = (n: number, more: Partial<WorkerBeat> = {}): WorkerBeat => ({
   ...{ id: `0000000${n}-0000-4000-8000-000000000000`, role: 'ingester', host: 'here', pid: n },
-  ...{ networks: ['main'], slots: 16, doing: [] },
+  ...{ networks: ['main'], slots: 16, doing: [], networksDigest: 'ab', networksProblem: null },
   ...more,
 });
 

@@ -5,13 +5,14 @@ import type { WorkerRow } from '../contract/workers.js';
 /** A process that was not seen for so long has ended. */
 const GONE_AFTER = "interval '15 seconds'";
 
-/** $1 id, $2 role, $3 host, $4 pid, $5 networks, $6 slots, $7 doing. */
+/** $1 id, $2 role, $3 host, $4 pid, $5 networks, $6 slots, $7 doing, $8 digest of the networks file, $9 problem of it. */
 const upsertWorker = statement(
   'workers/upsert-worker',
-  `INSERT INTO packhouse.worker AS w (id, role, host, pid, networks, slots, doing)
-   VALUES ($1, $2, $3, $4, $5, $6, $7)
+  `INSERT INTO packhouse.worker AS w (id, role, host, pid, networks, slots, doing, networks_digest, networks_problem)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
    ON CONFLICT (id) DO UPDATE SET
-     networks = excluded.networks, slots = excluded.slots, doing = excluded.doing, seen_at = clock_timestamp()
+     networks = excluded.networks, slots = excluded.slots, doing = excluded.doing, seen_at = clock_timestamp(),
+     networks_digest = excluded.networks_digest, networks_problem = excluded.networks_problem
    RETURNING w.draining`,
 );
 
@@ -23,7 +24,8 @@ const deleteWorker = statement(
 
 const selectWorkers = statement(
   'workers/select-workers',
-  `SELECT id, role, host, pid, networks, slots, doing, draining, started_at AS "startedAt", seen_at AS "seenAt"
+  `SELECT id, role, host, pid, networks, slots, doing, draining,
+     networks_digest AS "networksDigest", networks_problem AS "networksProblem", started_at AS "startedAt", seen_at AS "seenAt"
    FROM packhouse.worker WHERE seen_at > clock_timestamp() - ${GONE_AFTER}
    ORDER BY role, host, started_at, id`,
 );
@@ -44,8 +46,11 @@ const updateDraining = statement(
 /** The processes that take jobs. */
 export function createWorkers(connections: Connections): Database['workers'] {
   return {
-    beat: async ({ id, role, host, pid, networks, slots, doing }) => {
-      const values = [id, role, host, pid, networks, slots, JSON.stringify(doing)];
+    beat: async ({ id, role, host, pid, networks, slots, doing, networksDigest, networksProblem }) => {
+      const values = [
+        ...[id, role, host, pid, networks, slots, JSON.stringify(doing)],
+        ...[networksDigest, networksProblem],
+      ];
       const [row] = await connections.query<{ draining: boolean }>(upsertWorker, values);
       return { draining: row?.draining ?? false };
     },

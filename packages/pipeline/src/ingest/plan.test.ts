@@ -82,6 +82,7 @@ test('as many windows are kept as live ingesters run, twice', async () => {
   expect((await plan({ ...world })).ingestJobs).toBe(16);
   const beat = (pid: number) =>
     world.database.workers.beat({
+      ...{ networksDigest: '', networksProblem: null },
       ...{ id: `0000000${pid}-0000-4000-8000-000000000000`, role: 'ingester', host: 'here', pid },
       ...{ networks: ['main'], slots: 16, doing: [] },
     });

@@ -31,13 +31,24 @@ test('a worker says what it does, finishes its job and takes no other while it d
       clock: { ...systemClock, sleep: (_, signal) => systemClock.sleep(20, signal) },
     },
     ...{ database: world.database, queues: world.queues, queue: 'ingest', role: 'ingester', pid: 77 },
-    ...{ networks: () => ['main'], concurrency: 4, handler },
+    ...{
+      networks: () => ['main'],
+      file: { digest: () => 'ab', problem: () => null },
+      concurrency: 4,
+      handler,
+    },
   });
   const own = async () => (await workers.list())[0];
 
   await enqueue(1);
   await expect.poll(async () => (await own())?.doing.map(({ job }) => job)).toEqual(['main.1.1.31']);
-  expect(await own()).toMatchObject({ role: 'ingester', pid: 77, slots: 4, draining: false });
+  expect(await own()).toMatchObject({
+    role: 'ingester',
+    pid: 77,
+    slots: 4,
+    draining: false,
+    networksDigest: 'ab',
+  });
   await workers.setDraining((await own())?.id as string, true);
   await expect.poll(() => workers.slots('main')).toBe(0);
   // The beat that read it has closed the queue by the time the next one is written.

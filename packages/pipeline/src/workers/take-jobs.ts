@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Database, WorkerBeat } from '@packhouse/database';
+import type { NetworksWatch } from '@packhouse/networks';
 import type { Job, QueueName, Queues, Worker } from '@packhouse/queue';
 import { type Context, openScope } from '@packhouse/runtime';
 
@@ -16,6 +17,8 @@ interface TakeJobsParts<N extends TakenQueue> {
   pid: number;
   /** Ids of the networks whose jobs are taken now; those of others are left for another process. */
   networks(): readonly string[];
+  /** Of the networks file, for the heartbeat. */
+  file: Pick<NetworksWatch, 'digest' | 'problem'>;
   /** Jobs at a time. */
   concurrency: number;
   handler(job: Job<N>): Promise<void>;
@@ -49,6 +52,7 @@ export async function takeJobs<N extends TakenQueue>(parts: TakeJobsParts<N>): P
   const beat = async (): Promise<void> => {
     const { draining } = await database.workers.beat({
       ...{ id, host, role: parts.role, pid: parts.pid, networks: parts.networks(), slots: concurrency },
+      ...{ networksDigest: parts.file.digest(), networksProblem: parts.file.problem() },
       doing: [...running].map(([{ id: job }, began]) => ({
         job,
         seconds: Math.round((context.clock.elapsed() - began) / 1_000),
