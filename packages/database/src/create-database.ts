@@ -23,6 +23,7 @@ import { createKeys } from './tables/keys.js';
 import { createManifest, createSigningKeys } from './tables/manifest.js';
 import { createNetworks, networkRef } from './tables/networks.js';
 import { createNft } from './tables/nft.js';
+import { createOperators } from './tables/operators.js';
 import { createPlans } from './tables/plans.js';
 import { createPressure } from './tables/pressure.js';
 import { createQuarantine, listQuarantine } from './tables/quarantine.js';
@@ -117,6 +118,7 @@ export function createDatabase(options: {
     changes: createChanges(connections),
     spending: createSpending(connections),
     schedules: createSchedules(connections),
+    operators: createOperators(connections),
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),

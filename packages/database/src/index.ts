@@ -17,6 +17,7 @@ export {
   type NftTarget,
   type NftTokenRef,
 } from './contract/nft.js';
+export type { OperatorRole, OperatorRow, SecretHolder } from './contract/operators.js';
 export {
   type AlarmRow,
   type AuditRun,

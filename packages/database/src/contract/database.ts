@@ -4,6 +4,7 @@ import type { FilterFile, SealedEntry, Signer } from '@packhouse/manifest';
 import type { Changes } from './changes.js';
 import type { Holes } from './holes.js';
 import type { Nft } from './nft.js';
+import type { Operators } from './operators.js';
 import type {
   AlarmRow,
   AuditRun,
@@ -141,6 +142,7 @@ export interface Database {
   workers: Workers;
 
   changes: Changes;
+  operators: Operators;
 
   spending: Spending;
   schedules: Schedules;

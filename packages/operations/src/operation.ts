@@ -1,0 +1,41 @@
+import type { Database } from '@packhouse/database';
+import type { Network } from '@packhouse/networks';
+import type { QueueReader } from '@packhouse/queue';
+import type { Context } from '@packhouse/runtime';
+import type { z } from 'zod';
+
+/** Who may do what, each one also what those before it may: look, change the work, change who may. */
+export const ROLES = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** What operations work on. */
+export interface OperationParts {
+  context: Context;
+  database: Database;
+  /** Without it, or while it is away, what the queues would tell is left out. */
+  queue?: Pick<QueueReader, 'look'> | undefined;
+  /** The networks file, where this process has it. */
+  networks?: (() => readonly Network[]) | undefined;
+  /** Who asks, for the log of actions. */
+  who: string;
+}
+
+/** One thing that an operator can look at or change. */
+export interface Operation<I extends z.ZodObject = z.ZodObject, O = unknown> {
+  /** Its path below `/api/`, e.g. `alarms/clear`. */
+  readonly name: string;
+  /** A `read` is a GET and changes nothing; a `change` is a POST. */
+  readonly kind: 'read' | 'change';
+  readonly role: Role;
+  /** One sentence. */
+  readonly summary: string;
+  /** Values of a GET are text: see `fields.ts`. */
+  readonly input: I;
+  /** Throws PackhouseError only, as far as it knows. The result is JSON once written; dates become ISO text. */
+  run(parts: OperationParts, input: z.output<I>): Promise<O>;
+}
+
+/** Defines an operation; the types of input and result are inferred. */
+export function operation<I extends z.ZodObject, O>(given: Operation<I, O>): Operation<I, O> {
+  return given;
+}

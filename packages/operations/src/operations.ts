@@ -1,0 +1,6 @@
+import { clearAlarm, listAlarms } from './alarms.js';
+import type { Operation } from './operation.js';
+import { drainWorker, listWorkers } from './workers.js';
+
+/** All operations. */
+export const OPERATIONS: readonly Operation[] = [listAlarms, clearAlarm, listWorkers, drainWorker];
