@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { notePagesBuilt, pagesAreBuilt } from './build-pages.mjs';
 
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -18,6 +19,7 @@ export async function prepare() {
   checkNode();
   if (!isInstalled()) await install();
   await build();
+  await buildPages();
 }
 
 function checkNode() {
@@ -73,6 +75,20 @@ async function build() {
   if ((await withTime('Building', once)) === 0) return;
   const again = () => run(process.execPath, [compiler, '-b', '--force']);
   if ((await withTime('Building', again)) !== 0) giveUp('The build failed: the reason stands above.');
+}
+
+async function buildPages() {
+  if (pagesAreBuilt()) return;
+  const args = [
+    `${root}node_modules/vite/bin/vite.js`,
+    'build',
+    '--config',
+    `${root}apps/console/vite.config.ts`,
+  ];
+  const once = () => run(process.execPath, [...args, '--logLevel', 'error']);
+  if ((await withTime('Building the pages of the console', once)) !== 0)
+    giveUp('The pages of the console could not be built: the reason stands above.');
+  notePagesBuilt();
 }
 
 /** How often a long step says that it still goes on, in milliseconds. */

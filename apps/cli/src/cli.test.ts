@@ -69,6 +69,7 @@ describe('every command', () => {
       'gateway',
       'ingester',
       'packer',
+      'console',
     ]);
   });
 

@@ -33,6 +33,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   gateway: processes,
   ingester: processes,
   packer: processes,
+  console: processes,
 };
 
 /** Creates the program with the command of this name; without one, or with an unknown one, with all of them. */

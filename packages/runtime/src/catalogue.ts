@@ -297,6 +297,32 @@ export const ERROR_CATALOGUE = {
     meaning: 'The block is not quarantined.',
   },
   BACKFILL_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such backfill.' },
+  // the console
+  INPUT_INVALID: { retryable: false, exitCode: 64, meaning: 'What was sent to the console does not fit.' },
+  SIGN_IN_REQUIRED: { retryable: false, exitCode: 64, meaning: 'The console does not know who asks.' },
+  SIGN_IN_REFUSED: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'A link, password or key signs nobody in.',
+  },
+  SIGN_IN_LOCKED: { retryable: true, exitCode: 75, meaning: 'Too many attempts to sign in failed.' },
+  ROLE_TOO_LOW: { retryable: false, exitCode: 64, meaning: 'Whoever asks may not do that.' },
+  CSRF_REFUSED: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'A change was sent by a page that is not of this console.',
+  },
+  HOST_REFUSED: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'The console was asked under a name that is not its own.',
+  },
+  PAGE_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'The console has no such address.' },
+  CHANGED_MEANWHILE: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'Somebody else changed what was to be changed.',
+  },
   // anything else
   INTERNAL: { retryable: false, exitCode: 70, meaning: 'A fault of Packhouse itself.' },
 } as const satisfies Record<string, { retryable: boolean; exitCode: number; meaning: string }>;

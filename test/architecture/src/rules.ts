@@ -1,7 +1,16 @@
 /** The pure rooms, the ports, and what may be told from the whole. */
 const PURE = ['runtime', 'chain', 'bundle', 'manifest', 'networks'];
 const PORTS = ['node-rpc', 'database', 'object-store', 'queue'];
-const ALL_BUT_APPS = [...PURE, 'client', ...PORTS, 'pipeline', 'local', 'replay-node', 'scripted-s3'];
+const ALL_BUT_APPS = [
+  ...PURE,
+  'client',
+  ...PORTS,
+  'pipeline',
+  'operations',
+  'local',
+  'replay-node',
+  'scripted-s3',
+];
 
 /** Which workspaces each one may import, by their short names. Whoever is not named here may import nobody. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -16,16 +25,19 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'object-store': PURE,
   queue: PURE,
   pipeline: [...PURE, ...PORTS],
+  operations: [...PURE, ...PORTS, 'pipeline'],
   nft: ['runtime', 'chain', 'networks', 'node-rpc', 'database'],
   gateway: [...PURE, ...PORTS, 'pipeline', 'nft'],
   ingester: [...PURE, ...PORTS, 'pipeline'],
   packer: [...PURE, ...PORTS, 'pipeline'],
-  cli: [...PURE, 'client', ...PORTS, 'pipeline', 'local'],
+  console: [...PURE, ...PORTS, 'pipeline', 'operations'],
+  cli: [...PURE, 'client', ...PORTS, 'pipeline', 'operations', 'local'],
   local: ['runtime'],
   'replay-node': PURE,
   'scripted-s3': [],
   e2e: ALL_BUT_APPS,
   clients: ALL_BUT_APPS,
+  'browser-tests': ALL_BUT_APPS,
   attack: ALL_BUT_APPS,
   bench: ALL_BUT_APPS,
   'kill-test': ALL_BUT_APPS,
@@ -47,7 +59,7 @@ export const FILE_MAY_IMPORT: Readonly<Record<string, { names: readonly string[]
 
 /** Processes that may be started by name though they are never imported: `import.meta.resolve('@packhouse/x/main')`. */
 export const STARTS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['gateway', 'ingester', 'packer'],
+  cli: ['gateway', 'ingester', 'packer', 'console'],
 };
 
 /** Who may read the environment, listen to signals or exit. */
@@ -55,7 +67,7 @@ export const PROCESS_FILES: readonly RegExp[] = [
   /^apps\/[^/]+\/src\/main\.ts$/,
   /^test\/[^/]+\/src\/main\.ts$/,
   // Test code whole: it starts processes and hands them their environment.
-  /^test\/(attack|e2e|bench|clients|kill|simulation)\/src\//,
+  /^test\/(attack|browser|e2e|bench|clients|kill|simulation)\/src\//,
   /^infra\/local\/src\/test-services\.ts$/,
   // Ends Anvil with the process that started it, whatever ends that one.
   /^infra\/local\/src\/anvil\/anvil\.ts$/,

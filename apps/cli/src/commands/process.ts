@@ -8,9 +8,10 @@ const PROCESSES = {
   gateway: 'serve pointers and downloads to holders of a key',
   ingester: 'plan, follow the head, fetch, prove and stage',
   packer: 'pack, publish and reclaim',
+  console: 'serve the pages and the API with which operators steer Packhouse',
 } as const;
 
-/** `packhouse gateway|ingester|packer`: one process in the foreground, set up by the environment. */
+/** `packhouse gateway|ingester|packer|console`: one process in the foreground, set up by the environment. */
 export function addProcessCommands(program: Command, io: CliIo): void {
   for (const [name, description] of Object.entries(PROCESSES)) {
     program

@@ -48,7 +48,8 @@ const insertSecret = statement(
 );
 
 /** A role by how much it may. */
-const RANK = (role: string): string => `array_position(ARRAY['owner', 'viewer', 'operator', 'admin'], ${role})`;
+const RANK = (role: string): string =>
+  `array_position(ARRAY['owner', 'viewer', 'operator', 'admin'], ${role})`;
 const HOLDER = `s.kind, coalesce(o.name, k.prefix) AS name,
      CASE WHEN o.id IS NOT NULL AND ${RANK('o.role')} < ${RANK('s.role')} THEN o.role ELSE s.role END AS role,
      s.operator_id AS "operatorId", s.key_id AS "keyId", s.label, s.created_at AS "createdAt", s.expires_at AS "expiresAt"`;
@@ -142,7 +143,9 @@ export function createOperators(connections: Connections): Database['operators']
     set: (name, { role, password }) => first(updateOperator, [name, role ?? null, password ?? null]),
     remove: (name) => first(deleteOperator, [name]),
     find: async (name) => {
-      const [row] = await connections.query<OperatorRow & { password: string | null }>(selectOperator, [name]);
+      const [row] = await connections.query<OperatorRow & { password: string | null }>(selectOperator, [
+        name,
+      ]);
       if (row === undefined) return null;
       const { password, ...operator } = row;
       return { operator, password };

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import cookie from '@fastify/cookie';
+import files from '@fastify/static';
+import type { Database } from '@packhouse/database';
+import type { OperationParts } from '@packhouse/operations';
+import { type Context, PackhouseError } from '@packhouse/runtime';
+import fastify, { type FastifyInstance } from 'fastify';
+import { createAccess } from './access/access.js';
+import { addSignInRoutes } from './access/sign-in-routes.js';
+import { addHeaders } from './http/headers.js';
+import { addOperationRoutes } from './http/operation-routes.js';
+import { sendProblem } from './http/problem.js';
+
+interface ConsoleParts extends Omit<OperationParts, 'who'> {
+  context: Context;
+  database: Database;
+  /** The address that browsers see. */
+  url?: string | undefined;
+  /** The address that it listens on. */
+  host: string;
+}
+
+/** Most bytes of a request's body. */
+const MAX_BODY = 65_536;
+const WEB = fileURLToPath(new URL('../dist/web/', import.meta.url));
+
+/** Creates the console's server; it does not listen yet. */
+export async function createConsole(parts: ConsoleParts): Promise<FastifyInstance> {
+  const { context, database, host, url } = parts;
+  const app = fastify({
+    bodyLimit: MAX_BODY,
+    logger: false,
+    requestTimeout: 30_000,
+    forceCloseConnections: true,
+  });
+  app.setErrorHandler((error, _, reply) => sendProblem(reply, error, context.logger));
+  addHeaders(app, { url, host });
+  await app.register(cookie);
+  const access = createAccess({ clock: context.clock, database });
+  addSignInRoutes(app, { access, database, secure: url?.startsWith('https:') === true });
+  addOperationRoutes(app, parts, access);
+  app.get('/healthz', async () => 'ok\n');
+  app.get('/readyz', async (_, reply) => {
+    if (await database.ping()) return 'ok\n';
+    return reply.code(503).send('Postgres does not answer\n');
+  });
+  if (existsSync(WEB)) await app.register(files, { root: WEB, cacheControl: true, maxAge: '1h' });
+  app.setNotFoundHandler((request) => {
+    throw new PackhouseError({
+      code: 'PAGE_UNKNOWN',
+      message: `The console has no ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}.`,
+      hint: 'Its pages begin at /, its API is described in /api/openapi.json.',
+    });
+  });
+  return app;
+}

@@ -1,0 +1,60 @@
+import { PackhouseError } from '@packhouse/runtime';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+const CSP = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "style-src 'self' 'unsafe-inline'",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': CSP,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+/**
+ * Sets the headers of all answers, and refuses requests under another name than the console's (a page elsewhere whose
+ * name was pointed here) and changes that a page elsewhere sent. Throws HOST_REFUSED, CSRF_REFUSED.
+ */
+export function addHeaders(
+  app: FastifyInstance,
+  { url, host }: { url: string | undefined; host: string },
+): void {
+  const own = url === undefined ? null : new URL(url);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(HEADERS);
+    if (request.url.startsWith('/api/')) reply.header('cache-control', 'no-store');
+    if (request.url === '/healthz' || request.url === '/readyz') return;
+    const name = request.headers.host ?? '';
+    if (name !== own?.host && !LOOPBACK.test(name) && name.replace(/:\d+$/, '') !== host) {
+      throw new PackhouseError({
+        code: 'HOST_REFUSED',
+        message: `This console does not answer under the name "${name.slice(0, 100)}".`,
+        hint: 'Set CONSOLE_URL to the address that browsers use.',
+      });
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') checkOrigin(request, own?.origin);
+  });
+}
+
+function checkOrigin(request: FastifyRequest, own: string | undefined): void {
+  const { origin, host } = request.headers;
+  const site = request.headers['sec-fetch-site'];
+  const same = origin === undefined || origin === own || origin === `http://${host}`;
+  if (same && (site === undefined || site === 'same-origin' || site === 'none')) return;
+  throw new PackhouseError({
+    code: 'CSRF_REFUSED',
+    message: `The change came from a page of ${String(origin ?? 'another site').slice(0, 100)}.`,
+    hint: 'Changes are taken from pages of this console only; programs send a token and no Origin.',
+  });
+}

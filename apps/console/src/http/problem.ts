@@ -1,0 +1,43 @@
+import { ERROR_CATALOGUE, isPackhouseError, type Logger, type PackhouseError } from '@packhouse/runtime';
+import type { FastifyError, FastifyReply } from 'fastify';
+
+/** The HTTP status of a code; of others it follows from the exit code. */
+const STATUS: Partial<Record<PackhouseError['code'], number>> = {
+  SIGN_IN_REQUIRED: 401,
+  SIGN_IN_REFUSED: 401,
+  SIGN_IN_LOCKED: 429,
+  CSRF_REFUSED: 403,
+  ROLE_TOO_LOW: 403,
+  HOST_REFUSED: 421,
+  CHANGED_MEANWHILE: 409,
+};
+const NOT_FOUND = /_UNKNOWN$/;
+const USAGE_EXIT = 64;
+const AWAY_EXIT = 69;
+
+function statusOf({ code }: PackhouseError): number {
+  const own = STATUS[code];
+  if (own !== undefined) return own;
+  if (NOT_FOUND.test(code)) return 404;
+  const { exitCode, retryable } = ERROR_CATALOGUE[code];
+  if (exitCode === USAGE_EXIT) return 400;
+  return exitCode === AWAY_EXIT || retryable ? 503 : 422;
+}
+
+/** Answers with an error as JSON: a sentence, a hint, the code, facts. Never a stack trace. */
+export function sendProblem(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
+  if (isPackhouseError(error)) {
+    const { code, message, hint, data } = error;
+    const { retryAfterMs } = data;
+    if (typeof retryAfterMs === 'number') reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
+    return reply.code(statusOf(error)).send({ error: { code, message, hint, data } });
+  }
+  const status = (error as FastifyError).statusCode ?? 500;
+  if (status < 500) {
+    const message = `The request cannot be read: ${(error as Error).message}.`.replace(/\.\.$/, '.');
+    return reply.code(status).send({ error: { code: 'INPUT_INVALID', message } });
+  }
+  logger.error({ err: error }, 'a request failed');
+  const message = 'The console failed at this request; its log says why.';
+  return reply.code(500).send({ error: { code: 'INTERNAL', message } });
+}

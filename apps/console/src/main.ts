@@ -1,0 +1,48 @@
+import type { AddressInfo } from 'node:net';
+import { createDatabase, waitForSchema } from '@packhouse/database';
+import { loadNetworks } from '@packhouse/networks';
+import { createQueueReader } from '@packhouse/queue';
+import { PackhouseError, runProcess, startMetrics } from '@packhouse/runtime';
+import { createConsole } from './create-console.js';
+import { consoleSettings } from './settings.js';
+
+await runProcess(process, {
+  name: 'console',
+  settings: consoleSettings,
+  async start({ settings, context, shutdown, notify }) {
+    const { CONSOLE_HOST: host, CONSOLE_PORT: port, NETWORKS_FILE: file } = settings;
+    const networks = file === undefined ? undefined : await loadNetworks(file, process.env);
+    await startMetrics({ context, shutdown, notify }, settings);
+    const database = createDatabase({
+      connectionString: settings.DATABASE_URL,
+      context,
+      poolSize: 4,
+      applicationName: 'packhouse console',
+    });
+    shutdown.add('database', () => database.close());
+    await waitForSchema(database, context);
+    const queue = createQueueReader({
+      context,
+      redisUrl: settings.REDIS_URL,
+      databaseUrl: settings.DATABASE_URL,
+    });
+    shutdown.add('queues', () => queue.close());
+    const app = await createConsole({
+      ...{ context, database, queue, host, url: settings.CONSOLE_URL },
+      networks: networks === undefined ? undefined : () => networks,
+    });
+    shutdown.add('server', () => app.close());
+    await app.listen({ host, port }).catch((error: unknown) => {
+      if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
+      throw new PackhouseError({
+        code: 'PORT_IN_USE',
+        message: `Port ${port} of ${host}, which CONSOLE_PORT names, is in use.`,
+        hint: 'Set CONSOLE_PORT to another one, or to 0 for one that is free.',
+        cause: error,
+      });
+    });
+    const address = app.server.address() as AddressInfo;
+    context.logger.info({ host, port: address.port }, 'serving the console');
+    notify({ type: 'listening', port: address.port });
+  },
+});

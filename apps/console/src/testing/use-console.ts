@@ -1,0 +1,65 @@
+import { createDatabase, type Database } from '@packhouse/database';
+import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import type { Role } from '@packhouse/operations';
+import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { afterAll, beforeAll, inject } from 'vitest';
+import { hashOf, makeSecret } from '../access/secrets.js';
+import { createConsole } from '../create-console.js';
+
+/** A console on a database of its own for one test file; both exist from its first hook on. */
+interface TestConsole {
+  readonly app: FastifyInstance;
+  readonly database: Database;
+  readonly databaseUrl: string;
+  /** A request to it, as one from this machine. */
+  ask(options: InjectOptions): Promise<LightMyRequestResponse>;
+  /** A token of a new operator with this role, as a header. */
+  token(role: Role): Promise<{ authorization: string }>;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Makes them before the tests of a file, and removes them after it. */
+export function useConsole(): TestConsole {
+  const context: Context = {
+    logger: createLogger({ name: 'console', level: 'silent' }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    signal: new AbortController().signal,
+  };
+  let fresh: FreshDatabase;
+  let database: Database;
+  let app: FastifyInstance;
+  let operators = 0;
+  beforeAll(async () => {
+    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+    database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
+    app = await createConsole({ context, database, host: '127.0.0.1' });
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.close();
+    await fresh.drop();
+  });
+  return {
+    get app() {
+      return app;
+    },
+    get database() {
+      return database;
+    },
+    get databaseUrl() {
+      return fresh.url;
+    },
+    ask: (options) => app.inject({ ...options, headers: { host: '127.0.0.1:8090', ...options.headers } }),
+    token: async (role) => {
+      operators += 1;
+      const operator = await database.operators.add({ name: `test ${operators}`, role, password: null });
+      const token = makeSecret();
+      const secret = { kind: 'token', operatorId: operator?.id ?? 0, keyId: null, role } as const;
+      await database.operators.keep({ sha256: hashOf(token), ...secret, forMs: HOUR_MS });
+      return { authorization: `Bearer ${token}` };
+    },
+  };
+}

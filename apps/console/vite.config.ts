@@ -1,0 +1,11 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+// biome-ignore lint/style/noDefaultExport: Vite takes its settings from the default export.
+export default defineConfig({
+  root: fileURLToPath(new URL('./web/', import.meta.url)),
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: { outDir: '../dist/web', emptyOutDir: true, target: 'es2022', reportCompressedSize: false },
+  // While the pages are worked on: `npx vite apps/console` beside a console at its usual port.
+  server: { proxy: { '/api': 'http://127.0.0.1:8090' } },
+});

@@ -1,0 +1,83 @@
+import type { FunctionComponent } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type ApiError, currentSession, onSessionEnd, type Session, signOut } from './lib/api.js';
+import { hrefOf, useRoute } from './lib/route.js';
+import { Problem } from './parts/states.js';
+import { Alarms } from './screens/alarms.js';
+import { SignIn } from './screens/sign-in.js';
+
+interface Screen {
+  /** The first part of its path. */
+  path: string;
+  title: string;
+  show: FunctionComponent<{ mayChange: boolean; isAdmin: boolean }>;
+}
+
+/** The screens of operators, in the order of the menu; the first one is shown first. */
+const SCREENS: readonly Screen[] = [{ path: 'alarms', title: 'Alarms', show: Alarms }];
+
+/** How long until the console is asked again after it did not answer, in milliseconds. */
+const AGAIN_MS = 3_000;
+
+/** Everything: who is signed in, the menu, and the screen of the address. */
+export function App() {
+  const [session, setSession] = useState<Session | null | undefined>(undefined);
+  const [error, setError] = useState<ApiError | null>(null);
+  const { path } = useRoute();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = (): void => {
+      currentSession().then(
+        (found) => {
+          setError(null);
+          setSession(found);
+        },
+        (problem: ApiError) => {
+          setError(problem);
+          timer = setTimeout(look, AGAIN_MS);
+        },
+      );
+    };
+    onSessionEnd(() => setSession(null));
+    look();
+    return () => clearTimeout(timer);
+  }, []);
+
+  if (session === undefined) {
+    return (
+      <main>{error === null ? <p class="waiting">Asking the console …</p> : <Problem error={error} />}</main>
+    );
+  }
+  if (session === null) return <SignIn done={setSession} />;
+  const [first] = path.split('/');
+  const screen = SCREENS.find((each) => each.path === first) ?? (SCREENS[0] as Screen);
+  const leave = (): void => void signOut().finally(() => setSession(null));
+  return (
+    <>
+      <a class="unseen" href="#main">
+        To the content
+      </a>
+      <header>
+        <nav aria-label="Screens">
+          {SCREENS.map((each) => (
+            <a key={each.path} href={hrefOf(each.path)} aria-current={each === screen ? 'page' : undefined}>
+              {each.title}
+            </a>
+          ))}
+        </nav>
+        <p class="who">
+          {session.name} ({session.role}){' '}
+          <button type="button" onClick={leave}>
+            Sign out
+          </button>
+        </p>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <screen.show
+          mayChange={session.role === 'operator' || session.role === 'admin'}
+          isAdmin={session.role === 'admin'}
+        />
+      </main>
+    </>
+  );
+}

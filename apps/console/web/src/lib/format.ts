@@ -1,0 +1,32 @@
+/** 12,345 */
+export const count = (value: number): string => value.toLocaleString('en-US');
+
+/** 1.2 GB */
+export function bytes(value: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
+  let [left, unit] = [value, 0];
+  for (; left >= 1_000 && unit < units.length - 1; unit++) left /= 1_000;
+  return `${left >= 100 || unit === 0 ? Math.round(left) : left.toFixed(1)} ${units[unit]}`;
+}
+
+/** 3 d 4 h, of milliseconds. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** 2026-11-22 17:00:05, in the zone of the browser. */
+export function dateTime(value: string | number): string {
+  const date = new Date(value);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
+    .toISOString()
+    .slice(0, 19)
+    .replace('T', ' ');
+}
+
+/** How long ago. */
+export const ago = (value: string): string => `${duration(Date.now() - new Date(value).getTime())} ago`;
