@@ -314,6 +314,38 @@ CREATE TABLE packhouse.node_client (
   CONSTRAINT node_client_name_key UNIQUE (name)
 );
 
+CREATE TABLE packhouse.operator (
+  id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  name text NOT NULL,
+  role text NOT NULL,
+  password text,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT operator_pkey PRIMARY KEY (id),
+  CONSTRAINT operator_name_key UNIQUE (name),
+  CONSTRAINT operator_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT operator_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'admin'::text])))
+);
+
+CREATE TABLE packhouse.operator_secret (
+  sha256 bytea NOT NULL,
+  kind text NOT NULL,
+  operator_id integer,
+  key_id bigint,
+  role text NOT NULL,
+  label text NOT NULL DEFAULT ''::text,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT operator_secret_pkey PRIMARY KEY (sha256),
+  CONSTRAINT operator_secret_check CHECK (((operator_id IS NULL) <> (key_id IS NULL))),
+  CONSTRAINT operator_secret_check1 CHECK (((role = 'owner'::text) = (key_id IS NOT NULL))),
+  CONSTRAINT operator_secret_kind_check CHECK ((kind = ANY (ARRAY['link'::text, 'session'::text, 'token'::text]))),
+  CONSTRAINT operator_secret_label_check CHECK ((length(label) <= 200)),
+  CONSTRAINT operator_secret_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'viewer'::text, 'operator'::text, 'admin'::text]))),
+  CONSTRAINT operator_secret_sha256_check CHECK ((octet_length(sha256) = 32)),
+  CONSTRAINT operator_secret_key_id_fkey FOREIGN KEY (key_id) REFERENCES packhouse.api_key(id) ON DELETE CASCADE,
+  CONSTRAINT operator_secret_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES packhouse.operator(id) ON DELETE CASCADE
+);
+
 CREATE TABLE packhouse.owner_usage (
   day integer NOT NULL,
   owner text NOT NULL,
@@ -442,6 +474,12 @@ CREATE TABLE packhouse.schedule_run (
   CONSTRAINT schedule_run_pkey PRIMARY KEY (schedule, due),
   CONSTRAINT schedule_run_check CHECK (((ended_at IS NULL) = (outcome IS NULL))),
   CONSTRAINT schedule_run_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text])))
+CREATE TABLE packhouse.sign_in_failure (
+  subject text NOT NULL,
+  failures integer NOT NULL,
+  last_at timestamp with time zone NOT NULL,
+  CONSTRAINT sign_in_failure_pkey PRIMARY KEY (subject),
+  CONSTRAINT sign_in_failure_subject_check CHECK ((length(subject) <= 300))
 );
 
 CREATE TABLE packhouse.signing_key (
@@ -599,6 +637,10 @@ CREATE UNIQUE INDEX nft_job_target ON packhouse.nft_job USING btree (network, ta
 CREATE INDEX nft_job_asker_application ON packhouse.nft_job_asker USING btree (application);
 
 CREATE INDEX nft_token_asking ON packhouse.nft_token USING btree (asked_by) WHERE (asked_by IS NOT NULL);
+
+CREATE INDEX operator_secret_key ON packhouse.operator_secret USING btree (key_id);
+
+CREATE INDEX operator_secret_operator ON packhouse.operator_secret USING btree (operator_id);
 
 CREATE INDEX pending_transaction_age ON packhouse.pending_transaction USING btree (seen_at);
 

@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   schedule: async () => (await import('./commands/schedule.js')).addScheduleCommand,
   audit: async () => (await import('./commands/audit.js')).addAuditCommand,
   keys: async () => (await import('./commands/keys.js')).addKeysCommand,
+  operators: async () => (await import('./commands/operators.js')).addOperatorsCommand,
   plans: async () => (await import('./commands/plans.js')).addPlansCommand,
   manifest: async () => (await import('./commands/manifest.js')).addManifestCommand,
   pull: async () => (await import('./commands/pull.js')).addPullCommand,

@@ -1,6 +1,5 @@
+import { addOperator, hashOf, makeSecret } from '@packhouse/operations';
 import { describe, expect, test } from 'vitest';
-import { hashPassword } from './access/passwords.js';
-import { hashOf, makeSecret } from './access/secrets.js';
 import { useConsole } from './testing/use-console.js';
 
 const on = useConsole();
@@ -46,7 +45,10 @@ describe('signing in', () => {
 
   test('by name and password; after five failures it is locked for a while, whoever asks', async () => {
     const password = 'correct horse';
-    await on.database.operators.add({ name: 'grace', role: 'admin', password: await hashPassword(password) });
+    await addOperator.run(
+      { context: on.context, database: on.database, who: 'test' },
+      { name: 'grace', role: 'admin', password },
+    );
     expect((await post('/api/sign-in', { name: 'grace', password })).json()).toMatchObject({ role: 'admin' });
     for (let failure = 0; failure < 5; failure++) {
       const wrong = await post('/api/sign-in', { name: 'grace', password: 'wrong' });

@@ -1,12 +1,12 @@
-import type { Database } from '@packhouse/database';
+import type { Database, OperatorRole } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import type { z } from 'zod';
 
 /** Who may do what, each one also what those before it may: look, change the work, change who may. */
-export const ROLES = ['viewer', 'operator', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+export const ROLES = ['viewer', 'operator', 'admin'] as const satisfies OperatorRole[];
+export type Role = OperatorRole;
 
 /** What operations work on. */
 export interface OperationParts {

@@ -1,6 +1,19 @@
 import { clearAlarm, listAlarms } from './alarms.js';
 import type { Operation } from './operation.js';
+import {
+  addOperator,
+  dropTokens,
+  listOperators,
+  makeLink,
+  makeToken,
+  removeOperator,
+  setOperator,
+} from './operators.js';
 import { drainWorker, listWorkers } from './workers.js';
 
 /** All operations. */
-export const OPERATIONS: readonly Operation[] = [listAlarms, clearAlarm, listWorkers, drainWorker];
+export const OPERATIONS: readonly Operation[] = [
+  ...[listAlarms, clearAlarm],
+  ...[listWorkers, drainWorker],
+  ...[listOperators, addOperator, setOperator, removeOperator, makeLink, makeToken, dropTokens],
+];

@@ -317,12 +317,10 @@ export const ERROR_CATALOGUE = {
     exitCode: 64,
     meaning: 'The console was asked under a name that is not its own.',
   },
+  OPERATOR_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such operator.' },
+  OPERATOR_EXISTS: { retryable: false, exitCode: 64, meaning: 'There is an operator of this name already.' },
+  CONSOLE_UNAVAILABLE: { retryable: true, exitCode: 69, meaning: 'The console cannot be reached.' },
   PAGE_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'The console has no such address.' },
-  CHANGED_MEANWHILE: {
-    retryable: false,
-    exitCode: 64,
-    meaning: 'Somebody else changed what was to be changed.',
-  },
   // anything else
   INTERNAL: { retryable: false, exitCode: 70, meaning: 'A fault of Packhouse itself.' },
 } as const satisfies Record<string, { retryable: boolean; exitCode: number; meaning: string }>;

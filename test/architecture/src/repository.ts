@@ -95,10 +95,13 @@ function readWorkspace(folder: string): Workspace {
     }),
     references: referencesIn(`${folder}/tsconfig.json`, folder),
     files: filesUnder(folder)
-      .filter((path) => /\.tsx?$/.test(path))
+      .filter((path) => /\.tsx?$/.test(path) && !PAGES.test(path))
       .map((path) => sourceFile(path, read(path))),
   };
 }
+
+/** Pages for browsers are built by a bundler, which resolves and leaves out by rules of its own. */
+const PAGES = /^apps\/console\/(web\/|vite\.config\.ts)/;
 
 /** Tests, what stands in folders for them, and the whole of the end-to-end workspace. */
 const TEST = /\.test\.tsx?$|\/testing\/|^(apps|packages|infra)\/[^/]+\/test\/|^test\/e2e\//;

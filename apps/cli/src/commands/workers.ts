@@ -1,10 +1,12 @@
 import type { WorkerRow } from '@packhouse/database';
-import { PackhouseError } from '@packhouse/runtime';
+import { drainWorker, listWorkers } from '@packhouse/operations';
 import type { Command } from 'commander';
-import { withDatabase } from '../installation/connect.js';
+import { operate } from '../installation/operate.js';
 import { type CliIo, print, table } from '../terminal/io.js';
+import { withPlace } from '../terminal/place.js';
 
 interface Options {
+  server?: string;
   json?: boolean;
   dataDir?: string;
 }
@@ -19,33 +21,23 @@ export function addWorkersCommand(program: Command, io: CliIo): void {
     .description('list the ingesters and packers that live, and let one finish its jobs')
     .addHelpText('after', '\nExample:\n  $ packhouse workers list');
 
-  workers
-    .command('list')
+  withPlace(workers.command('list'))
     .description('list who lives, what each does, and since when')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object a line')
     .addHelpText('after', '\nExample:\n  $ packhouse workers list')
     .action(async (options: Options) => {
-      const rows = await withDatabase(io, options, (database) => database.workers.list());
+      const rows = await operate(io, options, listWorkers, {});
       if (options.json) for (const row of rows) await print(io, row);
       else if (rows.length === 0) await print(io, 'No ingester and no packer was seen in the last 15 s.');
       else await print(io, [workerTable(rows), ...fileLines(rows)].join('\n'));
     });
 
   const setDraining = (name: 'drain' | 'resume', description: string): void => {
-    workers
-      .command(name)
+    withPlace(workers.command(name))
       .description(description)
       .argument('<id>', 'its id, or the first letters of it')
-      .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-      .option('--json', 'print one JSON object')
       .addHelpText('after', `\nExample:\n  $ packhouse workers ${name} 3f2a`)
       .action(async (id: string, options: Options) => {
-        const row = await withDatabase(io, options, async (database) => {
-          const found = findWorker(await database.workers.list(), id);
-          await database.workers.setDraining(found.id, name === 'drain');
-          return { ...found, draining: name === 'drain' };
-        });
+        const row = await operate(io, options, drainWorker, { id, draining: name === 'drain' });
         const what = `The ${row.role} ${row.id.slice(0, 8)} (process ${row.pid} on ${row.host})`;
         const does = row.draining
           ? 'finishes its jobs and takes no further one; a process that is started anew takes jobs again'
@@ -55,22 +47,6 @@ export function addWorkersCommand(program: Command, io: CliIo): void {
   };
   setDraining('drain', 'let a worker finish its jobs and take no further one');
   setDraining('resume', 'let a drained worker take jobs again');
-}
-
-/** Throws WORKER_UNKNOWN unless exactly one id begins like that. */
-function findWorker(rows: readonly WorkerRow[], id: string): WorkerRow {
-  const found = rows.filter((row) => row.id.startsWith(id.toLowerCase()));
-  const [row] = found;
-  if (row !== undefined && found.length === 1) return row;
-  const ids = (found.length === 0 ? rows : found).map((each) => each.id.slice(0, 8)).slice(0, 8);
-  throw new PackhouseError({
-    code: 'WORKER_UNKNOWN',
-    message:
-      found.length === 0
-        ? `No living worker has the id "${id.slice(0, 64)}".`
-        : `${found.length} workers have ids that begin with "${id.slice(0, 64)}".`,
-    hint: ids.length === 0 ? 'None was seen in the last 15 s.' : `Give one of: ${ids.join(', ')}.`,
-  });
 }
 
 function workerTable(rows: readonly WorkerRow[]): string {

@@ -1,8 +1,8 @@
 import type { Database, SecretHolder } from '@packhouse/database';
 import type { Role } from '@packhouse/operations';
+import { csrfOf, hashOf, isSame } from '@packhouse/operations';
 import { type Clock, PackhouseError } from '@packhouse/runtime';
 import type { FastifyRequest } from 'fastify';
-import { csrfOf, hashOf, isSame } from './secrets.js';
 
 export const SESSION_COOKIE = 'packhouse_session';
 

@@ -1,11 +1,9 @@
 import type { Database, SecretHolder } from '@packhouse/database';
+import { csrfOf, hashOf, isPassword, makeSecret, readInput } from '@packhouse/operations';
 import { PackhouseError } from '@packhouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { readInput } from '../http/read-input.js';
 import { type Access, SESSION_COOKIE } from './access.js';
-import { isPassword } from './passwords.js';
-import { csrfOf, hashOf, makeSecret } from './secrets.js';
 
 /** How long a session lasts, in milliseconds. */
 const SESSION_MS = 12 * 3_600_000;

@@ -1,8 +1,7 @@
-import { OPERATIONS, type OperationParts } from '@packhouse/operations';
+import { OPERATIONS, type OperationParts, readInput } from '@packhouse/operations';
 import type { FastifyInstance } from 'fastify';
 import type { Access } from '../access/access.js';
 import { describeApi } from './openapi.js';
-import { readInput } from './read-input.js';
 
 /** Serves all operations below /api/, and /api/openapi.json, which describes them. */
 export function addOperationRoutes(

@@ -1,17 +1,17 @@
 import { createDatabase, type Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import type { Role } from '@packhouse/operations';
+import { hashOf, makeSecret } from '@packhouse/operations';
 import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { hashOf, makeSecret } from '../access/secrets.js';
 import { createConsole } from '../create-console.js';
 
 /** A console on a database of its own for one test file; both exist from its first hook on. */
 interface TestConsole {
   readonly app: FastifyInstance;
   readonly database: Database;
-  readonly databaseUrl: string;
+  readonly context: Context;
   /** A request to it, as one from this machine. */
   ask(options: InjectOptions): Promise<LightMyRequestResponse>;
   /** A token of a new operator with this role, as a header. */
@@ -49,9 +49,7 @@ export function useConsole(): TestConsole {
     get database() {
       return database;
     },
-    get databaseUrl() {
-      return fresh.url;
-    },
+    context,
     ask: (options) => app.inject({ ...options, headers: { host: '127.0.0.1:8090', ...options.headers } }),
     token: async (role) => {
       operators += 1;

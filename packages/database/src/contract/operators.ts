@@ -10,7 +10,7 @@ export interface OperatorRow {
 export type OperatorRole = 'viewer' | 'operator' | 'admin';
 
 /** What signs somebody in: a link for one use, the session of a browser, or the token of a program. */
-export type SecretKind = 'link' | 'session' | 'token';
+type SecretKind = 'link' | 'session' | 'token';
 
 /** Who holds a secret: an operator, or the holder of an API key (role `owner`), who sees his own usage only. */
 export interface SecretHolder {

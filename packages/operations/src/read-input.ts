@@ -1,7 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
 import type { z } from 'zod';
 
-/** Checks what was sent. Throws INPUT_INVALID, which names each bad field without its value. */
+/** Checks the input of an operation. Throws INPUT_INVALID, which names each bad field without its value. */
 export function readInput<S extends z.ZodType>(schema: S, given: unknown): z.output<S> {
   const parsed = schema.safeParse(given ?? {});
   if (parsed.success) return parsed.data;
@@ -12,7 +12,6 @@ export function readInput<S extends z.ZodType>(schema: S, given: unknown): z.out
   throw new PackhouseError({
     code: 'INPUT_INVALID',
     message: `What was sent does not fit: ${fields.join('; ')}.`,
-    hint: 'See /api/openapi.json.',
     data: { fields: parsed.error.issues.map(({ path }) => path.map(String).join('.')) },
   });
 }
