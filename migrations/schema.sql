@@ -474,6 +474,8 @@ CREATE TABLE packhouse.schedule_run (
   CONSTRAINT schedule_run_pkey PRIMARY KEY (schedule, due),
   CONSTRAINT schedule_run_check CHECK (((ended_at IS NULL) = (outcome IS NULL))),
   CONSTRAINT schedule_run_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'missed'::text])))
+);
+
 CREATE TABLE packhouse.sign_in_failure (
   subject text NOT NULL,
   failures integer NOT NULL,
