@@ -296,6 +296,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 64,
     meaning: 'The block is not quarantined.',
   },
+  WINDOW_INVALID: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'A window of time is malformed, never opens, or names an unknown zone.',
+  },
   BACKFILL_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such backfill.' },
   // the console
   INPUT_INVALID: { retryable: false, exitCode: 64, meaning: 'What was sent to the console does not fit.' },
