@@ -1,35 +1,106 @@
+/** A range that takes turns. */
+interface Sharer {
+  id: number;
+  owner: string;
+  /** Only those of one priority take turns with each other. */
+  priority: number;
+  /** Of two with equal costs, one of twice the weight has twice the turns. */
+  weight: number;
+}
+
 /**
- * Turns of ranges of one priority, by what they cost: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996).
- * A range's next window starts, in virtual time, where its last one ended, or now if that is past; the range that
- * starts first has the next turn. So ranges that wait get equal shares, whenever they came and however large they are,
- * and a range that had nothing to fetch for a while has saved nothing up.
+ * Turns by what they cost: between the owners of a priority, and for each owner between its ranges. Start-time fair
+ * queueing (Goyal, Vin and Cheng, SIGCOMM 1996), twice: the next window starts, in virtual time, where the last one
+ * ended, or now if that is past; who starts first has the next turn. So those that wait get equal shares, whenever they
+ * came and however large they are, and one that had nothing to fetch for a while has saved nothing up.
+ *
+ * A window takes its cost divided by the weight of its range, for the range and for its owner: more ranges give an
+ * owner no larger share, heavier ones do.
  */
 export interface FairShares {
-  /** Where the next window of a range starts; ranges with a lower one have their turn before it. */
-  startOf(range: number): number;
-  /** Counts a window of a range: `cost` in any unit that is the same for all, shared by `weight`. */
-  charge(range: number, cost: number, weight?: number): void;
+  /** The turns of these ranges, all of one priority, from what they had so far. */
+  turns<R extends Sharer>(ranges: readonly R[]): Turns<R>;
+  /** Counts a window of a range: `cost` in any unit that is the same for all. */
+  charge(range: Sharer, cost: number): void;
   /** Forgets the ranges that are not among these. */
-  keep(ranges: Iterable<number>): void;
+  keep(ranges: Iterable<Sharer>): void;
 }
 
 /** Creates shares of which nobody had any yet. */
 export function createFairShares(): FairShares {
-  let now = 0;
-  const ends = new Map<number, number>();
-  const startOf = (range: number): number => Math.max(now, ends.get(range) ?? now);
+  /** Owners by priority, and ranges by priority and owner. */
+  const levels = new Map<string, Level>();
+  const ownersOf = ({ priority }: Sharer): string => String(priority);
+  const rangesOf = ({ priority, owner }: Sharer): string => `${priority} ${owner}`;
+  const level = (name: string): Level => {
+    const known = levels.get(name) ?? { now: 0, ends: new Map() };
+    levels.set(name, known);
+    return known;
+  };
   return {
-    startOf,
-    charge(range, cost, weight = 1) {
-      const start = startOf(range);
-      now = start;
-      ends.set(range, start + cost / weight);
+    turns<R extends Sharer>(ranges: readonly R[]): Turns<R> {
+      const groups = new Map<string, R[]>();
+      for (const range of ranges) {
+        const own = groups.get(range.owner);
+        if (own === undefined) groups.set(range.owner, [range]);
+        else own.push(range);
+      }
+      const within = new Map(
+        [...groups].map(([owner, own]) => [
+          owner,
+          createTurns(own, (range) => startOf(level(rangesOf(range)), range.id)),
+        ]),
+      );
+      const priority = ranges[0] === undefined ? '' : ownersOf(ranges[0]);
+      const owners = createTurns([...groups.keys()], (owner) => startOf(level(priority), owner));
+      let served: string | undefined;
+      return {
+        take() {
+          if (served !== undefined) owners.again(served);
+          for (served = owners.take(); served !== undefined; served = owners.take()) {
+            const range = within.get(served)?.take();
+            if (range !== undefined) return range;
+          }
+          return undefined;
+        },
+        again: (range) => within.get(range.owner)?.again(range),
+      };
+    },
+    charge(range, cost) {
+      charge(level(ownersOf(range)), range.owner, cost / range.weight);
+      charge(level(rangesOf(range)), range.id, cost / range.weight);
     },
     keep(ranges) {
-      const kept = new Set(ranges);
-      for (const range of ends.keys()) if (!kept.has(range)) ends.delete(range);
+      const kept = new Map<string, Set<string | number>>();
+      const note = (name: string, one: string | number): void => {
+        kept.set(name, (kept.get(name) ?? new Set()).add(one));
+      };
+      for (const range of ranges) {
+        note(ownersOf(range), range.owner);
+        note(rangesOf(range), range.id);
+      }
+      for (const [name, { ends }] of levels) {
+        const own = kept.get(name);
+        if (own === undefined) levels.delete(name);
+        for (const one of ends.keys()) if (own?.has(one) !== true) ends.delete(one);
+      }
     },
   };
+}
+
+/** Those that share: in virtual time, where the last turn started and where the last one of each ended. */
+interface Level {
+  now: number;
+  ends: Map<string | number, number>;
+}
+
+function startOf({ now, ends }: Level, one: string | number): number {
+  return Math.max(now, ends.get(one) ?? now);
+}
+
+function charge(level: Level, one: string | number, cost: number): void {
+  level.now = startOf(level, one);
+  level.ends.set(one, level.now + cost);
 }
 
 /** What waits for a turn: the one with the lowest rank is taken first, and of equal ones the first given. */
@@ -40,7 +111,7 @@ interface Turns<T> {
 }
 
 /** Lets all of these wait for their first turn. */
-export function createTurns<T>(all: readonly T[], rankOf: (each: T) => number): Turns<T> {
+function createTurns<T>(all: readonly T[], rankOf: (each: T) => number): Turns<T> {
   const orders = new Map(all.map((each, order) => [each, order]));
   /** The next one is at the end, from where it is taken without moving the others. */
   const waiting = all.map((each) => ({ each, rank: rankOf(each) })).reverse();

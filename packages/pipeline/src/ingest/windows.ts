@@ -17,7 +17,7 @@ import {
   takeRange,
   unionRanges,
 } from '../ranges.js';
-import { createTurns, type FairShares } from './fair-shares.js';
+import type { FairShares } from './fair-shares.js';
 
 /** Raw bytes of block objects that one window should hold. */
 const WINDOW_RAW_BYTES = 8_000_000;
@@ -84,7 +84,7 @@ export async function ingestWindows(
     for (const kind of window.kinds) planned.set(kind, unionRanges([...(planned.get(kind) ?? []), window]));
     const payload = { network: network.id, ...window, range: range.id, owner: range.owner };
     windows.push({ id: ingestJobId(network.id, window), payload, priority: range.priority });
-    shares.charge(range.id, cost);
+    shares.charge(range, cost);
     room -= 1;
     return true;
   };
@@ -99,10 +99,10 @@ export async function ingestWindows(
     }
     return { windows, missingBlocks };
   }
-  shares.keep(view.open.map(({ id }) => id));
+  shares.keep(view.open);
   for (const ranges of byPriority(view.open)) {
     const cuts = new Map<OpenRange, AsyncGenerator<Cut>>();
-    const turns = createTurns(ranges, ({ id }) => shares.startOf(id));
+    const turns = shares.turns(ranges);
     for (let range = turns.take(); range !== undefined; range = turns.take()) {
       const own = cuts.get(range) ?? cutsOfRange(parts, range, { left, planned });
       cuts.set(range, own);
