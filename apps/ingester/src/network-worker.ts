@@ -5,6 +5,7 @@ import { createBlockSource, type Spending } from '@packhouse/node-rpc';
 import {
   createBackPressure,
   createFairShares,
+  createOpeningHours,
   describeTrial,
   fetchWish,
   ingest,
@@ -165,6 +166,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           let foldedTo: number | null = null;
           let severe = false;
           const shares = createFairShares();
+          const hours = createOpeningHours();
           const follower = createHeadFollower({
             context,
             network,
@@ -196,6 +198,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
                 network,
                 pressure,
                 shares,
+                hours,
               }));
               await wake.wait(PLAN_EVERY_MS, signal);
             }),

@@ -51,6 +51,12 @@ export function rangesInclude(ranges: readonly BlockRange[], number: number): bo
   return range !== undefined && range.start <= number;
 }
 
+/** Whether one of the ranges, ascending and disjoint, has a block of this one. */
+export function rangesTouch(ranges: readonly BlockRange[], { start, end }: BlockRange): boolean {
+  const range = ranges[firstEndingAt(ranges, start)];
+  return range !== undefined && range.start <= end;
+}
+
 /** Takes what is within a range out of the ranges, ascending and disjoint, and returns it. */
 export function takeRange(ranges: BlockRange[], { start, end }: BlockRange): BlockRange[] {
   const from = firstEndingAt(ranges, start);

@@ -65,6 +65,8 @@ export interface Wanted {
   runs(): Promise<WantedRuns>;
   /** The active ranges that are not folded, in the order they are worked on; read like `runs`. */
   open(): Promise<readonly OpenRange[]>;
+  /** Ids of open ranges for which as many requests were sent as they may take. */
+  spent(): Promise<ReadonlySet<number>>;
   /**
    * Folds ranges of which everything is published: looks at the next `limit` open ones after the range `after`, and
    * returns where to go on; null: at the beginning.

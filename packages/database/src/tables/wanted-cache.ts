@@ -32,6 +32,13 @@ const selectOpen = statement(
    ORDER BY priority, id`,
 );
 
+/** $1 network id. */
+const selectSpent = statement(
+  'wanted/select-spent',
+  `SELECT w.id FROM packhouse.wanted_range AS w JOIN packhouse.range_usage AS u ON u.range_id = w.id
+   WHERE w.network_id = $1 AND w.state = 'active' AND NOT w.done AND u.requests >= w.max_requests`,
+);
+
 /** $1 network id, $2 id to begin after, $3 limit: folds what is published whole. Returns the ranges looked at. */
 const updateDone = statement(
   'wanted/update-done',
@@ -56,7 +63,7 @@ const updateDone = statement(
    SELECT s.id, f.id IS NOT NULL AS done FROM seen AS s LEFT JOIN folded AS f USING (id) ORDER BY s.id`,
 );
 
-type Cached = Pick<Wanted, 'runs' | 'open' | 'fold'>;
+type Cached = Pick<Wanted, 'runs' | 'open' | 'spent' | 'fold'>;
 
 /**
  * Reads what a network wants, and keeps it until the version changes. What changed while it was read has another
@@ -99,6 +106,10 @@ export function createWantedCache(connections: Connections, network: NetworkRef)
       if (folded.size > 0) known.ranges = known.ranges.filter(({ id }) => !folded.has(id));
       folded.clear();
       return known.ranges;
+    },
+    spent: async () => {
+      const rows = await connections.query<{ id: number }>(selectSpent, [await network.find()]);
+      return new Set(rows.map(({ id }) => id));
     },
     fold: async (after, limit) => {
       const values = [await network.find(), after ?? -1, limit];

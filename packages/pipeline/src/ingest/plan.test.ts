@@ -76,6 +76,63 @@ test('a small order is not behind a large one of the same priority', async () =>
   expect(await planned()).toContain('95000-95007');
 });
 
+/** The world with a clock that shows this instant of UTC. */
+const at = (instant: string) => {
+  const clock = { ...world.context.clock, now: () => Date.parse(`${instant}Z`) };
+  return { ...world, context: { ...world.context, clock } };
+};
+
+test('a range is planned within its windows, and what waits when they close is taken back', async () => {
+  await knowSizes();
+  await want(1_000, 1_999, 5);
+  await world.database
+    .network('main')
+    .wanted.add({ kinds: [...KINDS], start: 3_000, end: 9_999, priority: 1, windows: ['22:00-06:00'] });
+  await plan({ ...at('2026-11-22T21:59'), maxPending: 3 });
+  expect(await planned()).toEqual(['1000-1007', '1008-1015', '1016-1023']);
+  await plan({ ...at('2026-11-22T22:00'), maxPending: 4 });
+  expect((await planned()).slice(3)).toEqual(['3000-3007']);
+  await plan({ ...at('2026-11-23T06:00'), maxPending: 3 });
+  expect(await planned()).toEqual(['1000-1007', '1008-1015', '1016-1023']);
+});
+
+test('what waits of a range that was paused is taken back', async () => {
+  await knowSizes();
+  const { id } = await want(1_000, 1_999, 5);
+  await want(1_008, 1_015, 9);
+  await plan({ ...world, maxPending: 3 });
+  await world.database.wanted.change(id, { state: 'paused' });
+  await plan({ ...world, maxPending: 3 });
+  expect(await planned()).toEqual(['1008-1015']);
+});
+
+test('a range that sent as many requests as it may is left out', async () => {
+  await knowSizes();
+  const { wanted } = world.database.network('main');
+  const range = { kinds: [...KINDS], start: 1_000, end: 9_999, priority: 1, maxRequests: 100 };
+  const { id } = await wanted.add(range);
+  const spend = (requests: number) =>
+    world.database.spending.add(
+      [
+        {
+          day: 20_000,
+          network: 'main',
+          upstream: 'a',
+          provider: 'a',
+          method: 'eth_getLogs',
+          owner: 'default',
+        },
+      ].map((count) => ({ ...count, range: id, requests, units: requests, bytes: 0 })),
+    );
+  await spend(99);
+  expect((await plan({ ...world, maxPending: 2 })).ingestJobs).toBe(2);
+  await spend(1);
+  expect((await plan({ ...world, maxPending: 4 })).ingestJobs).toBe(0);
+  expect(await planned()).toEqual([]);
+  await world.database.wanted.change(id, { maxRequests: null });
+  expect((await plan({ ...world, maxPending: 4 })).ingestJobs).toBe(4);
+});
+
 test('as many windows are kept as live ingesters run, twice', async () => {
   await knowSizes();
   await want(1_000, 90_000, 5);

@@ -1,5 +1,5 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import type { Coverage, Database, NetworkDatabase } from '@packhouse/database';
+import type { Coverage, Database, NetworkDatabase, OpenRange } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { JobRequest, Queues } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
@@ -7,7 +7,8 @@ import { openFinalityAlarm } from '../head/finality-alarm.js';
 import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from '../job-names.js';
 import { cutRun } from '../publish/cut-run.js';
 import { packableRuns } from '../publish/wanted-blocks.js';
-import { subtractRanges, unionRanges } from '../ranges.js';
+import { rangesTouch, subtractRanges, unionRanges } from '../ranges.js';
+import { createOpeningHours, type OpeningHours } from '../schedule/time-window.js';
 import type { BackPressure } from './back-pressure.js';
 import { isProbed } from './blame.js';
 import { createFairShares, type FairShares } from './fair-shares.js';
@@ -23,6 +24,8 @@ interface PlanParts {
   maxPending?: number;
   /** What ranges have had so far; default: nothing. */
   shares?: FairShares;
+  /** What is known of windows of time; default: nothing. */
+  hours?: OpeningHours;
   /** If set, little is fetched while staging is full. */
   pressure?: BackPressure;
 }
@@ -46,7 +49,7 @@ const MAX_DUE = 1_000;
  * Enqueues blocks that are wanted and neither staged, published, quarantined nor enqueued already.
  *
  * Postgres is authoritative, the queue is not: everything is computed again each time, so that the next plan fills an
- * emptied queue. Windows are cut on a grid and have deterministic ids, so planning twice adds nothing.
+ * emptied queue. Ranges are left out while their terms hold them back. Windows are cut on a grid and have deterministic ids, so planning twice adds nothing.
  */
 export async function plan(given: PlanParts): Promise<PlanReport> {
   const { network } = given;
@@ -55,7 +58,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const head = await database.head.get();
   if (head === null) return { ingestJobs: 0, packJobs: 0, missingBlocks: 0, pressed: false, severe: false };
   const runs = await database.wanted.runs();
-  const open = await database.wanted.open();
+  const open = await openNow(parts);
   const coverage = new Map<Kind, Coverage>();
   for (const kind of runs.kinds) coverage.set(kind, await database.coverage(kind));
 
@@ -74,10 +77,14 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   view.unknownFrom = fork === null ? Number.POSITIVE_INFINITY : fork.end + 1;
   view.pending = await pendingWindows(parts);
   const pressure = await parts.pressure?.check();
-  if (pressure?.began) {
-    // Waiting windows were planned when there was room; running ones finish.
-    const ids = view.pending.map((window) => ingestJobId(network.id, window));
-    await parts.queues.remove('ingest', ids);
+  // Waiting windows may be planned for a time when there was room, or when their range was to be fetched; running ones
+  // finish.
+  const stale = pressure?.began ? view.pending : notWanted(view, await database.wanted.open());
+  if (stale.length > 0) {
+    await parts.queues.remove(
+      'ingest',
+      stale.map((window) => ingestJobId(network.id, window)),
+    );
     view.pending = await pendingWindows(parts);
   }
   const pressed = pressure?.pressed ?? false;
@@ -96,6 +103,32 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const windows = halted ? [] : wished;
   await parts.queues.add('ingest', windows);
   return { ingestJobs: windows.length, packJobs, missingBlocks, pressed, severe: pressure?.severe ?? false };
+}
+
+/** The open ranges whose terms let them be fetched now. */
+async function openNow({ context, database, hours = createOpeningHours() }: Planning): Promise<OpenRange[]> {
+  const all = await database.wanted.open();
+  const limited = all.some(({ maxRequests }) => maxRequests !== null);
+  const spent = limited ? await database.wanted.spent() : new Set<number>();
+  const now = context.clock.now();
+  return all.filter(({ id, windows }) => !spent.has(id) && hours.at(windows, now).open);
+}
+
+/** The pending windows of ranges that are held back, paused or cancelled by now. */
+function notWanted({ open, pending, runs }: IngestView, all: readonly OpenRange[]): IngestWindow[] {
+  const now = (kind: Kind): readonly BlockRange[] => {
+    if (open.length === all.length) return runs.active.get(kind) ?? [];
+    const own = open.filter(({ kinds }) => kinds.includes(kind));
+    return unionRanges(own.map(({ start, end }) => ({ start, end: end ?? Number.POSITIVE_INFINITY })));
+  };
+  const wanted = new Map<Kind, readonly BlockRange[]>();
+  return pending.filter((window) =>
+    window.kinds.every((kind) => {
+      const ranges = wanted.get(kind) ?? now(kind);
+      wanted.set(kind, ranges);
+      return !rangesTouch(ranges, window);
+    }),
+  );
 }
 
 /** Fewer would run out before the next plan where windows are done in milliseconds. */

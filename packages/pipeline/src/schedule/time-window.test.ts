@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openAt, parseTimeWindow } from './time-window.js';
+import { createOpeningHours, parseTimeWindow } from './time-window.js';
 
 /** Of windows, at an instant of UTC: `open` or `closed`, and until when. */
 function at(instant: string, ...windows: string[]): string {
-  const { open, until } = openAt(windows.map(parseTimeWindow), Date.parse(`${instant}Z`));
+  const { open, until } = createOpeningHours().at(windows, Date.parse(`${instant}Z`));
   return `${open ? 'open' : 'closed'} until ${until === null ? 'ever' : new Date(until).toISOString().slice(0, 16)}`;
 }
 
@@ -73,21 +73,36 @@ describe('a window', () => {
           const two = (n: number): string => String(n).padStart(2, '0');
           const time = (n: number): string => `${two(Math.floor(n / 60))}:${two(n % 60)}`;
           const name = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'][day];
-          const window = parseTimeWindow(`${name} ${time(start as number)}-${time(end as number)} ${zone}`);
+          const text = `${name} ${time(start as number)}-${time(end as number)} ${zone}`;
+          const window = parseTimeWindow(text);
+          const hours = createOpeningHours();
           const now = Date.UTC(2026, 10, 1) + after * 60_000;
           const wall = new Date(window.zone.localAt(now));
           const minutes = wall.getUTCHours() * 60 + wall.getUTCMinutes();
           const [from, to] = [start as number, end as number];
           const today = wall.getUTCDay() === day && minutes >= from && (from > to || minutes < to);
           const tonight = from > to && wall.getUTCDay() === (day + 1) % 7 && minutes < to;
-          const { open, until } = openAt([window], now);
+          const { open, until } = hours.at([text], now);
           expect(open).toBe(today || tonight);
-          expect(openAt([window], until as number).open).toBe(!open);
-          expect(openAt([window], (until as number) - 1).open).toBe(open);
+          expect(hours.at([text], until as number).open).toBe(!open);
+          expect(hours.at([text], (until as number) - 1).open).toBe(open);
         },
       ),
       { numRuns: 200 },
     );
+  });
+
+  test('is looked at again when it changes, and when a clock is set back', () => {
+    const hours = createOpeningHours();
+    const open = (instant: string): boolean =>
+      hours.at(['08:00-09:00'], Date.parse(`2026-11-22T${instant}Z`)).open;
+    expect(['08:30', '08:59', '09:00', '08:30', '07:59', '08:00'].map(open)).toEqual([
+      ...[true, true, false, true, false, true],
+    ]);
+  });
+
+  test('that cannot be read is closed', () => {
+    expect(createOpeningHours().at(['Mon', 'now and then'], 0)).toEqual({ open: false, until: null });
   });
 
   test('is kept with its zone', () => {

@@ -1,4 +1,4 @@
-import { PackhouseError } from '@packhouse/runtime';
+import { isPackhouseError, PackhouseError } from '@packhouse/runtime';
 import { openZone, type Zone } from './local-time.js';
 
 /**
@@ -8,7 +8,7 @@ import { openZone, type Zone } from './local-time.js';
  * the instant of the skip; where it is set back, hours begin at the first of two equal times and end at the last. So a
  * window is open without a break, and a day or hours that a clock skips whole do not open it.
  */
-export interface TimeWindow {
+interface TimeWindow {
   /** With its zone, as it is stored. */
   text: string;
   zone: Zone;
@@ -83,8 +83,49 @@ function invalid(text: string, why: string): PackhouseError {
   });
 }
 
+/** Whether windows are open at an instant, and until when that stays so; null: for ever. */
+interface Opening {
+  open: boolean;
+  until: number | null;
+}
+
+/** Windows by their texts, with what is known of them: they are read and looked at once for each change. */
+export interface OpeningHours {
+  /** Closed for ever if one of them cannot be read. */
+  at(windows: readonly string[], now: number): Opening;
+}
+
+/** Creates opening hours of which none was looked at. */
+export function createOpeningHours(): OpeningHours {
+  const known = new Map<string, { windows: TimeWindow[] | null; since: number; opening: Opening }>();
+  return {
+    at(texts, now) {
+      if (texts.length === 0) return { open: true, until: null };
+      const key = texts.join('\n');
+      const last = known.get(key);
+      // A clock may also be set back.
+      if (last !== undefined && now >= last.since && now < (last.opening.until ?? Number.POSITIVE_INFINITY))
+        return last.opening;
+      const windows = last === undefined ? readable(texts) : last.windows;
+      const opening = windows === null ? { open: false, until: null } : openAt(windows, now);
+      known.set(key, { windows, since: now, opening });
+      return opening;
+    },
+  };
+}
+
+/** null: one of them is of a newer version, or of a zone that this machine does not know. */
+function readable(texts: readonly string[]): TimeWindow[] | null {
+  try {
+    return texts.map(parseTimeWindow);
+  } catch (error) {
+    if (isPackhouseError(error, 'WINDOW_INVALID')) return null;
+    throw error;
+  }
+}
+
 /** Whether one of the windows is open, and until when that stays so; null: for ever. Without windows always. */
-export function openAt(windows: readonly TimeWindow[], at: number): { open: boolean; until: number | null } {
+function openAt(windows: readonly TimeWindow[], at: number): Opening {
   if (windows.length === 0) return { open: true, until: null };
   // Most change within two days; the rarest, an hour of one day a week that a clock skips, within two weeks.
   for (const days of [2, 16]) {
