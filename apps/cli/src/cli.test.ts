@@ -34,6 +34,7 @@ describe('every command', () => {
       'doctor',
       'backfill quote',
       'backfill add',
+      'backfill set',
       'backfill list',
       'backfill pause',
       'backfill resume',

@@ -38,6 +38,6 @@ export {
   networkStatus,
 } from './report/network-report.js';
 export { createObserver, type Observer } from './report/observe.js';
-export { createOpeningHours } from './schedule/time-window.js';
+export { createOpeningHours, parseTimeWindow } from './schedule/time-window.js';
 export { refuseOtherChains } from './workers/refuse-other-chains.js';
 export { takeJobs } from './workers/take-jobs.js';

@@ -94,6 +94,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'apps/gateway/src/routes/nft.ts': 'compares with the stored dates of refreshes',
   'apps/gateway/src/routes/usage.ts': 'usage is counted by the day',
   'apps/cli/src/local/once.ts': 'compares with the stored dates of next tries',
+  'apps/cli/src/commands/backfill.ts': 'deadlines are dates',
   'apps/cli/src/commands/key-usage.ts': 'usage is counted by the day',
   'apps/cli/src/commands/keys.ts': 'keys end at a date',
   'apps/cli/src/commands/audit.ts': 'the day is the default seed of a sample',

@@ -6,7 +6,9 @@ const on = useCommands();
 
 describe('backfills', () => {
   test('nothing wanted is an empty table', async () => {
-    expect((await on.done('backfill', 'list')).out).toBe('ID  NETWORK  RANGE  KINDS  PRIORITY  STATE\n');
+    expect((await on.done('backfill', 'list')).out).toBe(
+      'ID  NETWORK  RANGE  KINDS  PRIORITY  OWNER  WEIGHT  STATE\n',
+    );
     expect((await on.done('backfill', 'list', '--json')).out).toBe('');
     expect((await on.done('status', '--json')).out).toBe('');
   });
@@ -44,7 +46,7 @@ describe('backfills', () => {
       /^Backfill \d+ is wanted: other from 5 on, following the head, blocks, transactions, receipts, logs, traces, priority 100\.\n$/,
     );
     expect((await on.done('backfill', 'list')).out).toMatch(
-      new RegExp(`^${id} +main +17000000-17000999 +receipts,logs +10 +active$`, 'm'),
+      new RegExp(`^${id} +main +17000000-17000999 +receipts,logs +10 +default +1 +active$`, 'm'),
     );
     expect(jsonLines(await on.done('backfill', 'list', '--network', 'other', '--json'))).toMatchObject([
       { network: 'other', start: 5, end: null },

@@ -1,11 +1,19 @@
 import { KINDS } from '@packhouse/chain';
 import type { WantedRange } from '@packhouse/database';
-import { PackhouseError } from '@packhouse/runtime';
+import { PackhouseError, systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { withDatabase } from '../installation/connect.js';
 import { operatorName } from '../installation/operator.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../terminal/parse.js';
+import {
+  addTermOptions,
+  checkTerms,
+  describeTermChange,
+  describeTerms,
+  parseTerms,
+  type TermOptions,
+} from './backfill-terms.js';
 
 interface OrderOptions {
   network: string;
@@ -16,16 +24,17 @@ interface OrderOptions {
   dataDir?: string;
 }
 
-interface AddOptions extends OrderOptions {
-  priority: string;
+interface AddOptions extends OrderOptions, TermOptions {
   dryRun?: boolean;
 }
 
-/** `packhouse backfill quote|add|list|pause|resume|cancel`. */
+/** `packhouse backfill quote|add|set|show|list|pause|resume|cancel`. */
 export function addBackfillCommand(program: Command, io: CliIo): void {
   const backfill = program
     .command('backfill')
-    .description('quote and order ranges, and list, pause, resume and cancel them')
+    .description(
+      'quote and order ranges, list and show them, change their terms, pause, resume and cancel them',
+    )
     .addHelpText('after', '\nExample:\n  $ packhouse backfill add --network ethereum --from 17000000');
 
   backfill
@@ -43,32 +52,63 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
     )
     .action((options: OrderOptions) => printQuote(io, options));
 
-  backfill
-    .command('add')
-    .description('order a range')
+  addTermOptions(backfill.command('add').description('order a range'))
     .requiredOption('--network <id>', 'the network, as the networks file names it')
     .requiredOption('--from <block>', 'the first block')
     .option('--to <block>', 'the last block, or follow: keep up with the head', 'follow')
     .option('--kinds <list>', `all, or some of ${KINDS.join(',')}`, 'all')
-    .option('--priority <n>', '1 is first, 1000 last', '100')
+    .option('--priority <n>', `1 is first, 1000 last (default: ${DEFAULT_PRIORITY})`)
     .option('--dry-run', 'order nothing, and print what `backfill quote` does')
     .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
-      '\nExample:\n  $ packhouse backfill add --network ethereum --from 17000000 --to 17999999 --kinds logs,receipts',
+      '\nExamples:\n  $ packhouse backfill add --network ethereum --from 17000000 --to 17999999 --kinds logs,receipts' +
+        '\n  $ packhouse backfill add --network ethereum --from 0 --to 999999 --owner analytics --window "Sat,Sun" --max-requests 5M',
     )
     .action(async (options: AddOptions) => {
       const { start, end, kinds } = parseOrder(options);
-      const priority = parseInteger(options.priority, '--priority', 1, 1000);
+      const terms = await parseTerms(options, systemClock.now());
+      checkTerms({ end }, terms);
       if (options.dryRun) {
         await printQuote(io, options);
         return;
       }
       const row = await withDatabase(io, options, (database) =>
-        database.network(options.network).wanted.add({ kinds, start, end, priority }, operatorName(io)),
+        database
+          .network(options.network)
+          .wanted.add({ kinds, start, end, priority: DEFAULT_PRIORITY, ...terms }, operatorName(io)),
       );
       await print(io, options.json ? row : `Backfill ${row.id} is wanted: ${describe(row)}.`);
+    });
+
+  addTermOptions(
+    backfill
+      .command('set')
+      .description('change the terms of a backfill')
+      .argument('<id>', 'its number in `packhouse backfill list`')
+      .option('--priority <n>', '1 is first, 1000 last'),
+  )
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ packhouse backfill set 7 --priority 10 --weight 1 --window none')
+    .action(async (given: string, options: TermOptions & { json?: boolean; dataDir?: string }) => {
+      const id = parseId(given);
+      const terms = await parseTerms(options, systemClock.now());
+      if (Object.keys(terms).length === 0) {
+        throw new PackhouseError({
+          code: 'USAGE',
+          message: '`packhouse backfill set` takes what is to be changed.',
+          hint: 'For example --priority 10. See --help.',
+        });
+      }
+      const { before, after } = await withDatabase(io, options, async (database) => {
+        checkTerms((await database.wanted.find(id)) ?? unknownBackfill(id), terms);
+        return (await database.wanted.change(id, terms, { who: operatorName(io) })) ?? unknownBackfill(id);
+      });
+      const change = describeTermChange({ ...before }, { ...after });
+      const said = change === null ? 'is as it was' : `is changed (${change})`;
+      await print(io, options.json ? after : `Backfill ${id} ${said}: ${describe(after)}.`);
     });
 
   backfill
@@ -90,9 +130,12 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
           `${row.start}-${row.end ?? 'follow'}`,
           row.kinds.join(','),
           String(row.priority),
+          row.owner,
+          String(row.weight),
           row.state,
         ]);
-        await print(io, table([['ID', 'NETWORK', 'RANGE', 'KINDS', 'PRIORITY', 'STATE'], ...lines]));
+        const headings = ['ID', 'NETWORK', 'RANGE', 'KINDS', 'PRIORITY', 'OWNER', 'WEIGHT', 'STATE'];
+        await print(io, table([headings, ...lines]));
       }
     });
 
@@ -105,24 +148,31 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       .option('--json', 'print one JSON object')
       .addHelpText('after', `\nExample:\n  $ packhouse backfill ${name} 3`)
       .action(async (id: string, options: { json?: boolean; dataDir?: string }) => {
-        const number = parseInteger(id, 'The backfill', 1, Number.MAX_SAFE_INTEGER);
+        const number = parseId(id);
         const changed = await withDatabase(io, options, (database) =>
           database.wanted.change(number, { state }, { who: operatorName(io), action: name }),
         );
-        if (changed === null) {
-          throw new PackhouseError({
-            code: 'BACKFILL_UNKNOWN',
-            message: `There is no backfill ${number}.`,
-            hint: 'See `packhouse backfill list`.',
-          });
-        }
-        const row = changed.after;
+        const row = (changed ?? unknownBackfill(number)).after;
         await print(io, options.json ? row : `Backfill ${row.id} ${done}: ${describe(row)}.`);
       });
   };
   change('pause', 'paused', 'stop fetching for now; what is staged stays', 'is paused');
   change('resume', 'active', 'continue a paused or cancelled backfill', 'continues');
   change('cancel', 'cancelled', 'stop it for good; what is published stays', 'is cancelled');
+}
+
+const DEFAULT_PRIORITY = 100;
+
+function parseId(text: string): number {
+  return parseInteger(text, 'The backfill', 1, Number.MAX_SAFE_INTEGER);
+}
+
+function unknownBackfill(id: number): never {
+  throw new PackhouseError({
+    code: 'BACKFILL_UNKNOWN',
+    message: `There is no backfill ${id}.`,
+    hint: 'See `packhouse backfill list`.',
+  });
 }
 
 function parseOrder(options: OrderOptions): Pick<WantedRange, 'start' | 'end' | 'kinds'> {
@@ -142,5 +192,5 @@ async function printQuote(io: CliIo, options: OrderOptions): Promise<void> {
 
 function describe(row: WantedRange): string {
   const range = row.end === null ? `from ${row.start} on, following the head` : `${row.start} to ${row.end}`;
-  return `${row.network} ${range}, ${row.kinds.join(', ')}, priority ${row.priority}`;
+  return `${row.network} ${range}, ${row.kinds.join(', ')}, ${describeTerms(row)}`;
 }

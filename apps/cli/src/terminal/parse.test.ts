@@ -1,6 +1,6 @@
 import { KINDS } from '@packhouse/chain';
 import { describe, expect, test } from 'vitest';
-import { checkRange, parseBlockNumber, parseInteger, parseKinds } from './parse.js';
+import { checkRange, parseBlockNumber, parseCount, parseInteger, parseKinds } from './parse.js';
 
 describe('a block number', () => {
   test.each([
@@ -71,4 +71,18 @@ test('a whole number has bounds', () => {
       }),
     );
   }
+});
+
+test.each([
+  ['1', 1],
+  ['5M', 5_000_000],
+  ['3k', 3_000],
+  ['2.3M', 2_300_000],
+  ['1_000,000', 1_000_000],
+])('the count %j is %d', (text, count) => {
+  expect(parseCount(text, '--per-day')).toBe(count);
+});
+
+test.each(['', '0', '-1', '1.5', '0.0001k', '1e3', '5 M', '5T', '99999999999M'])('%j is no count', (text) => {
+  expect(() => parseCount(text, '--per-day')).toThrow(/--per-day takes a whole number of at least 1/);
 });

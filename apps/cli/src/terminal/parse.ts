@@ -46,6 +46,20 @@ export function parseInteger(text: string, option: string, min: number, max: num
   });
 }
 
+/** A count of at least one: `5000000`, `5_000_000`, `5M`, `2.5k`. */
+export function parseCount(text: string, option: string): number {
+  const [, digits = '', unit = ''] = /^(\d[\d_,]*(?:\.\d{1,6})?)([kKM]?)$/.exec(text) ?? [];
+  const factor = { '': 1, k: 1e3, m: 1e6 }[unit.toLowerCase()] ?? Number.NaN;
+  // 2.3 * 1e6 is not whole.
+  const number = Math.round(Number(digits.replace(/[_,]/g, '')) * factor * 1e3) / 1e3;
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  throw new PackhouseError({
+    code: 'USAGE',
+    message: `${option} takes a whole number of at least 1, got "${text}".`,
+    hint: `For example ${option} 5M or ${option} 5_000_000.`,
+  });
+}
+
 /** The name of a network, in the form of the networks file. */
 export function parseNetworkName(text: string): string {
   if (/^[a-z0-9-]{1,32}$/.test(text)) return text;

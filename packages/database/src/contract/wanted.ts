@@ -42,6 +42,7 @@ export type OpenRange = Omit<WantedRange, 'network' | 'state' | 'createdAt' | 'd
 export interface AllWanted {
   /** Ranges of all networks, in the order they are worked on. */
   list(): Promise<WantedRange[]>;
+  find(id: number): Promise<WantedRange | null>;
   /**
    * Changes what is given of a range, under its lock, and notes it in `changes` as `action` (default `set`) of `who`.
    * Returns the range before and after; null if there is none.

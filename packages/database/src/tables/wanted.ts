@@ -29,13 +29,15 @@ const selectWanted = statement(
    ORDER BY w.priority, w.id`,
 );
 
-/** $1 id. */
-const lockWanted = statement(
-  'wanted/lock-wanted',
-  `SELECT ${COLUMNS}
+const ONE = `SELECT ${COLUMNS}
    FROM packhouse.wanted_range AS w JOIN packhouse.network AS n ON n.id = w.network_id
-   WHERE w.id = $1 FOR UPDATE OF w`,
-);
+   WHERE w.id = $1`;
+
+/** $1 id. */
+const selectOne = statement('wanted/select-one', ONE);
+
+/** $1 id. */
+const lockWanted = statement('wanted/lock-wanted', `${ONE} FOR UPDATE OF w`);
 
 /** $1 id, $2 state, $3 priority, $4 to $8 terms. */
 const updateWanted = statement(
@@ -91,6 +93,7 @@ export function createWanted(connections: Connections, network: NetworkRef): Wan
 export function createAllWanted(connections: Connections): AllWanted {
   return {
     list: async () => (await connections.query<Row>(selectWanted, [null])).map(rangeOf),
+    find: async (id) => (await connections.query<Row>(selectOne, [id])).map(rangeOf)[0] ?? null,
     change: (id, change, { who = NOBODY, action = 'set' } = {}) =>
       connections.transaction(async (session) => {
         const [row] = await session.query<Row>(lockWanted, [id]);
