@@ -66,10 +66,14 @@ export function createSampledAudit(parts: SampledAuditParts): SampledAudit {
       return said.join('; ') || 'Nothing is published yet.';
     },
     async report() {
+      const ends = new Map<string, number>();
       for (const { id } of share === 0 ? [] : networks()) {
         const last = await database.network(id).audit.last();
-        if (last !== null) lastRun.set({ network: id }, last.finishedAt.getTime() / 1_000);
+        if (last !== null) ends.set(id, last.finishedAt.getTime() / 1_000);
       }
+      // Of a network that left the networks file nothing is told.
+      lastRun.reset();
+      for (const [network, at] of ends) lastRun.set({ network }, at);
     },
   };
 }

@@ -35,6 +35,10 @@ export interface Workers {
   list(): Promise<WorkerRow[]>;
   /** Ingest jobs that live ingesters of a network run at a time, those that drain left out. */
   slots(network: string): Promise<number>;
+  /**
+   * Networks of all ingesters that did not leave, also of those that were killed, for a day; null if there is none.
+   */
+  networks(): Promise<string[] | null>;
   /** Returns false if there is no such worker. */
   setDraining(id: string, draining: boolean): Promise<boolean>;
 }

@@ -15,6 +15,19 @@ const beatOf = (n: number, more: Partial<WorkerBeat> = {}): WorkerBeat => ({
   ...more,
 });
 
+it('knows the networks of ingesters that did not leave', async () => {
+  const { workers } = open.database;
+  expect(await workers.networks()).toBeNull();
+  await workers.beat(beatOf(6, { role: 'packer', networks: ['packed'] }));
+  expect(await workers.networks()).toBeNull();
+  await workers.beat(beatOf(7, { networks: [] }));
+  expect(await workers.networks()).toEqual([]);
+  await workers.beat(beatOf(8, { networks: ['two', 'one'] }));
+  await workers.beat(beatOf(7, { networks: ['one'] }));
+  expect(await workers.networks()).toEqual(['one', 'two']);
+  for (const n of [6, 7, 8]) await workers.leave(beatOf(n).id);
+});
+
 it('counts the slots of live ingesters of a network that do not drain', async () => {
   const { workers } = open.database;
   expect(await workers.slots('main')).toBe(0);

@@ -37,6 +37,15 @@ const selectSlots = statement(
    WHERE role = 'ingester' AND NOT draining AND $1 = ANY (networks) AND seen_at > clock_timestamp() - ${GONE_AFTER}`,
 );
 
+/** One row, of null if there is no ingester. */
+const selectNetworksOfWorkers = statement(
+  'workers/select-networks',
+  `SELECT CASE WHEN count(DISTINCT w.id) > 0
+     THEN coalesce(array_agg(DISTINCT n.name) FILTER (WHERE n.name IS NOT NULL), '{}') END AS networks
+   FROM packhouse.worker AS w LEFT JOIN LATERAL unnest(w.networks) AS n (name) ON true
+   WHERE w.role = 'ingester' AND w.seen_at > clock_timestamp() - interval '1 day'`,
+);
+
 /** $1 id, $2 draining. */
 const updateDraining = statement(
   'workers/update-draining',
@@ -59,6 +68,10 @@ export function createWorkers(connections: Connections): Database['workers'] {
     slots: async (network) => {
       const [row] = await connections.query<{ slots: number }>(selectSlots, [network]);
       return row?.slots ?? 0;
+    },
+    networks: async () => {
+      const [row] = await connections.query<{ networks: string[] | null }>(selectNetworksOfWorkers, []);
+      return row?.networks ?? null;
     },
     setDraining: async (id, draining) => (await connections.query(updateDraining, [id, draining])).length > 0,
   };

@@ -120,3 +120,22 @@ test('says nothing before it has looked and after it has forgotten', async () =>
   observer.forget();
   expect(await told()).toEqual([]);
 });
+
+test('a network that no ingester has any more is told of no longer, and again when it is back', async () => {
+  const beat = (networks: string[]) =>
+    world.database.workers.beat({
+      ...{ id: '00000001-0000-4000-8000-000000000000', role: 'ingester', host: 'here', pid: 1 },
+      ...{ networks, slots: 1, doing: [], networksDigest: '', networksProblem: null },
+    });
+  const series = 'packhouse_head_block{network="main"}';
+  await world.noteHead();
+  await observer.look();
+  expect(await value(series)).toBe(139);
+  await beat([]);
+  await observer.look();
+  expect(await value(series)).toBeUndefined();
+  expect(await value('packhouse_staging_bytes')).toBeGreaterThanOrEqual(0);
+  await beat(['main']);
+  await observer.look();
+  expect(await value(series)).toBe(139);
+});

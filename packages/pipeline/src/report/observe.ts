@@ -85,9 +85,21 @@ export function createObserver({
     }
   };
 
+  /** Networks that no networks file has any more are not told of: nobody follows their heads, nor fills their holes. */
+  let showed: ReadonlySet<string> = new Set();
+  const forgetGauges = (): void => {
+    for (const gauge of Object.values<StateGauge>(gauges)) gauge.forget();
+  };
+
   return {
     async look() {
-      for (const { id } of await database.networks.list()) await lookAtNetwork(id);
+      const followed = await database.workers.networks();
+      const stored = (await database.networks.list()).map(({ id }) => id);
+      const shown = stored.filter((id) => followed?.includes(id) ?? true);
+      // All are set again below.
+      if ([...showed].some((id) => !shown.includes(id))) forgetGauges();
+      showed = new Set(shown);
+      for (const id of shown) await lookAtNetwork(id);
       gauges.stagingBytes.set({}, await database.staging.diskBytes());
       gauges.superseded.set({}, await database.bundles.supersededCount());
       const pending = await database.manifest.pending();
@@ -107,7 +119,7 @@ export function createObserver({
       gauges.lookedAt.set({}, context.clock.now() / 1_000);
     },
     forget() {
-      for (const gauge of Object.values<StateGauge>(gauges)) gauge.forget();
+      forgetGauges();
       heads.clear();
     },
   };
