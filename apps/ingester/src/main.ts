@@ -26,6 +26,7 @@ await runProcess(process, {
       redisUrl: settings.REDIS_URL,
       databaseUrl: settings.DATABASE_URL,
       lockMs: settings.JOB_LOCK_MS,
+      kept: settings.JOBS_KEPT,
       context,
     });
     shutdown.add('queues', () => queues.close());

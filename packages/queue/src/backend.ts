@@ -9,6 +9,8 @@ export interface BackendOptions {
   lockMs: number;
   /** How often a job may lose its worker before it fails. */
   maxStalled: number;
+  /** Finished jobs that each queue keeps for dashboards. */
+  kept: number;
   /** Only reads: creates no tables, writes nothing. */
   readOnly?: boolean;
   /** Called with every connection error; the backend reconnects by itself. */

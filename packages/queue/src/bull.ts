@@ -61,7 +61,9 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
   return {
     addAll: async (jobs) => {
       for (let from = 0; from < jobs.length; from += BATCH) {
-        await queue.addBulk(jobs.slice(from, from + BATCH).map((job) => bulkJob(parts.name, job)));
+        const batch = jobs.slice(from, from + BATCH);
+        if (parts.options.kept > 0) await forgetFinished(queue, batch);
+        await queue.addBulk(batch.map((job) => bulkJob(parts.name, job, parts.options.kept)));
       }
     },
     counts: async () => {
@@ -77,9 +79,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
       return { running, waiting: waiting.slice(0, limit).map(unmark) };
     },
     remove: async (ids) => {
-      for (let from = 0; from < ids.length; from += REMOVALS) {
-        await Promise.all(ids.slice(from, from + REMOVALS).map((id) => queue.remove(MARK + id)));
-      }
+      await eachOf(ids, (id) => queue.remove(MARK + id));
     },
     repeat: (recurring) => setRepeated(queue, recurring),
     close: () => closeWithin(CLOSE_MS, queue.close(), parts.options.abandon),
@@ -90,7 +90,28 @@ function unmark(id: string): string {
   return id.startsWith(MARK) ? id.slice(MARK.length) : id;
 }
 
-function bulkJob(name: string, job: NewJob) {
+async function eachOf<T>(all: readonly T[], act: (one: T) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < all.length; from += REMOVALS) {
+    await Promise.all(all.slice(from, from + REMOVALS).map(act));
+  }
+}
+
+/**
+ * Removes kept jobs of these ids, which would keep jobs of the same id from being added. If another producer adds one
+ * between the two calls, it is removed and added again here, or it runs and cannot be removed.
+ */
+function forgetFinished(
+  queue: Pick<Queue, 'getJobState' | 'remove'>,
+  jobs: readonly NewJob[],
+): Promise<void> {
+  return eachOf(jobs, async ({ id }) => {
+    const state = await queue.getJobState(MARK + id);
+    if (state === 'completed' || state === 'failed') await queue.remove(MARK + id);
+  });
+}
+
+function bulkJob(name: string, job: NewJob, kept: number) {
+  const keep = kept > 0 && !name.endsWith('schedule') ? { count: kept } : true;
   return {
     name,
     data: job.payload,
@@ -99,8 +120,8 @@ function bulkJob(name: string, job: NewJob) {
       priority: job.priority,
       attempts: job.attempts,
       backoff: { type: 'exponential', delay: job.backoffMs, jitter: 0.5 },
-      removeOnComplete: true,
-      removeOnFail: true,
+      removeOnComplete: keep,
+      removeOnFail: keep,
       stackTraceLimit: 0,
     },
   };

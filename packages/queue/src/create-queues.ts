@@ -23,6 +23,11 @@ export interface QueuesOptions {
   backoffMs?: number;
   /** How long a killed worker's job stays untouched, in milliseconds (it is back within twice this); default 12000. */
   lockMs?: number;
+  /**
+   * Finished jobs, and failed ones, that each queue keeps for dashboards; default 0, for keeping them makes a job up
+   * to twice as dear. Those of the queue `schedule` are never kept: its runs have rows.
+   */
+  kept?: number;
   /** Only reads: creates no tables, writes nothing; default false. */
   readOnly?: boolean;
 }
@@ -42,6 +47,7 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
     prefix: options.prefix ?? 'packhouse',
     lockMs: options.lockMs ?? 12_000,
     maxStalled: attempts,
+    kept: options.kept ?? 0,
     readOnly: options.readOnly ?? false,
     onError: reporter(context),
   });

@@ -67,7 +67,8 @@ export interface QueueLook {
 /**
  * Job queues. Jobs are hints: a lost job is planned again.
  *
- * Completed jobs, and failed ones after their last try, are removed at once, which frees their ids.
+ * The ids of completed jobs, and of failed ones after their last try, are free: such jobs are removed at once, or where
+ * the option `kept` is set, when a job of the same id is added.
  */
 export interface Queues {
   add<N extends QueueName>(queue: N, jobs: readonly JobRequest<N>[]): Promise<void>;

@@ -18,13 +18,18 @@ export interface Server {
   /** Pauses the queue, as a dashboard of BullMQ can. */
   pause(prefix: string): Promise<void>;
   isPaused(prefix: string): Promise<boolean>;
+  /** How many finished jobs there are. */
+  kept(prefix: string): Promise<{ completed?: number; failed?: number }>;
   /** Removes the waiting jobs of the queue `schedule`, not what makes them come back. */
   loseRepeated(prefix: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The part of BullMQ's queue that the tests use. */
-type RawQueue = Pick<Queue, 'add' | 'pause' | 'resume' | 'isPaused' | 'obliterate' | 'close'>;
+type RawQueue = Pick<
+  Queue,
+  'add' | 'pause' | 'resume' | 'isPaused' | 'obliterate' | 'close' | 'getJobCounts'
+>;
 
 /** A Redis for one test. */
 export async function redisServer(): Promise<Server> {
@@ -71,7 +76,7 @@ async function closing<T>(queue: RawQueue, use: (queue: RawQueue) => Promise<T>)
 
 function rawAccess(
   withQueue: <T>(prefix: string, use: (queue: RawQueue) => Promise<T>) => Promise<T>,
-): Pick<Server, 'smuggle' | 'wipe' | 'pause' | 'isPaused'> {
+): Pick<Server, 'smuggle' | 'wipe' | 'pause' | 'isPaused' | 'kept'> {
   return {
     smuggle: (prefix, id, payload) =>
       withQueue(prefix, async (queue) => {
@@ -83,6 +88,7 @@ function rawAccess(
         await queue.resume();
       }),
     pause: (prefix) => withQueue(prefix, (queue) => queue.pause()),
+    kept: (prefix) => withQueue(prefix, (queue) => queue.getJobCounts('completed', 'failed')),
     isPaused: (prefix) => withQueue(prefix, (queue) => queue.isPaused()),
   };
 }
