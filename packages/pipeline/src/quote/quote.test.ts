@@ -4,11 +4,12 @@ import { createBlockSource } from '@packhouse/node-rpc';
 import { generateChain, type RecordedBlock, type ReplayNodeOptions } from '@packhouse/replay-node';
 import { createMetrics } from '@packhouse/runtime';
 import { afterEach, describe, expect, inject, test } from 'vitest';
+import { ingest } from '../ingest/ingest.js';
 import { makeWorld, type World } from '../testing/world.js';
 import { QUOTE_CALLS, type Quote, type QuoteRequest, quote } from './quote.js';
 
 const FIRST = 1_000;
-const LENGTH = 240;
+const LENGTH = 120;
 let world: World;
 afterEach(() => world.close());
 
@@ -22,6 +23,8 @@ function mixed(few: number, many: number): RecordedBlock[] {
   const after = { number, hash: block.hash, timestamp: Number(block.timestamp) };
   return [...blocks, ...generateChain({ ...options, txsPerBlock: many, after })];
 }
+
+const few = mixed(3, 3);
 
 const open = async (...nodes: ReplayNodeOptions[]): Promise<void> => {
   world = await makeWorld(inject('postgresUrl'), nodes);
@@ -51,7 +54,7 @@ async function counted(name: string, fits: (labels: Record<string, unknown>) => 
 
 const asked = (): number => world.nodes.reduce((sum, node) => sum + node.stats().calls, 0);
 
-describe('what a quote says is what the run then takes', () => {
+describe('what the run then takes is what a quote says, within its interval', () => {
   test.each([
     ['small blocks', { few: 5, many: 5 }],
     ['empty blocks before full ones', { few: 0, many: 12 }],
@@ -76,12 +79,67 @@ describe('what a quote says is what the run then takes', () => {
     const bytes = await counted('packhouse_ingested_bytes_total', () => true);
     let stored = 0;
     for (const kind of KINDS) stored += (await world.database.network('main').bundles.totals(kind)).bytes;
-    const outcomes = [requests, bytes, stored];
-    const estimates = [cost?.requests, cost?.bytesIn, cost?.bytesStored];
-    for (const [at, outcome] of outcomes.entries()) {
-      const ratio = (estimates[at]?.value ?? 0) / outcome;
-      expect(ratio, `${at}: ${estimates[at]?.value} for ${outcome}`).toBeGreaterThan(0.8);
-      expect(ratio, `${at}: ${estimates[at]?.value} for ${outcome}`).toBeLessThan(1.2);
-    }
+    expect((cost?.requests.value ?? 0) / requests).toBeCloseTo(1, 1);
+    const { low = 0, high = 0 } = cost?.bytesIn ?? {};
+    expect([bytes >= low, bytes <= high], `${low} to ${high} for ${bytes}`).toEqual([true, true]);
+    const { low: least = 0, high: most = 0 } = cost?.bytesStored ?? {};
+    expect([stored >= least, stored <= most], `${least} to ${most} for ${stored}`).toEqual([true, true]);
+  });
+});
+
+test('what is staged, and what else is wanted, is said and not counted; blocks with fewer kinds missing cost less', async () => {
+  await open({ blocks: few });
+  const database = world.database.network('main');
+  await database.wanted.add(
+    { kinds: ['blocks', 'receipts'], start: FIRST, end: FIRST + 59, priority: 1 },
+    'test',
+  );
+  await ingest(
+    world.parts,
+    { start: FIRST, end: FIRST + 23, kinds: ['blocks', 'receipts'] },
+    world.context.signal,
+  );
+  const { blocks, cost, standing } = await quoted({ ...all, kinds: ['receipts', 'traces'] });
+  expect(blocks).toBe(LENGTH);
+  expect(standing).toEqual([
+    { kind: 'receipts', published: 0, staged: 24, ordered: 36, missing: LENGTH - 60 },
+    { kind: 'traces', published: 0, staged: 0, ordered: 0, missing: LENGTH },
+  ]);
+  const requests = (method: string): number =>
+    cost?.calls.find((each) => each.method === method)?.requests.value ?? 0;
+  expect(requests('eth_getBlockByNumber')).toBe(LENGTH);
+  expect(requests('eth_getBlockReceipts') / (LENGTH - 60)).toBeCloseTo(1, 1);
+});
+
+test('calls are those of the node that serves the blocks: one that lacks a kind is left out', async () => {
+  const blocks = few;
+  await open({ blocks, capabilities: { traceBlock: false, debugFlat: false, debugCall: false } }, { blocks });
+  const { cost, lacking } = await quoted();
+  expect(lacking).toEqual([]);
+  expect(new Set(cost?.calls.map(({ upstream }) => upstream))).toEqual(new Set(['node-2']));
+  const { cost: without } = await quoted({ ...all, kinds: ['blocks'] });
+  expect(without?.calls).toMatchObject([{ upstream: 'node-1', requests: { value: LENGTH } }]);
+});
+
+test('receipts of one transaction each are counted, and refused if the calls do not do', async () => {
+  const single = { receiptsByBlock: false };
+  const chain = (txsPerBlock: number) => generateChain({ length: 30, txsPerBlock, startNumber: FIRST });
+  await open({ blocks: chain(4), capabilities: single });
+  const kinds = ['logs'] as const;
+  const { asked: own, cost } = await quoted({ ...all, end: FIRST + 29, kinds });
+  expect(own.calls).toBeLessThanOrEqual(QUOTE_CALLS);
+  const receipts = cost?.calls.find(({ method }) => method === 'eth_getTransactionReceipt');
+  expect((receipts?.requests.value ?? 0) / 30).toBeGreaterThan(1.5);
+  await world.close();
+  await open({ blocks: chain(60), capabilities: single });
+  await expect(quoted({ ...all, end: FIRST + 29, kinds })).rejects.toMatchObject({ code: 'CALLS_SPENT' });
+  expect(asked()).toBeLessThanOrEqual(QUOTE_CALLS);
+});
+
+test('a block of the sample that no node gives ends the quote with its reason', async () => {
+  const gone = { when: { method: 'eth_getBlockReceipts' }, do: 'nullReceipts' } as const;
+  await open({ blocks: few, faults: [gone] });
+  await expect(quoted({ ...all, kinds: ['logs'] })).rejects.toMatchObject({
+    code: expect.stringMatching(/^NODE_ANSWER|BLOCKS_UNAVAILABLE/),
   });
 });
