@@ -167,6 +167,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           let severe = false;
           const shares = createFairShares();
           const hours = createOpeningHours();
+          const uncut = new Set<string>();
           const follower = createHeadFollower({
             context,
             network,
@@ -199,6 +200,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
                 pressure,
                 shares,
                 hours,
+                uncut,
               }));
               await wake.wait(PLAN_EVERY_MS, signal);
             }),

@@ -1,7 +1,17 @@
 import type { BlockRange } from '@packhouse/chain';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countBlocks, intersectRanges, rangesInclude, subtractRanges, unionRanges } from './ranges.js';
+import {
+  addRange,
+  countBlocks,
+  intersectRanges,
+  nextOutside,
+  rangesInclude,
+  startOutside,
+  subtractAll,
+  subtractRanges,
+  unionRanges,
+} from './ranges.js';
 
 const anyRanges = fc
   .array(
@@ -33,4 +43,29 @@ test('ranges that touch become one', () => {
       { start: 0, end: 4 },
     ]),
   ).toEqual([{ start: 0, end: 9 }]);
+});
+
+test('what is outside of lists is found where it is asked for, as sets of block numbers say', () => {
+  fc.assert(
+    fc.property(fc.array(anyRanges, { maxLength: 4 }), fc.nat(60), fc.nat(20), (lists, start, length) => {
+      const within = { start, end: start + length };
+      const taken = new Set(lists.flatMap((list) => [...members(list)]));
+      const left = [...members([within])].filter((n) => !taken.has(n));
+      const parts = subtractAll(within, lists);
+      expect([...members(parts)]).toEqual(left);
+      expect(nextOutside(lists, within)?.start ?? null).toBe(left[0] ?? null);
+      for (const part of parts) expect(startOutside(lists, part.end, start)).toBe(part.start);
+    }),
+  );
+});
+
+test('ranges that are added one by one are the union of all', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(40), fc.nat(6)), { maxLength: 20 }), (given) => {
+      const all = given.map(([start, length]) => ({ start, end: start + length }));
+      const added: BlockRange[] = [];
+      for (const range of all) addRange(added, range);
+      expect(added).toEqual(unionRanges(all));
+    }),
+  );
 });

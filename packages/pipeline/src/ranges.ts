@@ -57,24 +57,67 @@ export function rangesTouch(ranges: readonly BlockRange[], { start, end }: Block
   return range !== undefined && range.start <= end;
 }
 
-/** Takes what is within a range out of the ranges, ascending and disjoint, and returns it. */
-export function takeRange(ranges: BlockRange[], { start, end }: BlockRange): BlockRange[] {
-  const from = firstEndingAt(ranges, start);
-  const taken: BlockRange[] = [];
-  const left: BlockRange[] = [];
-  for (let at = from; at < ranges.length; at++) {
-    const range = ranges[at] as BlockRange;
-    if (range.start > end) break;
-    taken.push({ start: Math.max(range.start, start), end: Math.min(range.end, end) });
-    if (range.start < start) left.push({ start: range.start, end: start - 1 });
-    if (range.end > end) left.push({ start: end + 1, end: range.end });
+/**
+ * The first blocks of a range that are in none of the lists, each ascending and disjoint, up to the next that is; null:
+ * there are none. The cost is that of a few look-ups, however long the lists are.
+ */
+export function nextOutside(
+  lists: readonly (readonly BlockRange[])[],
+  { start, end }: BlockRange,
+): BlockRange | null {
+  let at = start;
+  for (let moved = true; moved && at <= end; ) {
+    moved = false;
+    for (const list of lists) {
+      const range = list[firstEndingAt(list, at)];
+      if (range === undefined || range.start > at) continue;
+      at = range.end + 1;
+      moved = true;
+    }
   }
-  if (taken.length > 0) ranges.splice(from, taken.length, ...left);
-  return taken;
+  if (at > end) return null;
+  const borders = lists.map((list) => list[firstEndingAt(list, at)]?.start ?? Number.POSITIVE_INFINITY);
+  return { start: at, end: Math.min(end, ...borders.map((border) => border - 1)) };
+}
+
+/** Where the blocks around `block`, which is in none of the lists, begin that are in none; `first` at the lowest. */
+export function startOutside(
+  lists: readonly (readonly BlockRange[])[],
+  block: number,
+  first: number,
+): number {
+  return Math.max(first, ...lists.map((list) => (list[firstEndingAt(list, block) - 1]?.end ?? -1) + 1));
+}
+
+/** The parts of a range that are in none of the lists, each ascending and disjoint. */
+export function subtractAll(
+  { start, end }: BlockRange,
+  lists: readonly (readonly BlockRange[])[],
+): BlockRange[] {
+  const left: BlockRange[] = [];
+  for (let at = start; ; ) {
+    const part = nextOutside(lists, { start: at, end });
+    if (part === null) return left;
+    left.push(part);
+    at = part.end + 1;
+  }
+}
+
+/** Adds a range to ranges, ascending and disjoint; those that it touches become one with it. */
+export function addRange(ranges: BlockRange[], { start, end }: BlockRange): void {
+  const from = firstEndingAt(ranges, start - 1);
+  let to = from;
+  while (to < ranges.length && (ranges[to] as BlockRange).start <= end + 1) to++;
+  const [first, last] = [ranges[from], ranges[to - 1]];
+  const merged =
+    first === undefined || last === undefined || to === from
+      ? { start, end }
+      : { start: Math.min(start, first.start), end: Math.max(end, last.end) };
+  ranges.splice(from, to - from, merged);
 }
 
 /** The index of the first range that ends at `number` or after it. */
-function firstEndingAt(ranges: readonly BlockRange[], number: number): number {
+export function firstEndingAt(ranges: readonly BlockRange[], number: number): number {
   let low = 0;
   let high = ranges.length;
   while (low < high) {

@@ -62,9 +62,12 @@ export async function fillIndex(
     await client.query('ALTER TABLE packhouse.bundle ENABLE TRIGGER USER');
     await client.query(gapEvery === 0 ? INSERT_TOTALS : INSERT_GAPPED_TOTALS);
     await client.query(INSERT_RUNS);
+    await client.query(INSERT_CHUNKS);
     await client.query('COMMIT');
     // As autovacuum does in time: lookups then read the primary key alone.
-    await client.query('VACUUM (FREEZE, ANALYZE) packhouse.bundle, packhouse.published_run');
+    await client.query(
+      'VACUUM (FREEZE, ANALYZE) packhouse.bundle, packhouse.published_run, packhouse.published_chunk',
+    );
     const size = await client.query<{ bytes: string }>(
       `SELECT pg_total_relation_size('packhouse.bundle')::text AS bytes`,
     );
@@ -114,6 +117,14 @@ const INSERT_GAPPED_TOTALS = INSERT_TOTALS.replace(
 const INSERT_RUNS = `
   INSERT INTO packhouse.published_run (network_id, kind, start_block, end_block)
   SELECT network_id, kind, lower(run), upper(run) - 1 FROM packhouse.published, unnest(ranges) AS run`;
+
+const INSERT_CHUNKS = `
+  INSERT INTO packhouse.published_chunk (network_id, kind, chunk, blocks, version)
+  SELECT network_id, kind, n, sum(least(end_block, n * 16384 + 16383) - greatest(start_block, n * 16384) + 1), 1
+  FROM packhouse.published_run, generate_series(start_block / 16384, end_block / 16384) AS n
+  GROUP BY network_id, kind, n
+  ON CONFLICT (network_id, kind, chunk)
+  DO UPDATE SET blocks = excluded.blocks, version = published_chunk.version + 1`;
 
 /** The fragments of a bundle of modern blocks: one per block, the same for every first block. */
 function sampleTable(): Buffer {

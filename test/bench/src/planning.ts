@@ -34,6 +34,13 @@ export async function benchPlanning({ say }: BenchOptions): Promise<BenchOutcome
     const { lastBlock } = await fillIndex(place.url, network.id, RUNS * KINDS.length, { gapEvery: 1 });
     const head = { number: lastBlock, finalized: lastBlock, hash: `0x${'0'.repeat(64)}` };
     await place.database.network(network.id).head.set(head);
+    const others = watchOthers();
+    say('  the first page of one order of everything …');
+    await place.database
+      .network(network.id)
+      .wanted.add({ kinds: [...KINDS], start: 0, end: null, priority: 1 });
+    const page = await often(() => firstPage(place.database, network.id));
+    await runSql(place.url, 'DELETE FROM packhouse.wanted_range', []);
     const width = Math.floor(lastBlock / RANGES);
     await runSql(
       place.url,
@@ -44,26 +51,25 @@ export async function benchPlanning({ say }: BenchOptions): Promise<BenchOutcome
     );
     const queues = await createQueues({ databaseUrl: place.url, context: place.context });
     scope.defer(() => queues.close());
-    const others = watchOthers();
     const bare = await measure(place, queues, network);
     say('  filling staging and the quarantine …');
     await runSql(place.url, STAGE, [STAGED_SEGMENTS]);
     await runSql(place.url, QUARANTINE, [QUARANTINED]);
     const laden = await measure(place, queues, network);
     const otherCores = others.end();
-    return [
-      ...[
-        ...Object.entries(bare),
-        ...Object.entries(laden).map(([name, ms]) => [`${name}, laden`, ms] as const),
-      ].map(([name, ms]) => ({
-        name: `planning: ${name}`,
-        value: ms,
-        unit: 'ms',
-        target: `under ${LIMIT_MS} ms`,
-        met: ms < LIMIT_MS,
-        data: { otherCores },
-      })),
+    const figures = [
+      ['the first page of coverage, with its counts', page] as const,
+      ...Object.entries(bare),
+      ...Object.entries(laden).map(([name, ms]) => [`${name}, laden`, ms] as const),
     ];
+    return figures.map(([name, ms]) => ({
+      name: `planning: ${name}`,
+      value: ms,
+      unit: 'ms',
+      target: `under ${LIMIT_MS} ms`,
+      met: ms < LIMIT_MS,
+      data: { otherCores },
+    }));
   } finally {
     await scope.close();
   }
@@ -78,10 +84,20 @@ async function measure(place: Place, queues: Queues, network: Network): Promise<
     applicationName: 'bench',
   });
   const shares = createFairShares();
-  const parts = { context: place.context, database, queues, network, maxPending: MAX_PENDING, shares };
+  const parts = {
+    context: place.context,
+    database,
+    queues,
+    network,
+    maxPending: MAX_PENDING,
+    shares,
+    uncut: new Set<string>(),
+  };
   try {
     const figures: Record<string, number> = {};
     figures['a new leader’s first plan'] = await timed(async () => void (await plan(parts)));
+    // The packers are told of some runs at a time.
+    while ((await plan(parts)).packJobs > 0);
     figures['a plan while nothing changed'] = await often(() => plan(parts));
     figures['a plan of all windows'] = await often(
       () => plan(parts),
@@ -90,9 +106,6 @@ async function measure(place: Place, queues: Queues, network: Network): Promise<
     figures['a plan after a bundle was published'] = await often(
       () => plan(parts),
       () => runSql(place.url, PUBLISH, [holeAfter(1_200_000)]),
-    );
-    figures['the first page of coverage, with its counts'] = await often(() =>
-      firstPage(database, network.id),
     );
     figures.status = await often(() => networkStatus(database, network.id));
     await queues.remove('ingest', [...(await queues.pendingIds('ingest'))]);

@@ -7,7 +7,7 @@ import { openFinalityAlarm } from '../head/finality-alarm.js';
 import { type IngestWindow, ingestJobId, packJobId, parseIngestJobId } from '../job-names.js';
 import { cutRun } from '../publish/cut-run.js';
 import { packableRuns } from '../publish/wanted-blocks.js';
-import { rangesTouch, subtractRanges, unionRanges } from '../ranges.js';
+import { rangesTouch, subtractAll, unionRanges } from '../ranges.js';
 import { createOpeningHours, type OpeningHours } from '../schedule/time-window.js';
 import type { BackPressure } from './back-pressure.js';
 import { isProbed } from './blame.js';
@@ -28,6 +28,8 @@ interface PlanParts {
   hours?: OpeningHours;
   /** If set, little is fetched while staging is full. */
   pressure?: BackPressure;
+  /** Runs that no bundle can be cut from before they grow, kept from plan to plan: they are not looked at again. */
+  uncut?: Set<string>;
 }
 
 type Planning = Omit<PlanParts, 'database'> & { database: NetworkDatabase };
@@ -35,8 +37,6 @@ type Planning = Omit<PlanParts, 'database'> & { database: NetworkDatabase };
 interface PlanReport {
   ingestJobs: number;
   packJobs: number;
-  /** Blocks of any kind that still have to be fetched, up to the newest final block. */
-  missingBlocks: number;
   /** Whether staging is full. */
   pressed: boolean;
   /** Whether it is far beyond full. */
@@ -56,7 +56,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const database = given.database.network(network.id);
   const parts: Planning = { ...given, database };
   const head = await database.head.get();
-  if (head === null) return { ingestJobs: 0, packJobs: 0, missingBlocks: 0, pressed: false, severe: false };
+  if (head === null) return { ingestJobs: 0, packJobs: 0, pressed: false, severe: false };
   const runs = await database.wanted.runs();
   const open = await openNow(parts);
   const coverage = new Map<Kind, Coverage>();
@@ -88,7 +88,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
     view.pending = await pendingWindows(parts);
   }
   const pressed = pressure?.pressed ?? false;
-  const { windows: wished, missingBlocks } = await ingestWindows(
+  const wished = await ingestWindows(
     {
       network,
       database,
@@ -102,7 +102,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const halted = (await openFinalityAlarm(parts)) !== null;
   const windows = halted ? [] : wished;
   await parts.queues.add('ingest', windows);
-  return { ingestJobs: windows.length, packJobs, missingBlocks, pressed, severe: pressure?.severe ?? false };
+  return { ingestJobs: windows.length, packJobs, pressed, severe: pressure?.severe ?? false };
 }
 
 /** The open ranges whose terms let them be fetched now. */
@@ -142,26 +142,42 @@ export async function windowsToKeep({
   return Math.max(LEAST_WINDOWS, 2 * (await database.workers.slots(network.id)));
 }
 
+/**
+ * Runs that a plan looks at, of those it does not know; the next plan looks at others. A job packs all runs of its kind,
+ * so none waits for that.
+ */
+const MAX_LOOKED_AT = 50;
+
 /** Enqueues a pack job for every run from which a bundle can be cut. `packable`: at least one can. */
 async function planPacking(
-  { database, network, queues }: Planning,
+  { database, network, queues, uncut }: Planning,
   { coverage, runs, finalized }: IngestView,
 ): Promise<{ packJobs: number; packable: boolean }> {
   const packing = await queues.pendingIds('pack');
   const packs: JobRequest<'pack'>[] = [];
+  const waiting = new Set<string>();
+  const { maxBytes, maxBlocks } = network.bundles;
   let packable = false;
+  let looks = uncut === undefined ? Number.POSITIVE_INFINITY : MAX_LOOKED_AT;
   for (const [kind, covered] of coverage) {
     for (const run of packableRuns(covered, runs, kind, finalized)) {
       const id = packJobId(network.id, kind, run.start);
-      const enqueued = packing.has(id);
-      if (!enqueued && (await cutRun({ database, network, kind, run })).length === 0) continue;
-      packable = true;
-      if (enqueued) continue;
-      packs.push({ id, payload: { network: network.id, kind, start: run.start }, priority: 1 });
+      if (packing.has(id)) {
+        packable = true;
+        continue;
+      }
+      const name = `${id} ${run.end} ${run.closed} ${run.waits} ${maxBytes} ${maxBlocks}`;
+      if (uncut?.has(name)) waiting.add(name);
+      else if (looks-- > 0) {
+        if ((await cutRun({ database, network, kind, run })).length === 0) waiting.add(name);
+        else packs.push({ id, payload: { network: network.id, kind, start: run.start }, priority: 1 });
+      }
     }
   }
+  uncut?.clear();
+  for (const name of waiting) uncut?.add(name);
   await queues.add('pack', packs);
-  return { packJobs: packs.length, packable };
+  return { packJobs: packs.length, packable: packable || packs.length > 0 };
 }
 
 async function pendingWindows({ queues, network }: Planning): Promise<IngestWindow[]> {
@@ -186,7 +202,7 @@ async function dueForRetry(
     const there: Kind[] = [];
     for (const kind of kinds) {
       const { staged = [], published = [] } = coverage.get(kind) ?? {};
-      const left = subtractRanges([range], unionRanges([...staged, ...published]));
+      const left = subtractAll(range, [staged, published]);
       const probe = isProbed(row.cause) ? probeOf(row, left) : null;
       if (left.length === 0) there.push(kind);
       else

@@ -9,15 +9,9 @@ import {
 import type { Network } from '@packhouse/networks';
 import type { JobRequest } from '@packhouse/queue';
 import { type IngestWindow, ingestJobId } from '../job-names.js';
-import {
-  countBlocks,
-  intersectRanges,
-  rangesInclude,
-  subtractRanges,
-  takeRange,
-  unionRanges,
-} from '../ranges.js';
+import { addRange, unionRanges } from '../ranges.js';
 import type { FairShares } from './fair-shares.js';
+import { lowestBesideStaged, type MissingBlocks, missingBlocks } from './missing-blocks.js';
 
 /** Raw bytes of block objects that one window should hold. */
 const WINDOW_RAW_BYTES = 8_000_000;
@@ -45,10 +39,13 @@ interface WindowParts {
   shares: FairShares;
 }
 
-/** A part of a wanted range with missing blocks. */
-interface Hole extends BlockRange {
-  range: OpenRange;
-  missing: Map<Kind, BlockRange[]>;
+/** What the windows of a plan are cut with. */
+interface Hunt {
+  parts: WindowParts;
+  missing: MissingBlocks;
+  planned: ReadonlyMap<Kind, readonly BlockRange[]>;
+  /** Average raw bytes of a record by kind and segment, where they are known. */
+  averages: Map<string, number>;
 }
 
 interface Cut {
@@ -67,52 +64,50 @@ export async function ingestWindows(
   parts: WindowParts,
   view: IngestView,
   { pressed, packable }: { pressed: boolean; packable: boolean },
-): Promise<{ windows: JobRequest<'ingest'>[]; missingBlocks: number }> {
+): Promise<JobRequest<'ingest'>[]> {
   const { network, shares } = parts;
   const { pending } = view;
   const planned = new Map<Kind, BlockRange[]>(
     KINDS.map((kind) => [kind, unionRanges(pending.filter((window) => window.kinds.includes(kind)))]),
   );
-  const left = missingBlocksOf(view, planned);
-  const missingBlocks = countBlocks(unionRanges([...left.values()].flat()));
+  const hunt: Hunt = { parts, missing: missingBlocks(view, planned), planned, averages: new Map() };
   const windows: JobRequest<'ingest'>[] = [];
   let room = parts.maxPending - pending.length;
   if (pressed) room = packable || pending.length > 0 ? 0 : Math.min(1, room);
   /** Enqueues the next window; false: there is no room for it. */
   const enqueue = (range: OpenRange, { window, cost, sizeKnown }: Cut): boolean => {
     if (room <= 0 || (!sizeKnown && pending.length + windows.length >= UNKNOWN_WINDOWS)) return false;
-    for (const kind of window.kinds) planned.set(kind, unionRanges([...(planned.get(kind) ?? []), window]));
+    for (const kind of window.kinds) addRange(planned.get(kind) ?? [], window);
     const payload = { network: network.id, ...window, range: range.id, owner: range.owner };
     windows.push({ id: ingestJobId(network.id, window), payload, priority: range.priority });
     shares.charge(range, cost);
     room -= 1;
     return true;
   };
-  if (room <= 0) return { windows, missingBlocks };
+  if (room <= 0) return windows;
 
   if (pressed) {
-    const all = view.open.flatMap((range) => holesOf(range, left));
-    for (const hole of holesFirst(all, view)) {
-      for await (const cut of cutsOf(parts, hole, planned)) {
-        if (!enqueue(hole.range, cut)) return { windows, missingBlocks };
-      }
+    const beside = lowestBesideStaged(view.open, view.coverage, hunt.missing);
+    const all = view.open.map((range) => ({ range, start: range.start }));
+    for (const { range, start } of beside === null ? all : [beside, ...all]) {
+      for await (const cut of cutsOf(hunt, range, start)) if (!enqueue(range, cut)) return windows;
     }
-    return { windows, missingBlocks };
+    return windows;
   }
   shares.keep(view.open);
   for (const ranges of byPriority(view.open)) {
     const cuts = new Map<OpenRange, AsyncGenerator<Cut>>();
     const turns = shares.turns(ranges);
     for (let range = turns.take(); range !== undefined; range = turns.take()) {
-      const own = cuts.get(range) ?? cutsOfRange(parts, range, { left, planned });
+      const own = cuts.get(range) ?? cutsOf(hunt, range, range.start);
       cuts.set(range, own);
       const next = await own.next();
       if (next.done === true) continue;
-      if (!enqueue(range, next.value)) return { windows, missingBlocks };
+      if (!enqueue(range, next.value)) return windows;
       turns.again(range);
     }
   }
-  return { windows, missingBlocks };
+  return windows;
 }
 
 /** Ranges of one priority together; they come in its order. */
@@ -126,85 +121,63 @@ function byPriority(open: readonly OpenRange[]): OpenRange[][] {
   return groups;
 }
 
-/** By kind, the blocks that are wanted, may be fetched now, and are neither there nor planned. */
-function missingBlocksOf(
-  view: IngestView,
-  planned: ReadonlyMap<Kind, readonly BlockRange[]>,
-): Map<Kind, BlockRange[]> {
-  const known = [{ start: 0, end: Math.min(view.finalized, view.unknownFrom - 1) }];
-  const missing = new Map<Kind, BlockRange[]>();
-  for (const [kind, active] of view.runs.active) {
-    const { staged, published, quarantined } = view.coverage.get(kind) as Coverage;
-    const resting = subtractRanges(quarantined, view.due.get(kind) ?? []);
-    const settled = unionRanges([...staged, ...published, ...resting, ...(planned.get(kind) ?? [])]);
-    missing.set(kind, subtractRanges(intersectRanges(active, known), settled));
+/** Cuts the missing blocks of a range from `start` on, on a grid, so that they are cut the same the next time. */
+async function* cutsOf(hunt: Hunt, range: OpenRange, start: number): AsyncGenerator<Cut> {
+  const { missing } = hunt;
+  const last = missing.endOf(range);
+  let average: number | null = null;
+  for (let at = start, follows = -1; ; at = follows) {
+    const first = firstOf(hunt, range, { start: at, end: last });
+    if (first === null) return;
+    // Windows that follow each other are cut alike.
+    if (first !== follows) average = await averageNear(hunt, range.kinds[0] ?? 'blocks', first);
+    const step = average === null ? UNKNOWN_WINDOW_BLOCKS : windowBlocks(average);
+    const end = lastOf(hunt, range, { start: first, end: Math.min(last, first - (first % step) + step - 1) });
+    const kinds = range.kinds.filter((kind) => missing.next(kind, { start: first, end }) !== null);
+    const cost = (end - first + 1) * (average ?? WINDOW_RAW_BYTES / UNKNOWN_WINDOW_BLOCKS);
+    yield { window: { start: first, end, kinds }, cost, sizeKnown: average !== null };
+    follows = end + 1;
   }
-  return missing;
 }
 
-/** The holes of a range. Takes them out of what is `left`: no block is planned twice. */
-function holesOf(range: OpenRange, left: ReadonlyMap<Kind, BlockRange[]>): Hole[] {
-  const within = { start: range.start, end: range.end ?? Number.POSITIVE_INFINITY };
-  const missing = new Map<Kind, BlockRange[]>();
-  for (const kind of range.kinds) {
-    const taken = takeRange(left.get(kind) ?? [], within);
-    if (taken.length > 0) missing.set(kind, taken);
+/** The first block that is missing in a kind of the range; null: none is. */
+function firstOf({ missing }: Hunt, { kinds }: OpenRange, within: BlockRange): number | null {
+  const firsts = kinds.map((kind) => missing.next(kind, within)?.start ?? Number.POSITIVE_INFINITY);
+  const first = Math.min(...firsts);
+  return Number.isFinite(first) ? first : null;
+}
+
+/** The last block up to which each is missing in a kind of the range. */
+function lastOf({ missing }: Hunt, { kinds }: OpenRange, { start, end }: BlockRange): number {
+  let last = start - 1;
+  for (let grown = true; grown && last < end; ) {
+    grown = false;
+    for (const kind of kinds) {
+      const part = missing.next(kind, { start: last + 1, end });
+      if (part?.start !== last + 1) continue;
+      last = part.end;
+      grown = true;
+    }
   }
-  return unionRanges([...missing.values()].flat()).map((hole) => ({ ...hole, range, missing }));
+  return last;
 }
 
-async function* cutsOfRange(
-  parts: WindowParts,
-  range: OpenRange,
-  { left, planned }: { left: ReadonlyMap<Kind, BlockRange[]>; planned: ReadonlyMap<Kind, BlockRange[]> },
-): AsyncGenerator<Cut> {
-  for (const hole of holesOf(range, left)) yield* cutsOf(parts, hole, planned);
-}
-
-/** Cuts a hole on a grid, so that it is cut the same the next time. */
-async function* cutsOf(
-  { database }: WindowParts,
-  hole: Hole,
-  planned: ReadonlyMap<Kind, BlockRange[]>,
-): AsyncGenerator<Cut> {
-  const { range } = hole;
-  const kind = range.kinds[0] ?? 'blocks';
+/** Average raw bytes of a record near a missing block; null: unknown. */
+async function averageNear(
+  { parts, planned, averages }: Hunt,
+  kind: Kind,
+  start: number,
+): Promise<number | null> {
+  const near = `${kind} ${Math.floor(start / SEGMENT_BLOCKS)}`;
+  const known = averages.get(near);
+  if (known !== undefined) return known;
   // What is on its way has no size yet: the blocks before it have.
-  const onItsWay = planned.get(kind)?.find(({ start, end }) => start < hole.start && end >= hole.start - 1);
+  const onItsWay = planned.get(kind)?.find((range) => range.start < start && range.end >= start - 1);
   const average =
-    (await averageRawBytes(database, kind, hole.start)) ??
-    (onItsWay === undefined ? null : await averageRawBytes(database, kind, onItsWay.start));
-  const step = average === null ? UNKNOWN_WINDOW_BLOCKS : windowBlocks(average);
-  const blockCost = average ?? WINDOW_RAW_BYTES / UNKNOWN_WINDOW_BLOCKS;
-  for (let start = hole.start; start <= hole.end; ) {
-    const end = Math.min(hole.end, start - (start % step) + step - 1);
-    const missingOf = (kind: Kind): BlockRange[] =>
-      subtractRanges(hole.missing.get(kind) ?? [], planned.get(kind) ?? []);
-    const kinds = range.kinds.filter((kind) => intersectRanges(missingOf(kind), [{ start, end }]).length > 0);
-    const cost = (end - start + 1) * blockCost;
-    if (kinds.length > 0) yield { window: { start, end, kinds }, cost, sizeKnown: average !== null };
-    start = end + 1;
-  }
-}
-
-/**
- * The holes in the order in which they allow packing, for a full staging area of which no bundle can be cut: blocks
- * staged after a hole wait for it, and the last blocks of a run wait for those that fill their bundle. So the lowest
- * hole beside staged blocks comes first; otherwise a full staging area would stay full for ever.
- */
-function holesFirst(all: readonly Hole[], { coverage }: IngestView): Hole[] {
-  const besideStaged = (hole: Hole): boolean =>
-    [...hole.missing].some(([kind, missing]) => {
-      const { staged, published } = coverage.get(kind) as Coverage;
-      const waiting = subtractRanges(staged, unionRanges(published));
-      return intersectRanges(missing, [hole]).some(
-        ({ start, end }) => rangesInclude(waiting, end + 1) || rangesInclude(waiting, start - 1),
-      );
-    });
-  const beside = new Set(all.filter(besideStaged));
-  return [...all].sort(
-    (a, b) => Number(beside.has(b)) - Number(beside.has(a)) || (beside.has(a) ? a.start - b.start : 0),
-  );
+    (await averageRawBytes(parts.database, kind, start)) ??
+    (onItsWay === undefined ? null : await averageRawBytes(parts.database, kind, onItsWay.start));
+  if (average !== null) averages.set(near, average);
+  return average;
 }
 
 /** How many blocks of this size a window should have: a power of two up to a segment. */

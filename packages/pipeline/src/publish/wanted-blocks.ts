@@ -1,6 +1,6 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
 import type { Coverage, WantedRuns } from '@packhouse/database';
-import { rangesInclude, subtractRanges, unionRanges } from '../ranges.js';
+import { rangesInclude, subtractRanges } from '../ranges.js';
 
 /** A run of staged, final, unpublished blocks from which bundles may be cut. */
 export interface PackableRun extends BlockRange {
@@ -26,16 +26,16 @@ export function packableRuns(
 ): PackableRun[] {
   const active = wanted.active.get(kind) ?? [];
   const paused = wanted.paused.get(kind) ?? [];
-  const settled = unionRanges([...published, ...quarantined]);
-  // Asked of single blocks: what is wanted may be very many ranges.
-  const toCome = (number: number): boolean =>
-    rangesInclude(active, number) && !rangesInclude(settled, number);
+  // Asked of single blocks: what is wanted and what is published may be very many ranges.
+  const settled = (number: number): boolean =>
+    rangesInclude(published, number) || rangesInclude(quarantined, number);
+  const toCome = (number: number): boolean => rangesInclude(active, number) && !settled(number);
   const onceResumed = (number: number): boolean =>
-    rangesInclude(paused, number) && !rangesInclude(settled, number) && !rangesInclude(active, number);
+    rangesInclude(paused, number) && !settled(number) && !rangesInclude(active, number);
   const comes = (number: number, beside: number): boolean =>
     toCome(number) || (onceResumed(number) && onceResumed(beside));
   const runs: PackableRun[] = [];
-  for (const run of subtractRanges(staged, unionRanges(published))) {
+  for (const run of subtractRanges(staged, published)) {
     const end = Math.min(run.end, finalized);
     if (end < run.start) continue;
     runs.push({

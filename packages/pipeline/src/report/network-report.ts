@@ -115,18 +115,19 @@ async function blocksByState(database: NetworkDatabase, head: number): Promise<K
     const wanted = unionRanges([...(active.get(kind) ?? []), ...(paused.get(kind) ?? [])])
       .map(({ start, end }) => ({ start, end: Number.isFinite(end) ? end : head }))
       .filter(({ start, end }) => end >= start);
-    const within = (ranges: readonly BlockRange[]): BlockRange[] =>
-      intersectRanges(wanted, unionRanges(ranges));
-    const published = within(coverage.published);
-    const staged = subtractRanges(within(coverage.staged), published);
-    const quarantined = subtractRanges(within(coverage.quarantined), unionRanges([...published, ...staged]));
+    const published = intersectRanges(wanted, coverage.published);
+    const staged = subtractRanges(intersectRanges(wanted, coverage.staged), published);
+    const quarantined = subtractRanges(
+      subtractRanges(intersectRanges(wanted, coverage.quarantined), published),
+      staged,
+    );
     found.push({
       kind,
       wanted: countBlocks(wanted),
       staged: countBlocks(staged),
       published: countBlocks(published),
       quarantined: countBlocks(quarantined),
-      missing: subtractRanges(wanted, unionRanges([...published, ...staged, ...quarantined])),
+      missing: subtractRanges(subtractRanges(subtractRanges(wanted, published), staged), quarantined),
     });
   }
   return found;
