@@ -6,6 +6,7 @@ import {
   createBackPressure,
   createFairShares,
   createOpeningHours,
+  createPlanTraces,
   describeTrial,
   fetchWish,
   ingest,
@@ -166,6 +167,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
           let foldedTo: number | null = null;
           let severe = false;
           const shares = createFairShares();
+          const traces = createPlanTraces(context);
           const hours = createOpeningHours();
           const uncut = new Set<string>();
           const follower = createHeadFollower({
@@ -199,6 +201,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
                 network,
                 pressure,
                 shares,
+                traces,
                 hours,
                 uncut,
               }));

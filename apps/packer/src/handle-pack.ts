@@ -49,8 +49,26 @@ export async function handlePack(
         context,
         database,
         network,
-        publish: (request, _, turn) =>
-          publish({ context, database, objectStore, signers }, request, finishing.signal, turn),
+        publish: async (request, _, turn) => {
+          const { kind } = request;
+          const span = context.tracing?.work('publish', {
+            'packhouse.network': network.id,
+            'packhouse.kind': kind,
+          });
+          try {
+            return await publish(
+              { context, database, objectStore, signers },
+              request,
+              finishing.signal,
+              turn,
+            );
+          } catch (error) {
+            span?.fail(isPackhouseError(error) ? error.code : 'INTERNAL');
+            throw error;
+          } finally {
+            span?.end();
+          }
+        },
       },
       payload.kind,
       ending.signal,

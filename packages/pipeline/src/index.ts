@@ -13,6 +13,7 @@ export { follow } from './ingest/follow.js';
 export { forkUnknown, strangeHeader } from './ingest/fork-unknown.js';
 export { ingest } from './ingest/ingest.js';
 export { plan } from './ingest/plan.js';
+export { createPlanTraces } from './ingest/plan-traces.js';
 export { describeTrial, type ProofTrial, tryProofs } from './ingest/try-proofs.js';
 export { addFilters } from './publish/add-filters.js';
 export { keyFileWarning } from './publish/key-file-mode.js';

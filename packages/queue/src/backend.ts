@@ -1,4 +1,5 @@
 import { describeError, PackhouseError, redact } from '@packhouse/runtime';
+import type { Telemetry } from 'bullmq';
 import type { JobCounts, JobPayloads, QueueLook, QueueName, Recurring } from './queues.js';
 
 /** Options for storing, retrying and recovering jobs; the same for every store. */
@@ -11,6 +12,8 @@ export interface BackendOptions {
   maxStalled: number;
   /** Finished jobs that each queue keeps for dashboards. */
   kept: number;
+  /** Spans of adding and running jobs. */
+  telemetry?: Telemetry | undefined;
   /** Only reads: creates no tables, writes nothing. */
   readOnly?: boolean;
   /** Called with every connection error; the backend reconnects by itself. */
@@ -33,6 +36,7 @@ export interface NewJob {
   id: string;
   payload: JobPayloads[QueueName];
   priority: number;
+  trace?: string | undefined;
   attempts: number;
   /** The first pause before a retry, in milliseconds; doubled each time, half of it random. */
   backoffMs: number;

@@ -44,6 +44,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
       connection: parts.connection,
       prefix: parts.options.prefix,
       streams: { events: { maxLen: MAX_EVENTS } },
+      ...telemetryOf(parts),
       skipMetasUpdate: parts.options.readOnly ?? false,
     },
     parts.factory,
@@ -63,7 +64,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
       for (let from = 0; from < jobs.length; from += BATCH) {
         const batch = jobs.slice(from, from + BATCH);
         if (parts.options.kept > 0) await forgetFinished(queue, batch);
-        await queue.addBulk(batch.map((job) => bulkJob(parts.name, job, parts.options.kept)));
+        await queue.addBulk(batch.map((job) => bulkJob(parts, job)));
       }
     },
     counts: async () => {
@@ -110,7 +111,12 @@ function forgetFinished(
   });
 }
 
-function bulkJob(name: string, job: NewJob, kept: number) {
+function telemetryOf({ options: { telemetry } }: Pick<BullParts<never>, 'options'>) {
+  return telemetry === undefined ? {} : { telemetry };
+}
+
+function bulkJob({ name, options }: Pick<BullParts<never>, 'name' | 'options'>, job: NewJob) {
+  const { kept, telemetry } = options;
   const keep = kept > 0 && !name.endsWith('schedule') ? { count: kept } : true;
   return {
     name,
@@ -123,6 +129,9 @@ function bulkJob(name: string, job: NewJob, kept: number) {
       removeOnComplete: keep,
       removeOnFail: keep,
       stackTraceLimit: 0,
+      ...(telemetry === undefined || job.trace === undefined
+        ? {}
+        : { telemetry: { metadata: JSON.stringify({ traceparent: job.trace }) } }),
     },
   };
 }
@@ -155,6 +164,7 @@ export async function bullConsumer<C>(
       connection: parts.connection,
       prefix: parts.options.prefix,
       concurrency,
+      ...telemetryOf(parts),
       autorun: false,
       lockDuration: parts.options.lockMs,
       stalledInterval: Math.ceil(parts.options.lockMs / 3),

@@ -5,6 +5,7 @@ import { openPostgresBackend } from './postgres-backend.js';
 import type { QueueName, Queues, Worker } from './queues.js';
 import { openRedisBackend } from './redis-backend.js';
 import { startWorker } from './start-worker.js';
+import { openTelemetry } from './telemetry.js';
 
 /** Shortest time between two reports of a lost connection, in milliseconds. */
 const REPORT_EVERY_MS = 5_000;
@@ -48,6 +49,7 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
     lockMs: options.lockMs ?? 12_000,
     maxStalled: attempts,
     kept: options.kept ?? 0,
+    telemetry: await openTelemetry(context),
     readOnly: options.readOnly ?? false,
     onError: reporter(context),
   });

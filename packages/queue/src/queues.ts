@@ -29,6 +29,8 @@ export interface JobRequest<N extends QueueName> {
   payload: JobPayloads[N];
   /** 1 (first) to 1000. */
   priority: number;
+  /** The `traceparent` of what wants the job; its spans are inside of that, where traces are on. */
+  trace?: string | undefined;
 }
 
 export interface Job<N extends QueueName> {

@@ -19,6 +19,8 @@ export interface Span {
 export interface Tracing {
   /** Begins the span of an incoming request, in the client's trace if it sent a `traceparent`. */
   request(name: string, options: { traceparent?: string | undefined; facts?: SpanFacts }): Span;
+  /** Begins a span inside of the one that the SDK holds to be active, such as that of the job that runs; else a trace. */
+  work(name: string, facts?: SpanFacts): Span;
 }
 
 /** W3C Trace Context, 3.2.2: version, trace id, parent id, flags; ids of zeros alone are not valid. */
@@ -35,7 +37,7 @@ export async function openTracing(): Promise<Tracing | undefined> {
   } catch {
     return undefined;
   }
-  const { SpanKind, SpanStatusCode, trace, ROOT_CONTEXT, ProxyTracerProvider } = api;
+  const { context, SpanKind, SpanStatusCode, trace, ROOT_CONTEXT, ProxyTracerProvider } = api;
   const provider = trace.getTracerProvider();
   if (provider instanceof ProxyTracerProvider && provider.getDelegateTracer('packhouse') === undefined) {
     return undefined;
@@ -72,6 +74,7 @@ export async function openTracing(): Promise<Tracing | undefined> {
   };
 
   return {
+    work: (name, facts) => begin(context.active(), name, SpanKind.INTERNAL, facts),
     request: (name, { traceparent, facts }) => {
       const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent ?? '') ?? [];
       const parent =

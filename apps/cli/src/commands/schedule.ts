@@ -199,14 +199,10 @@ function usage(message: string): PackhouseError {
   return new PackhouseError({ code: 'USAGE', message });
 }
 
-/** Null if it is paused. */
-function nextOf(
-  { cron, zone, everyMs, paused, last, since }: Schedule & { last: ScheduleRun | null },
-  now: Date,
-): Date | null {
-  if (paused) return null;
-  if (cron !== null && zone !== null) return new Date(nextDue({ pattern: cron, zone }, now.getTime()));
-  return new Date(Math.max(now.getTime(), (last?.due ?? since).getTime() + (everyMs ?? 0)));
+/** Null if it is paused, or repeats every so often. */
+function nextOf({ cron, zone, paused }: Schedule, now: Date): Date | null {
+  if (paused || cron === null || zone === null) return null;
+  return new Date(nextDue({ pattern: cron, zone }, now.getTime()));
 }
 
 function publicSchedule(row: Schedule, next: Date | null): object {
@@ -220,7 +216,7 @@ function scheduleTable(
   const lines = rows.map(({ row, next }) => [
     row.name,
     row.cron === null ? `every ${formatDuration((row.everyMs ?? 0) / 1_000)}` : `${row.cron} ${row.zone}`,
-    next === null ? 'paused' : timeText(next),
+    next === null ? (row.paused ? 'paused' : '-') : timeText(next),
     row.last === null ? '-' : `${row.last.outcome ?? 'runs'} ${timeText(row.last.due)}`,
     row.setting ?? row.owner,
     commandText(row.command),

@@ -12,6 +12,7 @@ import { createOpeningHours, type OpeningHours } from '../schedule/time-window.j
 import type { BackPressure } from './back-pressure.js';
 import { isProbed } from './blame.js';
 import { createFairShares, type FairShares } from './fair-shares.js';
+import type { PlanTraces } from './plan-traces.js';
 import { probeOf, unknownFork } from './probed-rows.js';
 import { type IngestView, ingestWindows } from './windows.js';
 
@@ -26,6 +27,8 @@ interface PlanParts {
   shares?: FairShares;
   /** What is known of windows of time; default: nothing. */
   hours?: OpeningHours;
+  /** The traces of what was planned; default: none. */
+  traces?: PlanTraces;
   /** If set, little is fetched while staging is full. */
   pressure?: BackPressure;
   /** Runs that no bundle can be cut from before they grow, kept from plan to plan: they are not looked at again. */
@@ -101,7 +104,15 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   // Nothing more is fetched from a chain that differs below finality until that is resolved.
   const halted = (await openFinalityAlarm(parts)) !== null;
   const windows = halted ? [] : wished;
-  await parts.queues.add('ingest', windows);
+  const span = given.traces?.begin(
+    network.id,
+    windows.map(({ payload }) => payload),
+  );
+  await parts.queues.add(
+    'ingest',
+    windows.map((window) => ({ ...window, trace: span?.traceparent })),
+  );
+  span?.end();
   return { ingestJobs: windows.length, packJobs, pressed, severe: pressure?.severe ?? false };
 }
 
@@ -150,7 +161,7 @@ const MAX_LOOKED_AT = 50;
 
 /** Enqueues a pack job for every run from which a bundle can be cut. `packable`: at least one can. */
 async function planPacking(
-  { database, network, queues, uncut }: Planning,
+  { database, network, queues, uncut, traces }: Planning,
   { coverage, runs, finalized }: IngestView,
 ): Promise<{ packJobs: number; packable: boolean }> {
   const packing = await queues.pendingIds('pack');
@@ -170,7 +181,10 @@ async function planPacking(
       if (uncut?.has(name)) waiting.add(name);
       else if (looks-- > 0) {
         if ((await cutRun({ database, network, kind, run })).length === 0) waiting.add(name);
-        else packs.push({ id, payload: { network: network.id, kind, start: run.start }, priority: 1 });
+        else {
+          const payload = { network: network.id, kind, start: run.start };
+          packs.push({ id, payload, priority: 1, trace: traces?.of(kind, run) });
+        }
       }
     }
   }
