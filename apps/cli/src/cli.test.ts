@@ -35,6 +35,7 @@ describe('every command', () => {
       'backfill quote',
       'backfill add',
       'backfill set',
+      'backfill show',
       'backfill list',
       'backfill pause',
       'backfill resume',

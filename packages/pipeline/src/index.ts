@@ -39,6 +39,8 @@ export {
   networkStatus,
 } from './report/network-report.js';
 export { createObserver, type Observer } from './report/observe.js';
+export { type RangeReport, rangeReport, type WaitReason } from './report/range-report.js';
+export type { DeadlineOutlook } from './schedule/outlook.js';
 export { createOpeningHours, parseTimeWindow } from './schedule/time-window.js';
 export { refuseOtherChains } from './workers/refuse-other-chains.js';
 export { takeJobs } from './workers/take-jobs.js';

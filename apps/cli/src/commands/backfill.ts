@@ -1,5 +1,5 @@
 import { KINDS } from '@packhouse/chain';
-import type { WantedRange } from '@packhouse/database';
+import type { Database, WantedRange } from '@packhouse/database';
 import { PackhouseError, systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { withDatabase } from '../installation/connect.js';
@@ -74,12 +74,12 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
         await printQuote(io, options);
         return;
       }
-      const row = await withDatabase(io, options, (database) =>
-        database
-          .network(options.network)
-          .wanted.add({ kinds, start, end, priority: DEFAULT_PRIORITY, ...terms }, operatorName(io)),
-      );
-      await print(io, options.json ? row : `Backfill ${row.id} is wanted: ${describe(row)}.`);
+      await withDatabase(io, options, async (database) => {
+        const range = { kinds, start, end, priority: DEFAULT_PRIORITY, ...terms };
+        const row = await database.network(options.network).wanted.add(range, operatorName(io));
+        await print(io, options.json ? row : `Backfill ${row.id} is wanted: ${describe(row)}.`);
+        await printDeadline(io, database, row, options);
+      });
     });
 
   addTermOptions(
@@ -102,13 +102,31 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
           hint: 'For example --priority 10. See --help.',
         });
       }
-      const { before, after } = await withDatabase(io, options, async (database) => {
+      await withDatabase(io, options, async (database) => {
         checkTerms((await database.wanted.find(id)) ?? unknownBackfill(id), terms);
-        return (await database.wanted.change(id, terms, { who: operatorName(io) })) ?? unknownBackfill(id);
+        const changed = await database.wanted.change(id, terms, { who: operatorName(io) });
+        const { before, after } = changed ?? unknownBackfill(id);
+        const change = describeTermChange({ ...before }, { ...after });
+        const said = change === null ? 'is as it was' : `is changed (${change})`;
+        await print(io, options.json ? after : `Backfill ${id} ${said}: ${describe(after)}.`);
+        await printDeadline(io, database, after, options);
       });
-      const change = describeTermChange({ ...before }, { ...after });
-      const said = change === null ? 'is as it was' : `is changed (${change})`;
-      await print(io, options.json ? after : `Backfill ${id} ${said}: ${describe(after)}.`);
+    });
+
+  backfill
+    .command('show')
+    .description('show how far a backfill is, what it waits for right now, and who changed it')
+    .argument('<id>', 'its number in `packhouse backfill list`')
+    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExample:\n  $ packhouse backfill show 7')
+    .action(async (given: string, options: { json?: boolean; dataDir?: string }) => {
+      const id = parseId(given);
+      await withDatabase(io, options, async (database) => {
+        const range = (await database.wanted.find(id)) ?? unknownBackfill(id);
+        const { showBackfill } = await import('./backfill-show.js');
+        await showBackfill(io, database, range, options);
+      });
     });
 
   backfill
@@ -188,6 +206,21 @@ async function printQuote(io: CliIo, options: OrderOptions): Promise<void> {
   const order = parseOrder(options);
   const { showQuote } = await import('./backfill-quote.js');
   await showQuote(io, { ...order, network, json, dataDir });
+}
+
+/** Says at once whether a deadline can be met, on stderr if the output is JSON. */
+async function printDeadline(
+  io: CliIo,
+  database: Database,
+  range: WantedRange,
+  options: { json?: boolean; dataDir?: string },
+): Promise<void> {
+  if (range.deadline === null) return;
+  const { deadlineOf } = await import('./backfill-show.js');
+  const line = await deadlineOf(io, database, range, options);
+  if (line === null) return;
+  if (options.json) io.stderr.write(`${line}\n`);
+  else await print(io, line);
 }
 
 function describe(row: WantedRange): string {

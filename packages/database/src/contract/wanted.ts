@@ -66,6 +66,14 @@ export interface Wanted {
   runs(): Promise<WantedRuns>;
   /** The active ranges that are not folded, in the order they are worked on; read like `runs`. */
   open(): Promise<readonly OpenRange[]>;
+  /**
+   * The most blocks of one of the kinds that were published of a range in the last day, or only after `since`; `first` is
+   * when the first of them was, `from` when that time began, and `now` when it ended, by the clock of Postgres.
+   */
+  pace(
+    range: Pick<WantedRange, 'kinds' | 'start' | 'end'>,
+    since: Date | null,
+  ): Promise<{ blocks: number; first: Date | null; from: Date; now: Date }>;
   /** Ids of open ranges for which as many requests were sent as they may take. */
   spent(): Promise<ReadonlySet<number>>;
   /**

@@ -39,6 +39,23 @@ const selectOne = statement('wanted/select-one', ONE);
 /** $1 id. */
 const lockWanted = statement('wanted/lock-wanted', `${ONE} FOR UPDATE OF w`);
 
+/** $1 network id, $2 kinds (mask), $3 start, $4 end, $5 since or null. */
+const selectPace = statement(
+  'wanted/select-pace',
+  `WITH day AS (
+     SELECT clock_timestamp() AS now, greatest(clock_timestamp() - interval '1 day', $5::timestamptz) AS since
+   ), published AS (
+     SELECT kind, sum(least(end_block, $4::int8) - greatest(start_block, $3::int8) + 1)::int8 AS blocks,
+       min(published_at) AS first
+     FROM packhouse.bundle, day
+     WHERE network_id = $1 AND ($2::int4 >> kind) & 1 = 1 AND start_block <= $4 AND end_block >= $3
+       AND version = 1 AND published_at > day.since
+     GROUP BY kind
+   )
+   SELECT day.now, day.since AS "from", coalesce(p.blocks, 0)::int8 AS blocks, p.first
+   FROM day, (SELECT max(blocks) AS blocks, min(first) AS first FROM published) AS p`,
+);
+
 /** $1 id, $2 state, $3 priority, $4 to $8 terms. */
 const updateWanted = statement(
   'wanted/update-wanted',
@@ -49,6 +66,8 @@ const updateWanted = statement(
 
 /** Who changes what no operator changes. */
 const NOBODY = 'packhouse';
+
+type Pace = Awaited<ReturnType<Wanted['pace']>>;
 
 interface Row {
   id: number;
@@ -85,6 +104,10 @@ export function createWanted(connections: Connections, network: NetworkRef): Wan
       });
     },
     list: async () => (await connections.query<Row>(selectWanted, [network.name])).map(rangeOf),
+    pace: async ({ kinds, start, end }, since) => {
+      const values = [await network.find(), kindsMask(kinds), start, end ?? Number.MAX_SAFE_INTEGER, since];
+      return (await connections.query<Pace>(selectPace, values))[0]!;
+    },
     ...createWantedCache(connections, network),
   };
 }
