@@ -56,6 +56,11 @@ test('a deadline is judged when it is given', async () => {
   expect(out).toMatch(
     /its deadline 2999-12-25T00:00:00.000Z takes 3.\de-8 blocks\/s; today's rate is unknown\.$/m,
   );
+  await on.database.wanted.change(Number(id), { deadline: new Date(1_000) });
+  expect((await on.done('status')).out).toMatch(
+    new RegExp(`^Backfill ${id}: its deadline 1970-01-01T00:00:01.000Z is missed\\.$`, 'm'),
+  );
+  await on.done('backfill', 'set', id, '--deadline', '2999-12-24');
   const json = await on.packhouse('backfill', 'set', id, '--weight', '2', '--json');
   expect(json.err).toMatch(/^Backfill \d+: its deadline /);
   expect(jsonLines(json)).toMatchObject([{ weight: 2 }]);

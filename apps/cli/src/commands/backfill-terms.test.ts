@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { jsonLines } from '../testing/run.js';
 import { useCommands } from '../testing/use-commands.js';
@@ -8,6 +9,30 @@ beforeAll(async () => {
   await on.database.networks.register({ id: 'main', chainId: 1 });
 });
 const add = ['backfill', 'add', '--network', 'main', '--from', '0'];
+
+test('the lines of docs/operating.md about owners work', async () => {
+  const operating = await readFile(new URL('../../../../docs/operating.md', import.meta.url), 'utf8');
+  const [, script = ''] = /## Several owners[^`]*```sh\n(.*?)```/s.exec(operating) ?? [];
+  await on.database.networks.register({ id: 'ethereum', chainId: 2 });
+  const lines = script.trim().split('\n');
+  expect(lines.length).toBe(5);
+  let first: string | undefined;
+  for (const line of lines) {
+    const [packhouse, ...words] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(
+      ([word, quoted]) => quoted ?? word,
+    );
+    expect(packhouse).toBe('packhouse');
+    // The first backfill of these, whatever its number is here.
+    if (words[2] === '1') words[2] = String(first);
+    const { out } = await on.done(...words);
+    first ??= /\d+/.exec(out)?.[0];
+  }
+  expect(await on.database.wanted.find(Number(first))).toMatchObject({
+    owner: 'analytics',
+    priority: 10,
+    windows: [],
+  });
+});
 
 describe('terms of a backfill', () => {
   test('are given with it, changed one by one, and taken away', async () => {

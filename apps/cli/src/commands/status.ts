@@ -12,6 +12,7 @@ import { formatBytes, formatCount, formatDuration } from '../terminal/format.js'
 import { type CliIo, print, table } from '../terminal/io.js';
 import { createRates, type Rate, type Rates } from '../terminal/rates.js';
 import { alarmTable } from './alarms.js';
+import { lateDeadlines } from './backfill-show.js';
 import { type HolesOptions, refuseWithoutHoles, showHoles } from './status-holes.js';
 import {
   type AuditStanding,
@@ -103,6 +104,8 @@ export function addStatusCommand(program: Command, io: CliIo): void {
         for (const { network, backPressure } of statuses) {
           if (backPressure !== null) await print(io, `\n${pressureLine(network, backPressure)}`);
         }
+        const late = await lateDeadlines(database, networks);
+        if (late.length > 0) await print(io, `\n${late.join('\n')}`);
         const audited = audits.map(describeAudit).filter((line) => line !== null);
         if (audited.length > 0) await print(io, `\n${audited.join('\n')}`);
         const alarms = statuses.flatMap((status) => status.alarms);

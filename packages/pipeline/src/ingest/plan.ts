@@ -52,7 +52,8 @@ const MAX_DUE = 1_000;
  * Enqueues blocks that are wanted and neither staged, published, quarantined nor enqueued already.
  *
  * Postgres is authoritative, the queue is not: everything is computed again each time, so that the next plan fills an
- * emptied queue. Ranges are left out while their terms hold them back. Windows are cut on a grid and have deterministic ids, so planning twice adds nothing.
+ * emptied queue. Ranges are left out while their terms hold them back. Windows are cut on a grid and have deterministic
+ * ids, so planning twice adds nothing.
  */
 export async function plan(given: PlanParts): Promise<PlanReport> {
   const { network } = given;
