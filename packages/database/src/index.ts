@@ -2,6 +2,7 @@ export type { Change } from './contract/changes.js';
 export type { Database, NetworkDatabase } from './contract/database.js';
 export { formatDay, parseDay, parseSince } from './contract/days.js';
 export {
+  type Columns,
   HOLE_REASONS,
   type Hole,
   type HoleCounts,

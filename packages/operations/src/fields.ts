@@ -11,6 +11,12 @@ export const numberField = (min: number, max: number) =>
     z.number().int().min(min).max(max),
   );
 
+/** The number of a block. */
+export const blockField = numberField(0, Number.MAX_SAFE_INTEGER);
+
+/** Rows of a page at most. */
+export const limitField = (usual: number, most = 10_000) => numberField(1, most).default(usual);
+
 /** true or false, also as text. */
 export const flagField = z.preprocess(
   (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),

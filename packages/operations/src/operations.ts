@@ -1,4 +1,5 @@
 import { clearAlarm, listAlarms } from './alarms.js';
+import { listNetworks, readCoverageMap, readHoles } from './coverage.js';
 import type { Operation } from './operation.js';
 import {
   addOperator,
@@ -14,6 +15,7 @@ import { drainWorker, listWorkers } from './workers.js';
 /** All operations. */
 export const OPERATIONS: readonly Operation[] = [
   ...[listAlarms, clearAlarm],
+  ...[listNetworks, readCoverageMap, readHoles],
   ...[listWorkers, drainWorker],
   ...[listOperators, addOperator, setOperator, removeOperator, makeLink, makeToken, dropTokens],
 ];

@@ -31,6 +31,7 @@ export {
   holeAt,
   holeNeeds,
 } from './report/coverage.js';
+export { type CoverageMap, coverageMap } from './report/coverage-map.js';
 export {
   type CoverageSummary,
   coverageSummary,

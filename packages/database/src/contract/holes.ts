@@ -63,6 +63,26 @@ export interface HoleCounts {
   missing: Partial<Record<HoleReason, number>>;
 }
 
+/** What is asked of a view of coverage by columns. */
+export interface ColumnsRequest {
+  kinds: readonly Kind[];
+  range: BlockRange;
+  /** Columns of a kind, at most. */
+  columns: number;
+  hints?: QueueHints | undefined;
+}
+
+/** A range in columns of the same width: column n is of the blocks from n * width on, as far as the range has them. */
+export interface Columns {
+  /** Blocks of a column: a power of two. */
+  width: number;
+  kinds: {
+    kind: Kind;
+    /** All columns of the range, ascending: blocks that are not published, and all reasons why. */
+    columns: { missing: number; reasons: HoleReason[] }[];
+  }[];
+}
+
 /** How far one kind of a network is. */
 export interface KindStanding {
   kind: Kind;
@@ -122,6 +142,12 @@ export interface Holes {
     range: BlockRange;
     hints?: QueueHints | undefined;
   }): Promise<HoleCounts[]>;
+  /**
+   * Says of each column of the range what is missing and why, exactly. The cost grows with the columns and with what is
+   * ordered, staged and quarantined, not with what is published: where published runs are too many to be read, columns
+   * are as wide as the chunks that are counted when bundles are published, and fewer.
+   */
+  columns(request: ColumnsRequest): Promise<Columns>;
   /** Whether more than `limit` separate ranges of these kinds are wanted, or were, within the range. */
   isScattered(request: { kinds: readonly Kind[]; range: BlockRange; limit: number }): Promise<boolean>;
   /** The nearest ranges of published or staged blocks below and above a block that is neither. */

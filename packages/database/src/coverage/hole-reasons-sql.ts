@@ -1,3 +1,6 @@
+import { kindsMask } from '../connection/codes.js';
+import type { QueueHints } from '../contract/holes.js';
+
 /**
  * The reasons of all blocks of a window as if nothing were published: `reason (kind, reason, staged, ranges)`. The
  * ranges of a kind partition the window. Needs a table `asked (kind, first, last)`. Uses $1 network id and the hints
@@ -84,3 +87,15 @@ export const WITH_REASONS = `
     ) AS r (reason, staged, ranges)
     WHERE NOT isempty(r.ranges)
   )`;
+
+/** $6 to $10 of WITH_REASONS. */
+export function hintValues(hints: QueueHints = { windows: [], packing: [] }): unknown[] {
+  const { windows, packing } = hints;
+  return [
+    windows.map(({ kinds }) => kindsMask(kinds)),
+    windows.map(({ start }) => start),
+    windows.map(({ end }) => end),
+    windows.map(({ running }) => running),
+    kindsMask(packing),
+  ];
+}

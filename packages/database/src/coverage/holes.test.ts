@@ -99,6 +99,7 @@ const scene = fc.record({
   ),
   packing: fc.subarray([...ASKED]),
   limit: fc.integer({ min: 1, max: 4 }),
+  columns: fc.integer({ min: 1, max: 70 }),
   within: range,
 });
 type Scene = typeof scene extends fc.Arbitrary<infer S> ? S : never;
@@ -251,6 +252,7 @@ describe('holes', () => {
             }
             expect(counts[at]).toEqual({ kind, published, missing });
           }
+          await columnsFit(world, within, given.columns);
         }
         await standingFits(world);
       }),
@@ -258,6 +260,28 @@ describe('holes', () => {
     );
   });
 });
+
+async function columnsFit(world: World, within: BlockRange, most: number): Promise<void> {
+  const { hints } = world;
+  const found = await open.main.holes.columns({ kinds: ASKED, range: within, columns: most, hints });
+  const { width } = found;
+  const [first, last] = [Math.floor(within.start / width), Math.floor(within.end / width)];
+  expect(last - first).toBeLessThan(most);
+  // Half of it would not do.
+  const halves = Math.floor((within.end * 2) / width) - Math.floor((within.start * 2) / width);
+  expect(width === 1 ? most : halves).toBeGreaterThanOrEqual(most);
+  for (const { kind, columns } of found.kinds) {
+    const expected = numbersOf({ start: first, end: last }).map((n) => {
+      const blocks = {
+        start: Math.max(n * width, within.start),
+        end: Math.min((n + 1) * width - 1, within.end),
+      };
+      const reasons = numbersOf(blocks).flatMap((number) => reasonOf(world, kind, number) ?? []);
+      return { missing: reasons.length, reasons: [...new Set(reasons)].sort() };
+    });
+    expect(columns.map(({ missing, reasons }) => ({ missing, reasons: reasons.sort() }))).toEqual(expected);
+  }
+}
 
 async function standingFits(world: World): Promise<void> {
   const standing = await open.main.holes.standing();

@@ -1,9 +1,10 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import { kindCode, kindOf, kindsMask } from '../connection/codes.js';
+import { kindCode, kindOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { HoleCounts, HoleReason, Holes, QueueHints } from '../contract/holes.js';
+import type { HoleCounts, HoleReason, Holes } from '../contract/holes.js';
 import type { NetworkRef } from '../tables/networks.js';
-import { WITH_REASONS } from './hole-reasons-sql.js';
+import { readColumns } from './columns.js';
+import { hintValues, WITH_REASONS } from './hole-reasons-sql.js';
 import { cutPage, type HoleRow, selectHoles } from './holes-page.js';
 import { readStanding } from './standing.js';
 
@@ -95,6 +96,7 @@ export function createHoles(connections: Connections, network: NetworkRef): Hole
       ]);
       return kinds.map((kind) => countsOf(kind, rows));
     },
+    columns: (request) => readColumns(connections, network, request),
     isScattered: async ({ kinds, range, limit }) => {
       const values = [await network.find(), kinds.map(kindCode), range.start, range.end, limit];
       return (await connections.query(selectScattered, values)).length > 0;
@@ -133,16 +135,4 @@ function countsOf(kind: Kind, rows: readonly CountRow[]): HoleCounts {
 
 function nearest([range]: readonly BlockRange[]): BlockRange | null {
   return range === undefined ? null : { start: range.start, end: range.end };
-}
-
-/** $6 to $10 of WITH_REASONS. */
-function hintValues(hints: QueueHints = { windows: [], packing: [] }): unknown[] {
-  const { windows, packing } = hints;
-  return [
-    windows.map(({ kinds }) => kindsMask(kinds)),
-    windows.map(({ start }) => start),
-    windows.map(({ end }) => end),
-    windows.map(({ running }) => running),
-    kindsMask(packing),
-  ];
 }

@@ -116,7 +116,7 @@ export async function coverage(parts: CoverageParts, request: CoverageRequest): 
 }
 
 /** The last block that is known; -1 if there is none. */
-function lastOf(standing: Standing, kinds: readonly Kind[], maxBlock: number | null): number {
+export function lastOf(standing: Standing, kinds: readonly Kind[], maxBlock: number | null): number {
   const newest = standing.kinds.filter(({ kind }) => kinds.includes(kind)).map((each) => each.newest ?? -1);
   const last = Math.max(standing.head ?? standing.lastWanted ?? -1, ...newest);
   return maxBlock === null ? last : Math.min(last, maxBlock);

@@ -1,0 +1,115 @@
+import { KINDS } from '@packhouse/chain';
+import { HOLE_REASONS } from '@packhouse/database';
+import { beforeAll, expect, test } from 'vitest';
+import { useConsole } from './testing/use-console.js';
+
+const HASH = `0x${'0'.repeat(64)}`;
+const HEAD = 999_999_999;
+const at = useConsole();
+let viewer: { authorization: string };
+
+beforeAll(async () => {
+  viewer = await at.token('viewer');
+  const { database } = at;
+  await database.networks.register({ id: 'main', chainId: 1 });
+  const main = database.network('main');
+  await main.head.set({ number: HEAD, hash: HASH, finalized: HEAD - 10 });
+  await main.wanted.add({ kinds: [...KINDS], start: 1_000, end: null, priority: 1 });
+  const { id } = await main.wanted.add({ kinds: ['logs'], start: 900, end: 999, priority: 1 });
+  await database.wanted.change(id, { state: 'paused' });
+  const failed = { network: 'main', message: 'x', upstream: 'node', payloadDigest: null };
+  await main.quarantine.put({ ...failed, number: 1_005, kinds: ['logs'], cause: 'PROOF_FAILED' });
+  await main.bundles.publish({
+    ...{
+      kind: 'logs',
+      start: 1_000,
+      end: 1_003,
+      objectKey: 'k',
+      byteLength: 1,
+      rawLength: 1,
+      sha256: HASH.slice(2),
+    },
+    ...{ firstHash: HASH, firstParentHash: HASH, lastHash: HASH, proofs: [], formatVersion: 1 },
+    fragments: [{ startBlock: 1_000, endBlock: 1_003, byteLength: 1, rawLength: 1, crc32: 1 }],
+  });
+});
+
+const ask = async (path: string) => {
+  const answer = await at.ask({ method: 'GET', url: `/api/${path}`, headers: viewer });
+  return { status: answer.statusCode, body: answer.json(), bytes: Buffer.byteLength(answer.body) };
+};
+
+test('the map has a letter of the worst reason and the missing blocks of each column', async () => {
+  const { body } = await ask('coverage/map?network=main&from=998&to=1_009&kinds=logs,traces&columns=12');
+  expect(body).toMatchObject({
+    network: 'main',
+    from: 998,
+    to: 1_009,
+    width: 1,
+    head: HEAD,
+    queueSeen: false,
+  });
+  const letter = (reason: string) => String.fromCharCode(97 + body.reasons.indexOf(reason));
+  const [paused, waiting, quarantined, nobody] = ['paused', 'waiting', 'quarantined', 'not-wanted'].map(
+    letter,
+  );
+  expect(body.kinds).toEqual([
+    {
+      kind: 'logs',
+      worst: `${paused}${paused}....${waiting}${quarantined}${waiting}${waiting}${waiting}${waiting}`,
+      missing: [1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1],
+    },
+    { kind: 'traces', worst: `${nobody}${nobody}${waiting?.repeat(10)}`, missing: Array(12).fill(1) },
+  ]);
+  const four = (await ask('coverage/map?network=main&from=998&to=1_009&kinds=logs&columns=4')).body;
+  expect(four).toMatchObject({
+    width: 4,
+    kinds: [{ worst: `${paused}.${quarantined}${waiting}`, missing: [2, 0, 4, 2] }],
+  });
+});
+
+test('the map of a thousand million blocks is less than 50 KB', async () => {
+  const { body, bytes } = await ask('coverage/map?network=main');
+  expect(bytes).toBeLessThan(50_000);
+  expect(body).toMatchObject({ from: 900, to: HEAD, width: 2 ** 20, whole: { start: 900, end: HEAD } });
+  expect(body.kinds).toHaveLength(KINDS.length);
+  expect(body.kinds[0].missing).toHaveLength(954);
+  expect([...body.reasons].sort()).toEqual([...HOLE_REASONS].sort());
+});
+
+test('holes come with what each needs, a page at a time', async () => {
+  const first = (await ask('coverage/holes?network=main&from=998&to=1_009&kinds=logs&limit=2')).body;
+  expect(first).toMatchObject({ range: { start: 998, end: 1_004 }, next: 1_005 });
+  expect(first.holes).toMatchObject([
+    {
+      kind: 'logs',
+      start: 998,
+      end: 999,
+      reason: 'paused',
+      needs: 'its backfill is paused and has to be resumed',
+    },
+    { kind: 'logs', start: 1_004, end: 1_004, reason: 'waiting', quarantine: null },
+  ]);
+  const next = (await ask(`coverage/holes?network=main&from=${first.next}&to=1_009&kinds=logs&limit=2`)).body;
+  expect(next.holes).toMatchObject([
+    {
+      start: 1_005,
+      reason: 'quarantined',
+      quarantine: { cause: 'PROOF_FAILED' },
+      needs: expect.stringMatching(/^it failed once with PROOF_FAILED/),
+    },
+    { start: 1_006, end: 1_009, reason: 'waiting' },
+  ]);
+  expect(next.next).toBeNull();
+});
+
+test('what cannot be shown is refused, and what nobody wants is no map', async () => {
+  expect((await ask('coverage/map?network=main&from=9&to=8')).body).toMatchObject({
+    error: { code: 'RANGE_INVALID' },
+  });
+  expect((await ask('coverage/map?network=main&columns=1001')).status).toBe(400);
+  expect((await ask('coverage/map?network=main&kinds=uncles')).status).toBe(400);
+  await at.database.networks.register({ id: 'empty', chainId: 2 });
+  expect((await ask('coverage/map?network=empty')).body).toMatchObject({ whole: null, kinds: [] });
+  expect((await ask('networks')).body).toMatchObject([{ id: 'main' }, { id: 'empty' }]);
+});
