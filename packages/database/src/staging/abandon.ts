@@ -9,7 +9,10 @@ const lockNetwork = statement('staging/lock-network', 'SELECT pg_advisory_xact_l
 /** $1 network id: the highest published block of any kind, or null. */
 const selectPublishedEnd = statement(
   'staging/select-published-end',
-  'SELECT max(upper(ranges) - 1) AS block FROM packhouse.published WHERE network_id = $1',
+  `SELECT max(r.end_block) AS block FROM generate_series(0, 7) AS k (kind), LATERAL (
+     SELECT end_block FROM packhouse.published_run
+     WHERE network_id = $1 AND kind = k.kind ORDER BY start_block DESC LIMIT 1
+   ) AS r`,
 );
 
 /** $1 network id, $2 start: stores the hashes of the blocks to be deleted. */

@@ -26,9 +26,12 @@ const selectIsCovered = statement(
   `SELECT NOT EXISTS (
      SELECT 1
      FROM packhouse.fragment AS f
-     LEFT JOIN packhouse.published AS p ON p.network_id = f.network_id AND p.kind = f.kind
      WHERE f.network_id = $1 AND f.block BETWEEN $2 AND $3
-       AND NOT coalesce(p.ranges @> int8range(f.block, f.end_block, '[]'), false)
+       AND f.end_block > coalesce((
+         SELECT r.end_block FROM packhouse.published_run AS r
+         WHERE r.network_id = f.network_id AND r.kind = f.kind AND r.start_block <= f.block
+         ORDER BY r.start_block DESC LIMIT 1
+       ), -1)
    ) AS covered`,
 );
 

@@ -43,7 +43,12 @@ const selectAbandoned = statement(
    WHERE a.network_id = $1 AND a.block = $2 AND a.abandoned_at >= now() - interval '24 hours'
      AND NOT EXISTS (SELECT 1 FROM packhouse.staged_block AS s WHERE s.network_id = $1 AND s.block = $2)
      AND NOT EXISTS (
-       SELECT 1 FROM packhouse.published AS p WHERE p.network_id = $1 AND p.ranges @> $2::int8
+       SELECT 1 FROM generate_series(0, 7) AS k (kind), LATERAL (
+         SELECT end_block FROM packhouse.published_run
+         WHERE network_id = $1 AND kind = k.kind AND start_block <= $2
+         ORDER BY start_block DESC LIMIT 1
+       ) AS r
+       WHERE r.end_block >= $2
      )
    ORDER BY a.abandoned_at DESC
    LIMIT 1`,
