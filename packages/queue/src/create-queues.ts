@@ -25,8 +25,8 @@ export interface QueuesOptions {
   /** How long a killed worker's job stays untouched, in milliseconds (it is back within twice this); default 12000. */
   lockMs?: number;
   /**
-   * Finished jobs, and failed ones, that each queue keeps for dashboards; default 0, for keeping them makes a job up
-   * to twice as dear. Those of the queue `schedule` are never kept: its runs have rows.
+   * Finished jobs, and failed ones, that each queue keeps for dashboards; default 0, for keeping them makes a job
+   * nearly twice as dear on Postgres. Those of the queue `schedule` are never kept: its runs have rows.
    */
   kept?: number;
   /** Only reads: creates no tables, writes nothing; default false. */

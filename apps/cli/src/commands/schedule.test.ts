@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { jsonLines } from '../testing/run.js';
 import { useCommands } from '../testing/use-commands.js';
@@ -64,8 +65,19 @@ test('of a setting is listed as such, and only its setting ends it', async () =>
     );
   }
   expect(await on.refused(64, ...add('audit', '0 3 * * *', '--', 'status'))).toMatch(
-    /^There is a schedule "audit" already, of the setting AUDIT_EVERY\./,
+    /^The name "audit" is kept for the schedule of the setting AUDIT_EVERY\./,
   );
+});
+
+test('the lines of docs/operating.md work', async () => {
+  const text = await readFile(new URL('../../../../docs/operating.md', import.meta.url), 'utf8');
+  const lines = /## Work on a calendar\n\n```sh\n(.*?)```/s.exec(text)?.[1]?.trim().split('\n') ?? [];
+  expect(lines.length).toBeGreaterThan(3);
+  for (const line of lines) {
+    const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+    expect(words.shift()).toBe('packhouse');
+    await on.done(...words);
+  }
 });
 
 test.each([

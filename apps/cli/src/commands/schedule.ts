@@ -22,6 +22,8 @@ interface AddOptions extends Options {
 }
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+/** The schedule of the setting AUDIT_EVERY, also while the setting says that there is none. */
+const RESERVED = 'audit';
 const OWNER = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 
 /** `packhouse schedule add|list|run|pause|resume|remove|history`. */
@@ -57,6 +59,7 @@ export function addScheduleCommand(program: Command, io: CliIo): void {
           `A schedule has a name of 1 to 64 lower-case letters, digits and dashes, got "${name.slice(0, 64)}".`,
         );
       }
+      if (name === RESERVED) throw reserved();
       if (!OWNER.test(owner))
         throw usage(`--owner takes 1 to 64 letters, digits, dots, dashes and underscores.`);
       if (missed !== 'once' && missed !== 'skip')
@@ -179,11 +182,19 @@ async function find(database: Database, name: string): Promise<Schedule> {
   });
 }
 
-function taken({ name, setting }: Schedule): PackhouseError {
+function reserved(): PackhouseError {
   return new PackhouseError({
     code: 'SCHEDULE_INVALID',
-    message: `There is a schedule "${name}" already${setting === null ? '' : `, of the setting ${setting}`}.`,
-    hint: setting === null ? 'Give another name, or remove that one first.' : 'Give another name.',
+    message: `The name "${RESERVED}" is kept for the schedule of the setting AUDIT_EVERY.`,
+    hint: 'Give another name.',
+  });
+}
+
+function taken({ name }: Schedule): PackhouseError {
+  return new PackhouseError({
+    code: 'SCHEDULE_INVALID',
+    message: `There is a schedule "${name}" already.`,
+    hint: 'Give another name, or remove that one first.',
   });
 }
 
