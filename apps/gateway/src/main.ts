@@ -1,7 +1,7 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, type NetworksWatch, watchNetworks } from '@packhouse/networks';
 import { nftOptionsOf } from '@packhouse/nft';
-import { createSpending } from '@packhouse/node-rpc';
+import { createRedisLeases, createSpending } from '@packhouse/node-rpc';
 import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
@@ -39,7 +39,12 @@ await runProcess(process, {
       ...{ context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL },
     });
     shutdown.add('queue reader', () => queue.close());
-    const spending = createSpending({ context, table: database.spending });
+    const leases = settings.REDIS_URL === undefined ? undefined : createRedisLeases(settings.REDIS_URL);
+    shutdown.add('budgets', () => leases?.close());
+    const spending = await createSpending({
+      ...{ context, table: database.spending, budgets: database.budgets },
+      leases: leases ?? database.budgets,
+    });
     shutdown.add('spending', () => spending.close());
     const { REDIS_URL } = settings;
     const seconds =

@@ -1,6 +1,6 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, watchNetworks } from '@packhouse/networks';
-import { createSpending } from '@packhouse/node-rpc';
+import { createRedisLeases, createSpending } from '@packhouse/node-rpc';
 import { createObserver, refuseOtherChains, takeJobs } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
@@ -30,7 +30,12 @@ await runProcess(process, {
       context,
     });
     shutdown.add('queues', () => queues.close());
-    const spending = createSpending({ context, table: database.spending });
+    const leases = settings.REDIS_URL === undefined ? undefined : createRedisLeases(settings.REDIS_URL);
+    shutdown.add('budgets', () => leases?.close());
+    const spending = await createSpending({
+      ...{ context, table: database.spending, budgets: database.budgets },
+      leases: leases ?? database.budgets,
+    });
     shutdown.add('spending', () => spending.close());
     const workers = createNetworkWorkers(context, (network) =>
       createNetworkWorker({

@@ -2,6 +2,7 @@ import { KINDS } from '@packhouse/chain';
 import { createDatabase } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
 import { type Network, parseNetworks } from '@packhouse/networks';
+import { createSpending } from '@packhouse/node-rpc';
 import { createQueues } from '@packhouse/queue';
 import { createReplayNode, generateChain, type ReplayNodeOptions } from '@packhouse/replay-node';
 import { type Context, createLogger, createMetrics, openScope, systemClock } from '@packhouse/runtime';
@@ -9,8 +10,11 @@ import { afterEach, expect, inject, test } from 'vitest';
 import { createNetworkWorker, type NetworkWorker } from './network-worker.js';
 
 const blocks = generateChain({ length: 8, txsPerBlock: 2, startNumber: 0 });
+/** Of the nodes' provider; null: no budget. */
+let perDay: number | null = null;
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  perDay = null;
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
 });
 
@@ -41,10 +45,19 @@ async function makeWorkerOf(chainId: number, ...nodes: Omit<ReplayNodeOptions, '
   const file = { networks: [{ id: 'main', family: 'evm', chainId, upstreams }] };
   const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
   await database.networks.register({ id: 'main', chainId: 1 });
+  const budget = {
+    ...{ provider: '127.0.0.1', unit: 'requests' as const, perSecond: null, perDay, perMonth: null },
+    ...{ weights: {}, reserve: 0.1, pricePerMillion: null, currency: null },
+  };
+  if (perDay !== null) await database.budgets.change(budget.provider, () => budget, 'test');
+  const { budgets } = database;
+  const spending = await createSpending({ context, table: database.spending, budgets, leases: budgets });
+  closers.push(() => spending.close());
   const worker: NetworkWorker = await createNetworkWorker({
     context,
     database,
     queues,
+    spending,
     network,
     maxBodyBytes: 67_108_864,
     timeoutMs: 2_000,
@@ -56,6 +69,7 @@ async function makeWorkerOf(chainId: number, ...nodes: Omit<ReplayNodeOptions, '
     worker,
     lead: () => worker.lead(stop.signal),
     database,
+    spending,
     queues,
     lines,
     signal: context.signal,
@@ -146,4 +160,29 @@ test('the rules are tried on the first wanted block, and again when older ones a
   await expect.poll(tried, { timeout: 120_000 }).toEqual(['Tried blocks 4 and 7', 'Tried blocks 2 and 7']);
   stop();
   await leading;
+});
+
+test('what a budget keeps back waits by name, is held back by no quarantine, and goes on when there is more', async () => {
+  perDay = 20;
+  const { worker, database, spending, signal } = await makeWorker({});
+  const mine = { ...job, owner: 'team', range: 7 };
+  await expect(worker.ingest(mine, signal, 1)).rejects.toMatchObject({ code: 'BUDGET_EXHAUSTED' });
+  expect(await database.network('main').quarantine.list()).toEqual([]);
+  expect(await database.budgets.waits()).toMatchObject([
+    { network: 'main', provider: '127.0.0.1', period: 'day' },
+  ]);
+  await database.budgets.change('127.0.0.1', (before) => before && { ...before, perDay: 1_000 }, 'test');
+  await expect
+    .poll(() =>
+      worker.ingest(mine, signal, 1).then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true);
+  expect((await database.network('main').staging.newest())?.number).toBe(7);
+  await spending.close();
+  const { requests } = await database.spending.ofRange(7);
+  expect(requests).toBeGreaterThan(16);
+  expect((await database.spending.owners(0, 99_999)).map(({ owner }) => owner)).toEqual(['-', 'team']);
 });

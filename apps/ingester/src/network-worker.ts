@@ -14,7 +14,15 @@ import {
   tryProofs,
 } from '@packhouse/pipeline';
 import type { JobPayloads, Queues } from '@packhouse/queue';
-import { type Context, isPackhouseError, openScope, type ProcessMessage } from '@packhouse/runtime';
+import {
+  type Context,
+  createOnceAWhile,
+  isBudgetError,
+  isPackhouseError,
+  openScope,
+  type PackhouseError,
+  type ProcessMessage,
+} from '@packhouse/runtime';
 import { createHeadFollower } from './follow-head.js';
 import { createWake } from './wake.js';
 
@@ -50,6 +58,8 @@ const FOLD_AT_ONCE = 1_000;
 /** Pause after an error of node, database or queue, in milliseconds. */
 const RETRY_MS = 1_000;
 const RETRY_LEAD_MS = 2_000;
+/** How often it is said that a budget is waited for, in milliseconds. */
+const SAY_WAIT_MS = 60_000;
 
 /** Creates the worker of a network; nothing is sent to its upstreams yet. */
 export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<NetworkWorker> {
@@ -80,6 +90,18 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       code: isPackhouseError(error) ? error.code : 'INTERNAL',
       message: error instanceof Error ? error.message : String(error),
     });
+  };
+
+  const seldom = createOnceAWhile(SAY_WAIT_MS, () => context.clock.elapsed());
+  /** Says for what the backfills of this network wait, here and in the database. */
+  const waitFor = async (error: PackhouseError): Promise<void> => {
+    if (seldom(error.message).say) report(error, 'asking for older blocks');
+    const { provider, period, until } = error.data;
+    if (period !== 'day' && period !== 'month') return;
+    const wait = { network: network.id, provider: String(provider), period, until: new Date(String(until)) };
+    await database.budgets
+      .noteWait(wait as Parameters<Database['budgets']['noteWait']>[0])
+      .catch(() => undefined);
   };
 
   let probed: Promise<void> | undefined;
@@ -136,10 +158,11 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
       const scope = openScope(signal, context.signal);
       try {
         await probeOnce();
-        const account = { owner: job.owner ?? 'default', range: job.range };
+        const account = { owner: job.owner ?? 'default', range: job.range, use: 'backfill' } as const;
         await ingest({ ...ingestParts, source: source.as(account) }, job, scope.signal, attempt);
       } catch (error) {
-        report(error, `ingesting ${job.start} to ${job.end}`);
+        if (isBudgetError(error)) await waitFor(error);
+        else report(error, `ingesting ${job.start} to ${job.end}`);
         throw error;
       } finally {
         scope.close();

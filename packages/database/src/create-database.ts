@@ -14,6 +14,7 @@ import { createClientNames } from './staging/client-names.js';
 import { createAllStaging, createStaging } from './staging/staging.js';
 import { createAlarms } from './tables/alarms.js';
 import { createAudit } from './tables/audit.js';
+import { createBudgets } from './tables/budgets.js';
 import { createBundleFilters } from './tables/bundle-filters.js';
 import { createAllBundles, createBundles } from './tables/bundles.js';
 import { createChanges } from './tables/changes.js';
@@ -119,6 +120,7 @@ export function createDatabase(options: {
     spending: createSpending(connections),
     schedules: createSchedules(connections),
     operators: createOperators(connections),
+    budgets: createBudgets(connections),
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),

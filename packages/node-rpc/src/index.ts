@@ -14,6 +14,7 @@ export type { BlockAnchor, BlockHeader } from './heads/ask-head.js';
 export type { FetchWish } from './heads/choose-node.js';
 export type { ChainHead } from './heads/pool-head.js';
 export { createSpending } from './spending/create-spending.js';
+export { createRedisLeases } from './spending/lease-store.js';
 export type { Account, Spending } from './spending/spending.js';
 export { createNodeLabel, type NodeLabel } from './upstream/label.js';
 export { forgetUpstreams } from './upstream/metrics.js';

@@ -1,4 +1,4 @@
-import { type Context, describeError, redact } from '@packhouse/runtime';
+import { type Context, describeError, isBudgetError, redact } from '@packhouse/runtime';
 import type { Backend, JobOutcome, TakenJob } from './backend.js';
 import { isOfNewerVersion, parsePayload } from './payloads.js';
 import type { Job, QueueName, Worker, WorkOptions } from './queues.js';
@@ -57,6 +57,11 @@ export async function startWorker<N extends QueueName>(
       return 'done';
     } catch (error) {
       if (context.signal.aborted) return giveBack(taken);
+      if (isBudgetError(error)) {
+        logger.debug({ job: taken.id, error: describeError(error) }, 'job waits for a budget');
+        jobs.inc({ queue, outcome: 'left' });
+        return 'left';
+      }
       const last = taken.attempt >= taken.attempts;
       jobs.inc({ queue, outcome: last ? 'given-up' : 'retried' });
       logger.warn(

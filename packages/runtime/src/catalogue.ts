@@ -67,6 +67,18 @@ export const ERROR_CATALOGUE = {
   },
   NODE_ERROR: { retryable: true, exitCode: 69, meaning: 'The node answered with a JSON-RPC error.' },
   NODE_UNAUTHORIZED: { retryable: false, exitCode: 69, meaning: 'The node refused the credentials.' },
+  BUDGET_EXHAUSTED: {
+    retryable: true,
+    exitCode: 75,
+    meaning:
+      "What a provider may be asked in this day or month is used up; backfills leave the budget's reserve.",
+  },
+  BUDGET_UNAVAILABLE: {
+    retryable: true,
+    exitCode: 69,
+    meaning: "Redis or Postgres, which count what the processes take of a provider's budget, cannot be used.",
+  },
+  BUDGET_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'The provider has no budget.' },
   NODE_WRONG_CHAIN: {
     retryable: false,
     exitCode: 78,

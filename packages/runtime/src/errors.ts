@@ -40,6 +40,11 @@ export function isPackhouseError(error: unknown, code?: ErrorCode): error is Pac
   return error instanceof PackhouseError && (code === undefined || error.code === code);
 }
 
+/** Whether a provider's budget keeps a call back: a matter of time, no fault of a node, a block or a job. */
+export function isBudgetError(error: unknown): error is PackhouseError {
+  return isPackhouseError(error, 'BUDGET_EXHAUSTED') || isPackhouseError(error, 'BUDGET_UNAVAILABLE');
+}
+
 /** One line for operators: the sentence, the hint, the code. Never a stack trace. */
 export function describeError(error: unknown): string {
   if (error instanceof PackhouseError) {

@@ -2,7 +2,7 @@ export { captureWarnings } from './capture-warnings.js';
 export { ERROR_CATALOGUE, type ErrorCode } from './catalogue.js';
 export { type Clock, systemClock } from './clock.js';
 export type { Context } from './context.js';
-export { describeError, isPackhouseError, PackhouseError } from './errors.js';
+export { describeError, isBudgetError, isPackhouseError, PackhouseError } from './errors.js';
 export { createFairTurns, type FairTurns, FIRST, TooManyWaitingError } from './fair-turns.js';
 export { createLogger, type Logger } from './logger.js';
 export { createMetrics, type Metrics } from './metrics.js';

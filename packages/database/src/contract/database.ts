@@ -1,6 +1,7 @@
 import type { FragmentInfo } from '@packhouse/bundle';
 import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
 import type { FilterFile, SealedEntry, Signer } from '@packhouse/manifest';
+import type { Budgets } from './budgets.js';
 import type { Changes } from './changes.js';
 import type { Holes } from './holes.js';
 import type { Nft } from './nft.js';
@@ -146,6 +147,8 @@ export interface Database {
 
   spending: Spending;
   schedules: Schedules;
+
+  budgets: Budgets;
 
   keys: {
     /** Creates a key, and its application if new. Returns the secret, stored as sha256 only. Throws PLAN_UNKNOWN. */

@@ -3,6 +3,7 @@ import type { ByteLease } from '../calls/byte-budget.js';
 import type { UpstreamNode } from '../calls/node.js';
 import type { FetchWish } from '../heads/choose-node.js';
 import { chooseNode, offers } from '../heads/choose-node.js';
+import type { Use } from '../spending/budget-rule.js';
 import type { Account } from '../spending/spending.js';
 import type { Fault } from '../upstream/fault.js';
 import type { FailedBlock, FetchedBlock } from './block-source.js';
@@ -44,6 +45,7 @@ interface FailoverOptions {
 export async function fetchWithFailover(numbers: readonly number[], options: FailoverOptions): Promise<void> {
   const { clock, nodes, scope, settle, wish } = options;
   const { signal } = scope;
+  const use = options.account?.use ?? 'urgent';
   const restPatienceMs = options.patient === true ? LONG_REST_PATIENCE_MS : REST_PATIENCE_MS;
   const tries = new Map<string, number>();
   const rateLimited = new Map<string, number>();
@@ -67,16 +69,18 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
 
   while (pending.length > 0) {
     signal.throwIfAborted();
-    const need = { block: pending[pending.length - 1] as number, wish, avoid, exhausted };
+    const need = { block: pending[pending.length - 1] as number, wish, avoid, exhausted, use };
     const node = chooseNode(nodes, need, clock);
     // An upstream that is ready is used without waiting a turn of the event loop, so that its load is correct when the
     // next group starts.
     const ready =
-      node !== null && (node.waitMs() === 0 || (await isReady(node, { clock, signal, restPatienceMs })));
+      node !== null &&
+      (node.waitMs(use) === 0 || (await isReady(node, { clock, signal, restPatienceMs, use })));
     if (node === null || !ready) {
       if (node !== null && chooseNode(nodes, need, clock) !== node) continue;
+      const keptBack = node?.spending.refusal(use)?.error;
       const known = node?.lastFault?.error ?? nobody(options);
-      for (const number of pending) fail(number, errors.get(number) ?? known);
+      for (const number of pending) fail(number, keptBack ?? errors.get(number) ?? known);
       return;
     }
     asked.add(node.name);
@@ -110,6 +114,8 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
     }
     if (pending.length === 0) return;
 
+    // The next round finds that it may not be asked.
+    if (node.spending.refusal(use) !== null) continue;
     if (faults.every((fault) => fault.error.code === 'NODE_RATE_LIMITED')) {
       // The upstream sets the length of the pause (see isReady); only the number of pauses is bounded here.
       const count = (rateLimited.get(node.name) ?? 0) + 1;
@@ -136,11 +142,16 @@ export async function fetchWithFailover(numbers: readonly number[], options: Fai
  */
 async function isReady(
   node: UpstreamNode,
-  { clock, signal, restPatienceMs }: { clock: Clock; signal: AbortSignal; restPatienceMs: number },
+  {
+    clock,
+    signal,
+    restPatienceMs,
+    use,
+  }: { clock: Clock; signal: AbortSignal; restPatienceMs: number; use: Use },
 ): Promise<boolean> {
   let waits = 0;
   for (;;) {
-    const waitMs = node.waitMs();
+    const waitMs = node.waitMs(use);
     if (waitMs === 0) return true;
     if (node.excluded !== null) return false;
     const resting = node.circuit.state !== 'closed';

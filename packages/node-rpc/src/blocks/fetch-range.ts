@@ -99,7 +99,8 @@ export async function* fetchRange(
 
   const look = (): void => {
     while (!ended && !signal.aborted && next <= range.end) {
-      const need = { block: next, wish, avoid: NOBODY, exhausted: NOBODY };
+      const { use = 'urgent' } = options.account;
+      const need = { block: next, wish, avoid: NOBODY, exhausted: NOBODY, use };
       const node = chooseNode(nodes, need, clock);
       // A group sends two requests one after the other (three if receipts and traces go side by side), so as many
       // groups as requests may be in flight keep the upstream busy.

@@ -1,9 +1,9 @@
 import type { Upstream as Configured } from '@packhouse/networks';
 import { type Clock, openScope, type PackhouseError } from '@packhouse/runtime';
+import { createRateWindow } from '../spending/rate-window.js';
 import { type Fault, makeFault, transportFault } from '../upstream/fault.js';
 import { createHttp } from '../upstream/http.js';
 import { createNodeLabel } from '../upstream/label.js';
-import { createRateWindow } from '../upstream/rate-window.js';
 import { readHttpAnswer, writeRequest } from './answers.js';
 import type { Answer, Call } from './call.js';
 

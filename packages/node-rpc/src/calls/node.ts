@@ -1,5 +1,12 @@
 import type { Upstream as Configured, Network } from '@packhouse/networks';
-import { type Context, type PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
+import {
+  type Context,
+  isBudgetError,
+  type PackhouseError,
+  type Scope,
+  untilAborted,
+} from '@packhouse/runtime';
+import { type Use, windowOf } from '../spending/budget-rule.js';
 import { type Account, NOBODY, type Spending } from '../spending/spending.js';
 import { type Fault, makeFault, transportFault } from '../upstream/fault.js';
 import type { HttpAnswer } from '../upstream/http.js';
@@ -46,8 +53,11 @@ export interface UpstreamNode extends Upstream {
   lastFault: Fault | null;
   requests: number;
   errors: number;
-  /** Milliseconds until it may be asked; 0 now, Infinity while the one probe of an open circuit is in flight. */
-  waitMs(): number;
+  /**
+   * Milliseconds until it may be asked; 0 now, Infinity while the one probe of an open circuit is in flight. `use`: of
+   * its provider's budget.
+   */
+  waitMs(use?: Use): number;
   /**
    * Asks for the chain id, once for all callers at the same time; null if it is the network's. An upstream of another
    * chain is excluded, one that does not answer stays doubtful.
@@ -77,7 +87,7 @@ const START_IN_FLIGHT = 4;
 export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
   const { context, maxBodyBytes, metrics, timeoutMs, upstream } = options;
   const { clock } = context;
-  const { name } = upstream;
+  const { name, requestsPerSecond: perSecond } = upstream;
   const self = createUpstream({
     upstream,
     network: options.network,
@@ -88,7 +98,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       if (rests) node.chainDoubtful = true;
     },
   });
-  const { circuit, http, label, pause, rate, spending } = self;
+  const { circuit, http, label, pause, spending } = self;
   const limit = createInFlightLimit({
     start: START_IN_FLIGHT,
     max: Math.max(1, upstream.maxInFlight),
@@ -216,7 +226,10 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
   };
   const node: UpstreamNode = Object.assign(self, {
     capabilities: createCapabilities(clock),
-    sizes: createBatchSizes({ clock, ...(rate === undefined ? {} : { largest: rate.largest }) }),
+    sizes: createBatchSizes({
+      clock,
+      ...(perSecond === undefined ? {} : { largest: windowOf(perSecond).units }),
+    }),
     limit,
     client: null,
     excluded: null,
@@ -228,9 +241,9 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     lastFault: null,
     requests: 0,
     errors: 0,
-    waitMs: () => {
+    waitMs: (use: Use = 'urgent') => {
       if (node.excluded !== null) return Number.POSITIVE_INFINITY;
-      return Math.max(circuit.waitMs(), pause.waitMs(), 0);
+      return Math.max(circuit.waitMs(), pause.waitMs(), spending.refusal(use)?.waitMs ?? 0);
     },
     askChain: shareQuestion(askChain),
     callAll: async (calls: readonly Call[], callContext: CallContext) => {
@@ -243,23 +256,31 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       const answers = new Array<Answer>(calls.length);
       const positions = new Map(calls.map((call, index) => [call, index]));
 
+      const use: Use = callContext.urgent === true ? 'urgent' : (callContext.account?.use ?? 'urgent');
+
       const runBatch = async (batch: readonly Call[]): Promise<void> => {
-        if (rate !== undefined) await rate.take(batch.length, signal);
+        let paid = batch;
         const send = async (release: () => void): Promise<Answer[]> => {
           signal.throwIfAborted();
+          const taken = spending.take(batch[0]?.method ?? '', batch.length, use, signal);
+          if (taken !== batch.length) {
+            const granted = await Promise.resolve(taken).catch((error: unknown) => keptBack(error));
+            if (typeof granted !== 'number') return batch.map((): Answer => ({ ok: false, fault: granted }));
+            paid = batch.slice(0, granted);
+          }
           // Calls that were queued while the upstream failed are not sent.
-          if (circuit.state === 'open' && node.lastFault !== null) return refuse(batch, node.lastFault);
-          if (!options.mayCall(batch.length)) return spent(batch);
+          if (circuit.state === 'open' && node.lastFault !== null) return refuse(paid, node.lastFault);
+          if (!options.mayCall(paid.length)) return spent(paid);
           const probe = circuit.enter();
-          return request(batch, callContext, release).finally(probe.leave);
+          return request(paid, callContext, release).finally(probe.leave);
         };
         const sent = callContext.urgent === true ? send(() => undefined) : limit.run(send);
         const got = await untilAborted(sent, signal);
-        const again: Call[] = [];
+        const again: Call[] = batch.slice(paid.length);
         for (const [index, answer] of got.entries()) {
-          const call = batch[index] as Call;
+          const call = paid[index] as Call;
           answers[positions.get(call) as number] = answer;
-          if (!answer.ok && answer.fault.action === 'shrink' && batch.length > 1) again.push(call);
+          if (!answer.ok && answer.fault.action === 'shrink' && paid.length > 1) again.push(call);
         }
         const first = again[0] === undefined ? undefined : answers[positions.get(again[0]) as number];
         const rateLimited = first?.ok === false && first.fault.error.code === 'NODE_RATE_LIMITED';
@@ -291,6 +312,13 @@ function shareQuestion<T>(ask: (scope: Scope) => Promise<T>): (scope: Scope) => 
     });
   };
   return shared;
+}
+
+/** The fault of calls that a budget keeps back; rethrows any other error. */
+function keptBack(error: unknown): Fault {
+  if (!isBudgetError(error)) throw error;
+  const fault = { happened: 'is not asked for now', action: 'elsewhere', weighs: false } as const;
+  return { ...fault, error, refusesParams: false, pauseMs: 0 };
 }
 
 /** The first call to every upstream of this network. */

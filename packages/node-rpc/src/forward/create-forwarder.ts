@@ -74,7 +74,8 @@ export function createForwarder({
     const [seen, shared] = [tipOf(nodes, clock), lone ? null : told.known('latest')];
     return seen === null || (shared !== null && shared > seen) ? shared : seen;
   };
-  const rests = (node: ForwardNode): boolean => node.circuit.waitMs() > 0 || node.pause.waitMs() > 0;
+  const rests = (node: ForwardNode): boolean =>
+    node.circuit.waitMs() > 0 || node.pause.waitMs() > 0 || node.spending.refusal('urgent') !== null;
 
   const alone: Line = { nodes, needed: null, tip: null };
 

@@ -3,6 +3,8 @@ import {
   type CallSignal,
   type Context,
   createFairTurns,
+  isBudgetError,
+  type PackhouseError,
   type Span,
   TooManyWaitingError,
 } from '@packhouse/runtime';
@@ -79,7 +81,7 @@ export function createForwardNode(options: {
       metrics.healthy(name, !rests && !node.excluded);
     },
   });
-  const { circuit, http, rate, spending } = self;
+  const { circuit, http, spending } = self;
   const { headers, path, pool } = http;
   const gzipHeaders = { ...headers, 'accept-encoding': 'gzip' };
   const turns = createFairTurns(upstream.maxInFlight, MOST_WAITING);
@@ -123,14 +125,19 @@ export function createForwardNode(options: {
     span: Span | undefined,
     leave: () => void,
   ): Promise<TryOutcome> => {
-    if (rate !== undefined) {
-      await rate.take(1, signal, request.caller).catch((error) => {
+    const account: Account = request.account ?? NOBODY;
+    const taken = spending.take(request.method, 1, account.use ?? 'urgent', signal, request.caller);
+    if (typeof taken !== 'number') {
+      try {
+        await taken;
+      } catch (error) {
         leave();
-        throw error;
-      });
+        if (!isBudgetError(error)) throw error;
+        metrics.asked(name, request.method, 'unavailable', 0);
+        return keptBack(error, spending.refusal(account.use ?? 'urgent')?.waitMs);
+      }
     }
     const startedAt = performance.now();
-    const account: Account = request.account ?? NOBODY;
     spending.sent(request.method, 1, account);
     try {
       const encoding = encodingOf(request.method);
@@ -240,6 +247,18 @@ export function createForwardNode(options: {
     },
   });
   return node;
+}
+
+/** What a budget keeps back. Providers are the operator's affair: clients are told the time alone. */
+function keptBack({ code, data }: PackhouseError, retryAfterMs: number | undefined): TryOutcome {
+  const detail =
+    code === 'BUDGET_EXHAUSTED'
+      ? `the budget of a node is used up until ${data.until}`
+      : 'the budget of a node cannot be counted now';
+  return {
+    ...{ kind: 'elsewhere', reason: 'unavailable', detail, unsent: true },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.ceil(retryAfterMs) }),
+  };
 }
 
 /** Ends the span of a try: answered, failed (another upstream has to be asked), or given up. */

@@ -1,5 +1,6 @@
 import type { Clock } from '@packhouse/runtime';
 import type { UpstreamNode } from '../calls/node.js';
+import type { Use } from '../spending/budget-rule.js';
 
 export interface FetchWish {
   receipts: boolean;
@@ -17,6 +18,8 @@ interface Need {
   avoid: ReadonlySet<string>;
   /** Upstreams that are not asked again. */
   exhausted: ReadonlySet<string>;
+  /** What it is asked for; default: urgent. */
+  use?: Use;
 }
 
 /**
@@ -32,7 +35,7 @@ export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Cl
       need.avoid.has(node.name) ? 1 : 0,
       node.offChain || node.distrustedUntil > clock.elapsed() ? 1 : 0,
       need.block !== null && node.head !== null && node.head < need.block ? 1 : 0,
-      waitRank(node.waitMs()),
+      waitRank(node.waitMs(need.use)),
       node.priority,
       node.limit.load >= node.limit.limit ? node.limit.load / node.limit.limit : 0,
       node.latencyMs ?? 0,
@@ -45,14 +48,14 @@ export function chooseNode(nodes: readonly UpstreamNode[], need: Need, clock: Cl
 /** How many requests may be in flight at the upstreams that share a need's work: those as good as the best. */
 export function roomFor(nodes: readonly UpstreamNode[], need: Need, clock: Clock): number {
   const best = chooseNode(nodes, need, clock);
-  if (best === null || best.waitMs() > 0) return 1;
+  if (best === null || best.waitMs(need.use) > 0) return 1;
   return nodes
     .filter(
       (node) =>
         node === best ||
         (node.excluded === null &&
           node.priority === best.priority &&
-          node.waitMs() === 0 &&
+          node.waitMs(need.use) === 0 &&
           !node.offChain &&
           node.distrustedUntil <= clock.elapsed() &&
           offers(node, need.wish)),

@@ -1,5 +1,6 @@
 import { systemClock } from '@packhouse/runtime';
 import { afterEach, expect, it, vi } from 'vitest';
+import { memoryLeases } from '../../test/memory-leases.js';
 import { startScriptedNode } from '../../test/scripted-node.js';
 import { call, forwarders } from '../../test/test-forwarder.js';
 import { testContext, testSource, testUpstream } from '../../test/test-source.js';
@@ -10,7 +11,7 @@ afterEach(() => vi.useRealTimers());
 
 type Rows = Parameters<Parameters<typeof createSpending>[0]['table']['add']>[0];
 
-function ledger() {
+async function ledger() {
   const written: Rows[number][] = [];
   const state = { away: false };
   const table = {
@@ -18,14 +19,16 @@ function ledger() {
       if (state.away) throw new Error('away');
       written.push(...rows);
     },
+    upstreams: async () => [],
     forget: async () => undefined,
   };
   const context = testContext(systemClock);
-  return { spending: createSpending({ context, table }), written, state, lines: context.lines };
+  const parts = { context, table, budgets: { list: async () => [] }, leases: memoryLeases() };
+  return { spending: await createSpending(parts), written, state, lines: context.lines };
 }
 
 it('counts forwarded calls by method and owner, with the bytes that came', async () => {
-  const { spending, written } = ledger();
+  const { spending, written } = await ledger();
   const one = await node(() => '0x1');
   const { forwarder } = forwarderTo([one], { spending });
   await call(forwarder, { method: 'eth_call', account: { owner: 'team' } });
@@ -41,7 +44,7 @@ it('counts forwarded calls by method and owner, with the bytes that came', async
 });
 
 it('counts every call of a batch for the range that it was sent for', async () => {
-  const { spending, written } = ledger();
+  const { spending, written } = await ledger();
   const scripted = await startScriptedNode(() => null);
   const { source } = testSource([testUpstream(scripted.url)], { spending });
   try {
@@ -61,7 +64,7 @@ it('counts every call of a batch for the range that it was sent for', async () =
 
 it('writes every two seconds, and keeps what could not be written', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const { spending, written, state, lines } = ledger();
+  const { spending, written, state, lines } = await ledger();
   const upstream = spending.of('main', { name: 'a', provider: 'p' });
   state.away = true;
   upstream.sent('m', 2, { owner: 'o' });

@@ -1,5 +1,7 @@
 import { type Context, createOnceAWhile } from '@packhouse/runtime';
-import type { Spending } from './spending.js';
+import type { Ledger } from './create-ledger.js';
+import { type BudgetsParts, openBudgets } from './open-budgets.js';
+import type { Spending, UpstreamSpending } from './spending.js';
 import { createTally, type Tally } from './tally.js';
 
 /** Requests to one upstream on one day, as they are stored. */
@@ -20,8 +22,15 @@ interface SpentRow {
 /** The store of what was sent. */
 interface SpentTable {
   add(rows: readonly SpentRow[]): Promise<void>;
+  /** Sums of these days by upstream and method. */
+  upstreams(since: number, until: number): Promise<Pick<SpentRow, 'provider' | 'method' | 'requests'>[]>;
   /** Deletes what is older than so many days. */
   forget(days: number): Promise<void>;
+}
+
+interface SpendingOptions extends BudgetsParts {
+  context: Pick<Context, 'clock' | 'logger'>;
+  table: SpentTable;
 }
 
 const FLUSH_MS = 2_000;
@@ -30,20 +39,21 @@ const DAY_MS = 86_400_000;
 const COMPLAIN_MS = 60_000;
 
 /**
- * Counts the requests of this process. They are written every two seconds and at the end, so a process that is killed
- * loses two seconds of them; while the store is away they are kept.
+ * Counts the requests of this process, and sends none that a budget does not allow. Counts are written every two
+ * seconds and at the end, so a process that is killed loses two seconds of them; while the store is away they are kept.
+ * Where there is no budget, no store is asked before a call.
  */
-export function createSpending(options: {
-  context: Pick<Context, 'clock' | 'logger'>;
-  table: SpentTable;
-}): Spending & { close(): Promise<void> } {
-  const { table } = options;
-  const { clock, logger } = options.context;
+export async function createSpending(
+  options: SpendingOptions,
+): Promise<Spending & { close(): Promise<void> }> {
+  const { context, table } = options;
+  const { clock, logger } = context;
   const upstreams = new Map<
     string,
-    { tally: Tally; facts: Pick<SpentRow, 'network' | 'upstream' | 'provider'> }
+    { spending: UpstreamSpending; tally: Tally; facts: Pick<SpentRow, 'network' | 'upstream' | 'provider'> }
   >();
   const seldom = createOnceAWhile(COMPLAIN_MS, () => clock.elapsed());
+  const budgets = await openBudgets(options);
   let unwritten = new Map<string, SpentRow>();
   let forgotten = -1;
   let writing: Promise<void> | undefined;
@@ -64,7 +74,9 @@ export function createSpending(options: {
   const write = async (): Promise<void> => {
     const day = Math.floor(clock.now() / DAY_MS);
     for (const { tally, facts } of upstreams.values()) {
-      for (const row of tally.take()) note({ day, ...facts, ...row, units: row.requests });
+      for (const row of tally.take()) {
+        note({ day, ...facts, ...row, units: row.requests * budgets.weight(facts.provider, row.method) });
+      }
     }
     const told = unwritten;
     unwritten = new Map();
@@ -94,17 +106,45 @@ export function createSpending(options: {
   timer.unref();
 
   return {
-    of(network, { name, provider }) {
-      const key = JSON.stringify([network, name, provider]);
+    of(network, { name, provider, requestsPerSecond }) {
+      const key = JSON.stringify([network, name, provider, requestsPerSecond]);
       let known = upstreams.get(key);
       if (known === undefined) {
-        known = { tally: createTally(), facts: { network, upstream: name, provider } };
+        const tally = createTally();
+        const own =
+          requestsPerSecond === undefined
+            ? null
+            : budgets.ofUpstream(network, name, provider, requestsPerSecond);
+        const ledgers = (): Ledger[] => [own, budgets.of(provider)].filter((one) => one !== null);
+        const spending: UpstreamSpending = {
+          sent: tally.sent,
+          received: tally.received,
+          refusal(use) {
+            for (const ledger of ledgers()) {
+              const refusal = ledger.refusal(use);
+              if (refusal !== null) return refusal;
+            }
+            return null;
+          },
+          take(method, calls, use, signal, caller) {
+            const of = budgets.of(provider);
+            if (own === null && of === null) return calls;
+            const each = budgets.weight(provider, method);
+            const second = (granted: number): number | Promise<number> =>
+              of === null ? granted : of.take({ use, each, calls: granted }, signal, caller);
+            return own === null
+              ? second(calls)
+              : own.take({ use, each: 1, calls }, signal, caller).then(second);
+          },
+        };
+        known = { spending, tally, facts: { network, upstream: name, provider } };
         upstreams.set(key, known);
       }
-      return known.tally;
+      return known.spending;
     },
     async close() {
       clearInterval(timer);
+      budgets.close();
       await writing;
       await flush();
     },

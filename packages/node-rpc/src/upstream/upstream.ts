@@ -1,10 +1,9 @@
 import type { Upstream as Configured, Network } from '@packhouse/networks';
 import type { Clock, Context } from '@packhouse/runtime';
-import { type Spending, UNCOUNTED, type UpstreamSpending } from '../spending/spending.js';
+import { createOwnSpending, type Spending, type UpstreamSpending } from '../spending/spending.js';
 import { type Circuit, createCircuit } from './circuit.js';
 import { createHttp, type HttpOptions, type UpstreamHttp } from './http.js';
 import { createNodeLabel, type NodeLabel } from './label.js';
-import { createRateWindow, type RateWindow } from './rate-window.js';
 
 /** One upstream as its callers need it: how it is reached, and whether it works. */
 export interface Upstream {
@@ -12,8 +11,6 @@ export interface Upstream {
   readonly priority: number;
   readonly label: NodeLabel;
   readonly http: UpstreamHttp;
-  /** Its limit of calls a second, if it has one. */
-  readonly rate: RateWindow | undefined;
   readonly spending: UpstreamSpending;
   readonly circuit: Circuit;
   readonly pause: Pause;
@@ -39,7 +36,7 @@ interface UpstreamOptions extends Omit<HttpOptions, 'upstream'> {
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { context, network, onRest, upstream } = options;
   const { clock, logger } = context;
-  const { name, priority, requestsPerSecond } = upstream;
+  const { name, priority } = upstream;
   let because: unknown;
   const circuit = createCircuit({
     clock,
@@ -56,9 +53,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     priority,
     label: createNodeLabel(upstream),
     http: createHttp(options),
-    rate:
-      requestsPerSecond === undefined ? undefined : createRateWindow({ perSecond: requestsPerSecond, clock }),
-    spending: (options.spending ?? UNCOUNTED).of(network.id, upstream),
+    spending: (options.spending ?? createOwnSpending(clock)).of(network.id, upstream),
     circuit,
     pause: createPause(clock),
     head: null,

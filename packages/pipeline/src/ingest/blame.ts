@@ -42,6 +42,8 @@ const NODE_FAULTS: Readonly<Partial<Record<ErrorCode, 'node' | 'either'>>> = {
   NODE_RATE_LIMITED: 'node',
   NODE_UNAUTHORIZED: 'node',
   NODE_WRONG_CHAIN: 'node',
+  BUDGET_EXHAUSTED: 'node',
+  BUDGET_UNAVAILABLE: 'node',
 };
 
 /** `unstaged`: the block was extracted, and could not be staged. */

@@ -1,5 +1,6 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import type { QuarantineRow } from '@packhouse/database';
+import { isBudgetError } from '@packhouse/runtime';
 import { isBelowFinality, openFinalityAlarm } from '../head/finality-alarm.js';
 import type { IngestWindow } from '../job-names.js';
 import { subtractRanges, unionRanges } from '../ranges.js';
@@ -50,7 +51,8 @@ export async function ingest(
     held.push(...left);
     left = [];
   }
-  const [first] = left;
+  // What waits for a budget is no failed try.
+  const first = left.find(({ error }) => isBudgetError(error)) ?? left[0];
   // A job that is tried again probes again.
   staged += await holdFailed(parts, held, { quarantined, probed: first === undefined ? probed : [] }, signal);
   if (first !== undefined) throw first.error;

@@ -1,0 +1,225 @@
+import {
+  type CallSignal,
+  type Context,
+  createFairTurns,
+  createOnceAWhile,
+  describeError,
+  type FairTurns,
+  PackhouseError,
+  redact,
+} from '@packhouse/runtime';
+import { type BudgetState, type Grant, type Limits, takeUnits, type Use, type Want } from './budget-rule.js';
+import type { LeaseStore } from './lease-store.js';
+
+/** One budget as a process takes from it, together with all others. */
+export interface Ledger {
+  /** Why nothing may be sent for this use now, for so many milliseconds; null: something may, sooner or later. */
+  refusal(use: Use): { error: PackhouseError; waitMs: number } | null;
+  /**
+   * Waits until some of these calls may be sent, and returns how many: at least one. Throws BUDGET_EXHAUSTED,
+   * BUDGET_UNAVAILABLE, and the signal's reason.
+   */
+  take(want: Want, signal: CallSignal, caller?: Caller): Promise<number>;
+  /** To be called when the limits changed: what is refused is asked again. */
+  changed(): void;
+}
+
+type Caller = Parameters<FairTurns['enter']>[0];
+
+interface Waiting {
+  want: Want;
+  settle(calls: number | Error): void;
+}
+
+/** Callers that ask together; others wait for their turns. */
+const TOGETHER = 32;
+/** Tries to store a state before the store is taken for broken. */
+const MOST_SWAPS = 200;
+/** While the store is away it is not asked again for this long. */
+const AWAY_MS = 1_000;
+const COMPLAIN_MS = 60_000;
+const USES = ['urgent', 'backfill'] as const;
+
+/**
+ * Opens a budget. What waits here is asked for in one exchange with the store at a time, and is sent at once, so that
+ * nothing is taken that is not used. The times are of the store's clock: those of the machines do not matter.
+ */
+export function createLedger(options: {
+  key: string;
+  /** As a sentence names it: `provider alchemy`. */
+  name: string;
+  provider: string;
+  limits(): Limits;
+  /** The state of a budget that the store does not know. */
+  first(now: number): Promise<BudgetState>;
+  store: LeaseStore;
+  context: Pick<Context, 'clock' | 'logger'>;
+}): Ledger {
+  const { context, key, limits, name, provider, store } = options;
+  const { clock, logger } = context;
+  const turns = createFairTurns(TOGETHER);
+  const seldom = createOnceAWhile(COMPLAIN_MS, () => clock.elapsed());
+  const waiting = new Set<Waiting>();
+  const refused = new Map<Use, { error: PackhouseError; until: number }>();
+  let asking = false;
+  /** Ends the sleep of who asks; null: does not sleep. */
+  let wake: (() => void) | null = null;
+  /** Somebody came while the store was asked. */
+  let fresh = false;
+
+  const refuse = (use: Use, error: PackhouseError, forMs: number): void => {
+    refused.set(use, { error, until: clock.elapsed() + forMs });
+    for (const one of waiting) if (one.want.use === use) one.settle(error);
+  };
+
+  const takeNow = async (wants: readonly Want[]): Promise<{ grants: Grant[]; now: number }> => {
+    for (let tries = 0; tries < MOST_SWAPS; tries++) {
+      const { state, now } = await store.read(key);
+      const before = state === null ? await options.first(now) : (JSON.parse(state) as BudgetState);
+      const taken = takeUnits(before, limits(), wants, now);
+      const nothing = taken.grants.every(({ calls }) => calls === 0);
+      if (nothing || (await store.swap(key, state, JSON.stringify(taken.state)))) {
+        return { grants: taken.grants, now };
+      }
+    }
+    throw new Error(`others changed it ${MOST_SWAPS} times meanwhile`);
+  };
+
+  /** Asks once for all that wait. Returns how long what still waits has to wait. */
+  const askOnce = async (): Promise<number> => {
+    const groups = groupsOf(waiting);
+    const { grants, now } = await takeNow(groups.map(({ want }) => want));
+    let waitMs = Number.POSITIVE_INFINITY;
+    for (const [index, { members }] of groups.entries()) {
+      const { calls, kept } = grants[index] as Grant;
+      let left = calls;
+      for (const member of members) {
+        const mine = Math.min(left, member.want.calls);
+        left -= mine;
+        if (mine > 0) member.settle(mine);
+      }
+      if (kept?.period === 'second') waitMs = Math.min(waitMs, kept.until - now);
+      else if (kept !== null) {
+        const [first] = members;
+        const use = first?.want.use ?? 'urgent';
+        refuse(use, usedUp({ name, provider, use, ...kept }), kept.until - now);
+      }
+    }
+    return waitMs;
+  };
+
+  const ask = async (): Promise<void> => {
+    asking = true;
+    try {
+      while (waiting.size > 0) {
+        fresh = false;
+        const waitMs = await askOnce();
+        if (waiting.size > 0 && !fresh) await sleepOrWake(waitMs);
+      }
+    } catch (cause) {
+      const error = unavailable(name, provider, cause);
+      if (seldom(error.message).say) logger.warn({ err: error }, 'a budget cannot be used');
+      for (const use of USES) refuse(use, error, AWAY_MS);
+    } finally {
+      asking = false;
+    }
+  };
+  const sleepOrWake = async (ms: number): Promise<void> => {
+    const woken = new AbortController();
+    wake = () => woken.abort();
+    await clock.sleep(Math.max(1, Math.ceil(ms)), woken.signal).catch(() => undefined);
+    wake = null;
+  };
+
+  const enqueue = (want: Want, signal: CallSignal): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const gone = (): void => one.settle(signal.reason as Error);
+      const one: Waiting = {
+        want,
+        settle(calls) {
+          if (!waiting.delete(one)) return;
+          signal.removeEventListener('abort', gone);
+          if (typeof calls === 'number') resolve(calls);
+          else reject(calls);
+        },
+      };
+      // Behind one that waits for the same nothing new can be granted.
+      const behind = [...waiting].some(
+        (other) => other.want.use === want.use && other.want.each <= want.each,
+      );
+      waiting.add(one);
+      signal.addEventListener('abort', gone, { once: true });
+      fresh = true;
+      if (!asking) void ask();
+      else if (!behind) wake?.();
+    });
+
+  const refusal: Ledger['refusal'] = (use) => {
+    const known = refused.get(use);
+    if (known === undefined) return null;
+    const waitMs = known.until - clock.elapsed();
+    if (waitMs > 0) return { error: known.error, waitMs };
+    refused.delete(use);
+    return null;
+  };
+
+  return {
+    refusal,
+    async take(want, signal, caller = '') {
+      const leave = await turns.enter(caller, signal);
+      try {
+        if (signal.aborted) throw signal.reason;
+        const known = refusal(want.use);
+        if (known !== null) throw known.error;
+        return await enqueue(want, signal);
+      } finally {
+        leave();
+      }
+    },
+    changed() {
+      refused.clear();
+      wake?.();
+    },
+  };
+}
+
+/** Those that wait for the same use and cost, urgent ones first, else in the order of asking. */
+function groupsOf(waiting: ReadonlySet<Waiting>): { want: Want; members: Waiting[] }[] {
+  const groups = new Map<string, { want: Want; members: Waiting[] }>();
+  for (const one of waiting) {
+    const { use, each, calls } = one.want;
+    const group = groups.get(`${use} ${each}`) ?? { want: { use, each, calls: 0 }, members: [] };
+    groups.set(`${use} ${each}`, group);
+    group.want.calls += calls;
+    group.members.push(one);
+  }
+  return [...groups.values()].sort((a, b) => USES.indexOf(a.want.use) - USES.indexOf(b.want.use));
+}
+
+function usedUp(facts: {
+  name: string;
+  provider: string;
+  use: Use;
+  period: string;
+  until: number;
+}): PackhouseError {
+  const { name, provider, use, period } = facts;
+  const until = new Date(facts.until).toISOString();
+  const what = use === 'backfill' ? 'what backfills may take of the budget' : 'the budget';
+  return new PackhouseError({
+    code: 'BUDGET_EXHAUSTED',
+    message: `Of ${name} ${what} of the ${period} is used up: nothing more is asked of it until ${until}.`,
+    hint: 'See `packhouse budget list`; `packhouse budget set` changes it within a second.',
+    data: { provider, period, until },
+  });
+}
+
+function unavailable(name: string, provider: string, cause: unknown): PackhouseError {
+  return new PackhouseError({
+    code: 'BUDGET_UNAVAILABLE',
+    message: `The budget of ${name} cannot be counted: ${redact(describeError(cause)).replace(/\.$/, '')}; nothing is asked of it meanwhile.`,
+    hint: 'Check Redis, or Postgres where there is none: without them no process knows what the others ask.',
+    data: { provider },
+    cause,
+  });
+}

@@ -1,0 +1,101 @@
+import { type Context, createOnceAWhile } from '@packhouse/runtime';
+import { type BudgetState, type Limits, stateAt } from './budget-rule.js';
+import { createLedger, type Ledger } from './create-ledger.js';
+import type { LeaseStore } from './lease-store.js';
+
+/** What a provider may be asked. */
+interface Budget extends Limits {
+  provider: string;
+  /** Weights count only if it is `units`. */
+  unit: 'requests' | 'units';
+  /** Units of a request by method, or `other`; default 1. */
+  weights: Readonly<Record<string, number>>;
+}
+
+export interface BudgetsParts {
+  context: Pick<Context, 'clock' | 'logger'>;
+  /** The budgets as they are now. */
+  budgets: { list(): Promise<Budget[]> };
+  /** Sums of requests on these days. */
+  table: {
+    upstreams(
+      since: number,
+      until: number,
+    ): Promise<{ provider: string; method: string; requests: number }[]>;
+  };
+  leases: LeaseStore;
+}
+
+/** A change of a budget has its effect within this time. */
+const POLL_MS = 1_000;
+const DAY_MS = 86_400_000;
+const COMPLAIN_MS = 60_000;
+const NO_LIMITS: Limits = { perSecond: null, perDay: null, perMonth: null, reserve: 0 };
+
+/** The budgets as the table has them, read again every second; while it is away they stay as they were. */
+export async function openBudgets({ context, table, budgets, leases }: BudgetsParts) {
+  const seldom = createOnceAWhile(COMPLAIN_MS, () => context.clock.elapsed());
+  let known = new Map<string, { budget: Budget; ledger: Ledger }>();
+  let told = '';
+
+  const weightOf = ({ unit, weights }: Budget, method: string): number =>
+    unit === 'requests' ? 1 : (weights[method] ?? weights.other ?? 1);
+
+  /** A budget that was set in the middle of a month has what was asked since its beginning. */
+  const firstOf = async (budget: Budget, now: number): Promise<BudgetState> => {
+    const today = Math.floor(now / DAY_MS);
+    const first = Math.floor(Date.UTC(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()) / DAY_MS);
+    const sum = async (since: number): Promise<number> =>
+      (await table.upstreams(since, today))
+        .filter(({ provider }) => provider === budget.provider)
+        .reduce((units, { method, requests }) => units + requests * weightOf(budget, method), 0);
+    return stateAt(now, await sum(today), await sum(first));
+  };
+
+  const open = (provider: string): Ledger =>
+    createLedger({
+      ...{ context, provider, store: leases, key: provider, name: `provider ${provider}` },
+      limits: () => known.get(provider)?.budget ?? NO_LIMITS,
+      first: (now) => firstOf(known.get(provider)?.budget as Budget, now),
+    });
+
+  const load = async (): Promise<void> => {
+    const rows = await budgets.list();
+    const text = JSON.stringify(rows);
+    if (text === told) return;
+    told = text;
+    const before = known;
+    known = new Map(
+      rows.map((budget) => [
+        budget.provider,
+        { budget, ledger: before.get(budget.provider)?.ledger ?? open(budget.provider) },
+      ]),
+    );
+    for (const { ledger } of [...before.values(), ...known.values()]) ledger.changed();
+  };
+  await load();
+  const timer = setInterval(() => {
+    load().catch((error: unknown) => {
+      if (seldom('load').say)
+        context.logger.warn({ err: error }, 'budgets could not be read; they stay as they were');
+    });
+  }, POLL_MS);
+  timer.unref();
+
+  return {
+    of: (provider: string): Ledger | null => known.get(provider)?.ledger ?? null,
+    weight: (provider: string, method: string): number => {
+      const budget = known.get(provider)?.budget;
+      return budget === undefined ? 1 : weightOf(budget, method);
+    },
+    /** The ceiling that the networks file sets for one upstream. */
+    ofUpstream: (network: string, upstream: string, provider: string, perSecond: number): Ledger =>
+      createLedger({
+        ...{ context, provider, store: leases, key: `${network}/${upstream}` },
+        name: `upstream ${upstream} of ${network}`,
+        limits: () => ({ ...NO_LIMITS, perSecond }),
+        first: async (now) => stateAt(now),
+      }),
+    close: () => clearInterval(timer),
+  };
+}
