@@ -22,6 +22,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   alarms: async () => (await import('./commands/alarms.js')).addAlarmsCommand,
   workers: async () => (await import('./commands/workers.js')).addWorkersCommand,
   quarantine: async () => (await import('./commands/quarantine.js')).addQuarantineCommand,
+  budget: async () => (await import('./commands/budget.js')).addBudgetCommand,
+  usage: async () => (await import('./commands/usage.js')).addUsageCommand,
   schedule: async () => (await import('./commands/schedule.js')).addScheduleCommand,
   audit: async () => (await import('./commands/audit.js')).addAuditCommand,
   keys: async () => (await import('./commands/keys.js')).addKeysCommand,

@@ -1,3 +1,4 @@
+export type { Budget } from './contract/budgets.js';
 export type { Change } from './contract/changes.js';
 export type { Database, NetworkDatabase } from './contract/database.js';
 export { formatDay, parseDay, parseSince } from './contract/days.js';

@@ -1,4 +1,10 @@
 export type { NetworksChange } from './describe-change.js';
+export {
+  isKnownMethod,
+  isMethodElsewhere,
+  METHODS_OF_FAMILY,
+  WALLET_METHODS,
+} from './method-families.js';
 export { type Family, type Network, nodeMethod, type Upstream } from './network.js';
 export { loadNetworks, parseNetworks } from './parse-networks.js';
 export { type NetworksWatch, watchNetworks } from './watch-networks.js';

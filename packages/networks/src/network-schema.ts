@@ -43,7 +43,7 @@ const upstream = z.strictObject({
     .max(1_000_000)
     .optional()
     .describe(
-      'Fixed ceiling of requests a second (a batch of 10 counts 10); default: only the adaptive limit.',
+      'Fixed ceiling of requests a second over all processes (a batch of 10 counts 10); default: only the adaptive limit.',
     ),
   maxInFlight: z.int().min(1).max(1_000).default(16).describe('Ceiling of HTTP requests in flight.'),
   propagateTrace: z

@@ -13,7 +13,7 @@ export interface Upstream {
   headers: Readonly<Record<string, string>>;
   /** 1 is asked first. */
   priority: number;
-  /** Fixed ceiling of requests a second (a batch of 10 counts 10); absent: only the adaptive limit. */
+  /** Fixed ceiling of requests a second over all processes (a batch of 10 counts 10); absent: only the adaptive limit. */
   requestsPerSecond?: number;
   /** Ceiling of HTTP requests in flight. */
   maxInFlight: number;

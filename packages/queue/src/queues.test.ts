@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { redisInstalled } from '@packhouse/local';
-import { PackhouseError } from '@packhouse/runtime';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createQueueReader, type QueueReader } from './create-queue-reader.js';
 import { createQueues, type QueuesOptions } from './create-queues.js';
@@ -457,17 +456,6 @@ for (const { name, present, start } of SERVERS) {
         expect(await queues.counts('ingest')).toEqual({ waiting: 0, delayed: 1, active: 0 }),
       );
       expect(lines.join('')).not.toContain('malformed job removed');
-    });
-
-    it('lets a job that a budget keeps back wait, and does not count the try', async () => {
-      const queues = await fresh({ attempts: 1 });
-      await queues.add('ingest', [ingest('poor', 7)]);
-      const keptBack = new PackhouseError({ code: 'BUDGET_EXHAUSTED', message: 'Of provider p …' });
-      await queues.work('ingest', () => Promise.reject(keptBack), { concurrency: 1 });
-      await until(async () =>
-        expect(await queues.counts('ingest')).toEqual({ waiting: 0, delayed: 1, active: 0 }),
-      );
-      expect(lines.join('')).not.toContain('last try');
     });
 
     it('leaves a job that its worker cannot run to one that can', async () => {

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { closeOpenScopes } from '@packhouse/local';
+import { benchBudgets } from './budgets.js';
 import { benchCompression } from './compression.js';
 import { benchCoverage } from './coverage.js';
 import { benchDownloads } from './downloads.js';
@@ -24,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   pointers: benchPointers,
   coverage: benchCoverage,
   planning: benchPlanning,
+  budgets: benchBudgets,
   quote: benchQuote,
   downloads: benchDownloads,
   pull: benchPull,

@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 test('the gateway page calls every method, and its blocks are to be pasted', async () => {
-  const source = await readFile(path.join(root, 'apps/gateway/src/rpc/method-families.ts'), 'utf8');
+  const source = await readFile(path.join(root, 'packages/networks/src/method-families.ts'), 'utf8');
   const offered = [...source.matchAll(/'([a-z]+\d?_\w+)'/g)].map(([, name]) => name as string);
   expect(offered).toContain('web3_sha3');
   const blocks = await blocksOf('docs/gateway.md');

@@ -1,4 +1,5 @@
 import { createDatabase, type Database } from '@packhouse/database';
+import { createRedisLeases, type LeaseStore } from '@packhouse/node-rpc';
 import { createQueueReader, type QueueReader } from '@packhouse/queue';
 import {
   type Context,
@@ -79,6 +80,21 @@ export async function withQueueReader<T>(
     return await use(queue);
   } finally {
     await queue.close();
+  }
+}
+
+/** As `withDatabase`, with the store where processes share what was taken of budgets. Throws SETTINGS_INVALID. */
+export async function withBudgets<T>(
+  io: CliIo,
+  options: { dataDir?: string },
+  use: (database: Database, leases: LeaseStore) => Promise<T>,
+): Promise<T> {
+  const { REDIS_URL } = loadSettings(queueSettings, io.env);
+  const redis = REDIS_URL === undefined ? undefined : createRedisLeases(REDIS_URL);
+  try {
+    return await withDatabase(io, options, (database) => use(database, redis ?? database.budgets));
+  } finally {
+    redis?.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Network } from '@packhouse/networks';
+import { METHODS_OF_FAMILY, WALLET_METHODS } from '@packhouse/networks';
 import { expect, it } from 'vitest';
-import { METHODS_OF_FAMILY, WALLET_METHODS } from '../rpc/method-families.js';
 import type { MethodParts } from './filter-methods.js';
 import { methodsOf } from './methods-of.js';
 

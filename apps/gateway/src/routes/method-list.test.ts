@@ -1,5 +1,5 @@
+import { METHODS_OF_FAMILY, WALLET_METHODS } from '@packhouse/networks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { METHODS_OF_FAMILY, WALLET_METHODS } from '../rpc/method-families.js';
 import { ask } from '../testing/ask.js';
 import { type ScriptedGateway, startScriptedGateway } from '../testing/scripted-gateway.js';
 

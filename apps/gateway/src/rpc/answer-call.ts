@@ -1,4 +1,4 @@
-import { nodeMethod } from '@packhouse/networks';
+import { isMethodElsewhere, nodeMethod } from '@packhouse/networks';
 import type { ForwardAnswer } from '@packhouse/node-rpc';
 import { type CallSignal, redact } from '@packhouse/runtime';
 import { refuseMethod } from '../access/key-restrictions.js';
@@ -8,7 +8,6 @@ import { PROBLEM_REASONS, Problem, problemOfError } from '../http/problem.js';
 import type { Soon } from '../http/soon.js';
 import { accountOf, callerName, failure } from './ask-node.js';
 import type { CallContext, Prepared, RpcAnswer, RpcMethod, RpcNetwork } from './method.js';
-import { isMethodElsewhere } from './method-families.js';
 import { pinTags } from './pin-tags.js';
 import type { RpcCall } from './read-request.js';
 

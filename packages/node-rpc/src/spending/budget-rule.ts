@@ -78,8 +78,17 @@ export function takeUnits(
   return { state, grants };
 }
 
+/** What is used of the present day and month, and when these end by the store's clock. */
+export function usedOf(
+  before: BudgetState,
+  now: number,
+): { ofDay: number; ofMonth: number; dayEnds: number; monthEnds: number } {
+  const { day, month, ofDay, ofMonth } = turnedTo(before, { perSecond: null }, now);
+  return { ofDay, ofMonth, dayEnds: (day + 1) * DAY_MS, monthEnds: monthEnd(month) };
+}
+
 /** The state at this time: what has passed is forgotten. */
-function turnedTo(before: BudgetState, { perSecond }: Limits, now: number): BudgetState {
+function turnedTo(before: BudgetState, { perSecond }: Pick<Limits, 'perSecond'>, now: number): BudgetState {
   const state = { ...before, at: now, recent: [...before.recent] };
   const [day, month] = [Math.floor(now / DAY_MS), monthOf(now)];
   if (day > state.day) Object.assign(state, { day, ofDay: 0 });

@@ -1,5 +1,5 @@
 import { type Context, createOnceAWhile } from '@packhouse/runtime';
-import { type BudgetState, type Limits, stateAt } from './budget-rule.js';
+import { type BudgetState, type Limits, stateAt, usedOf } from './budget-rule.js';
 import { createLedger, type Ledger } from './create-ledger.js';
 import type { LeaseStore } from './lease-store.js';
 
@@ -10,6 +10,11 @@ interface Budget extends Limits {
   unit: 'requests' | 'units';
   /** Units of a request by method, or `other`; default 1. */
   weights: Readonly<Record<string, number>>;
+}
+
+interface SpentSums {
+  /** Sums of requests on these days, numbered since 1970-01-01. */
+  upstreams(since: number, until: number): Promise<{ provider: string; method: string; requests: number }[]>;
 }
 
 export interface BudgetsParts {
@@ -38,25 +43,11 @@ export async function openBudgets({ context, table, budgets, leases }: BudgetsPa
   let known = new Map<string, { budget: Budget; ledger: Ledger }>();
   let told = '';
 
-  const weightOf = ({ unit, weights }: Budget, method: string): number =>
-    unit === 'requests' ? 1 : (weights[method] ?? weights.other ?? 1);
-
-  /** A budget that was set in the middle of a month has what was asked since its beginning. */
-  const firstOf = async (budget: Budget, now: number): Promise<BudgetState> => {
-    const today = Math.floor(now / DAY_MS);
-    const first = Math.floor(Date.UTC(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()) / DAY_MS);
-    const sum = async (since: number): Promise<number> =>
-      (await table.upstreams(since, today))
-        .filter(({ provider }) => provider === budget.provider)
-        .reduce((units, { method, requests }) => units + requests * weightOf(budget, method), 0);
-    return stateAt(now, await sum(today), await sum(first));
-  };
-
   const open = (provider: string): Ledger =>
     createLedger({
       ...{ context, provider, store: leases, key: provider, name: `provider ${provider}` },
       limits: () => known.get(provider)?.budget ?? NO_LIMITS,
-      first: (now) => firstOf(known.get(provider)?.budget as Budget, now),
+      first: (now) => firstState(known.get(provider)?.budget as Budget, table, now),
     });
 
   const load = async (): Promise<void> => {
@@ -98,4 +89,31 @@ export async function openBudgets({ context, table, budgets, leases }: BudgetsPa
       }),
     close: () => clearInterval(timer),
   };
+}
+
+function weightOf({ unit, weights }: Pick<Budget, 'unit' | 'weights'>, method: string): number {
+  return unit === 'requests' ? 1 : (weights[method] ?? weights.other ?? 1);
+}
+
+/** A budget that was set in the middle of a month has what was asked since its beginning. */
+async function firstState(budget: Budget, table: SpentSums, now: number): Promise<BudgetState> {
+  const date = new Date(now);
+  const today = Math.floor(now / DAY_MS);
+  const first = Math.floor(Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / DAY_MS);
+  const sum = async (since: number): Promise<number> =>
+    (await table.upstreams(since, today))
+      .filter(({ provider }) => provider === budget.provider)
+      .reduce((units, { method, requests }) => units + requests * weightOf(budget, method), 0);
+  return stateAt(now, await sum(today), await sum(first));
+}
+
+/** What is used of a budget, and when its day and month end, by the clock of the store. */
+export async function budgetStanding(
+  budget: Budget,
+  { leases, table }: Pick<BudgetsParts, 'leases' | 'table'>,
+): Promise<{ ofDay: number; ofMonth: number; dayEnds: Date; monthEnds: Date }> {
+  const { state, now } = await leases.read(budget.provider);
+  const known = state === null ? await firstState(budget, table, now) : (JSON.parse(state) as BudgetState);
+  const { dayEnds, monthEnds, ...used } = usedOf(known, now);
+  return { ...used, dayEnds: new Date(dayEnds), monthEnds: new Date(monthEnds) };
 }

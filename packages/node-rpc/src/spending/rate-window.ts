@@ -1,7 +1,7 @@
 import { type CallSignal, type Clock, createFairTurns, type FairTurns } from '@packhouse/runtime';
 
 /** A limit of the calls that begin in any window of time. */
-export interface RateWindow {
+interface RateWindow {
   /** Calls that may share one request. */
   readonly largest: number;
   /**

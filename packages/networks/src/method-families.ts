@@ -1,4 +1,4 @@
-import type { Network } from '@packhouse/networks';
+import type { Network } from './network.js';
 
 /** The methods of each family that are always offered; a test compares them with the implementation. */
 export const METHODS_OF_FAMILY: Record<Network['family'], readonly string[]> = {
@@ -61,5 +61,21 @@ export function isMethodElsewhere(name: string, family: Network['family']): bool
     (other) =>
       other !== family &&
       (METHODS_OF_FAMILY[other].includes(name) || MORE_NAMES[other]?.includes(name) === true),
+  );
+}
+
+/** What Packhouse itself asks of nodes, beside methods of the families. */
+const OWN_METHODS = [
+  'trace_block',
+  'debug_traceBlockByHash',
+  'debug_traceBlockByNumber',
+  'trace_transaction',
+];
+
+/** Whether any family, or Packhouse itself, has a method of this name. */
+export function isKnownMethod(name: string): boolean {
+  return (
+    OWN_METHODS.includes(name) ||
+    [METHODS_OF_FAMILY, MORE_NAMES].some((of) => Object.values(of).some((names) => names.includes(name)))
   );
 }

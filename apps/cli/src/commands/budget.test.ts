@@ -1,0 +1,108 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { jsonLines } from '../testing/run.js';
+import { useCommands } from '../testing/use-commands.js';
+
+const on = useCommands();
+const today = Math.floor(Date.now() / 86_400_000);
+const spent = {
+  ...{
+    day: today,
+    network: 'main',
+    upstream: 'a',
+    provider: 'p',
+    owner: 'team',
+    range: null,
+    bytes: 2_000_000,
+  },
+};
+
+describe('budgets', () => {
+  test('are set, listed with what is used, changed and removed', async () => {
+    expect((await on.done('budget', 'list')).out).toBe('No provider has a budget.\n');
+    await on.database.spending.add([
+      { ...spent, method: 'eth_getLogs', requests: 10, units: 10 },
+      { ...spent, method: 'eth_call', requests: 5, units: 5 },
+    ]);
+    const set = ['budget', 'set', 'p', '--per-second', '0.5', '--per-day', '3M', '--per-month', '80M'];
+    const weights = ['--weights', 'eth_getLogs=75,other=20', '--price', '1.2', '--currency', 'USD'];
+    const { out } = await on.done(...set, ...weights);
+    // Ten of 75 units and five of 20.
+    expect(out).toMatch(/^p +units +0\.5 +850 of 3,000,000 +\d+ of 80,000,000 +10% +1\.2 USD\/M +-$/m);
+    const [row] = jsonLines(
+      await on.done('budget', 'set', 'p', '--per-day', '900', '--reserve', '50', '--json'),
+    );
+    expect(row).toMatchObject({ provider: 'p', perDay: 900, perSecond: 0.5, reserve: 0.5, usedOfDay: 850 });
+    expect((await on.done('budget', 'list')).out).toMatch(
+      /850 of 900 .* for backfills until \d{4}-\d\d-\d\dT00:00Z$/m,
+    );
+    expect(jsonLines(await on.done('budget', 'list', '--json'))).toMatchObject([{ weights: { other: 20 } }]);
+    expect((await on.done('budget', 'remove', 'p')).out).toBe('p has no budget any more.\n');
+    expect(await on.refused(64, 'budget', 'remove', 'p')).toMatch(
+      /no budget of a provider "p".*\[BUDGET_UNKNOWN\]$/,
+    );
+    const history = await on.database.changes.list({ subject: 'budget p' });
+    expect(history.map(({ action }) => action)).toEqual(['remove', 'set', 'add']);
+  });
+
+  test.each([
+    [['p'], /give --per-second, --per-day or --per-month/],
+    [['p', '--per-day', '-5'], /--per-day/],
+    [['p', '--per-day', '0'], /--per-day.*"0"/],
+    [['p', '--per-second', '0'], /--per-second.*above 0/],
+    [['p', '--per-second', '1e99'], /--per-second.*"1e99"/],
+    [['p', '--per-day', '99999999999M'], /--per-day/],
+    [['a b', '--per-day', '5'], /A provider is letters/],
+    [['p', '--per-day', '5M', '--weights', 'eth_getLog=5'], /no method eth_getLog, and none.*ever sent/],
+    [['p', '--per-day', '5M', '--weights', 'eth_getLogs'], /--weights takes method=units/],
+    [
+      ['p', '--per-day', '50', '--weights', 'eth_getLogs=75'],
+      /leaves backfills 45 units, and eth_getLogs takes 75/,
+    ],
+    [['p', '--per-day', '1'], /leaves backfills 0 units, and a request takes 1/],
+    [
+      ['p', '--per-day', '5M', '--unit', 'requests', '--weights', 'eth_call=2'],
+      /--weights are for --unit units/,
+    ],
+    [['p', '--per-day', '5M', '--unit', 'calls'], /--unit takes requests or units/],
+    [['p', '--per-day', '5M', '--reserve', '95'], /--reserve.*0 to 90/],
+    [['p', '--per-day', '5M', '--currency', 'dollars'], /--currency/],
+  ])('`budget set %j` is refused', async (args, line) => {
+    const refused = await on.refused(64, 'budget', 'set', ...(args as string[]));
+    expect(refused).toMatch(line as RegExp);
+    expect(refused).toMatch(/\[USAGE\]$/);
+    expect(await on.database.budgets.list()).toEqual([]);
+  });
+
+  test('one host under two names is told', async () => {
+    const file = path.join(on.directory, 'networks.yaml');
+    const upstreams =
+      '[{url: "https://h.example/1", provider: one}, {url: "https://h.example/2", provider: two}]';
+    await writeFile(file, `networks:\n  - {id: main, family: evm, chainId: 1, upstreams: ${upstreams}}\n`);
+    on.env.NETWORKS_FILE = file;
+    try {
+      expect((await on.done('budget', 'list')).out).toContain('one and two are both at h.example: ');
+    } finally {
+      delete on.env.NETWORKS_FILE;
+    }
+  });
+});
+
+describe('usage', () => {
+  test('is told by upstream with its cost, and by owner', async () => {
+    await on.done('budget', 'set', 'q', '--per-month', '80M', '--price', '2', '--currency', 'EUR');
+    const row = { ...spent, provider: 'q', upstream: 'b', owner: 'other', method: 'eth_call' };
+    await on.database.spending.add([{ ...row, requests: 1_000_000, units: 1_500_000 }]);
+    const { out } = await on.done('usage', 'upstreams', '--since', '1d');
+    expect(out).toMatch(/^p +main +a +eth_getLogs +10 +10 +2\.0 MB +-$/m);
+    expect(out).toMatch(/^q +main +b +eth_call +1,000,000 +1,500,000 +2\.0 MB +3\.00 EUR$/m);
+    expect(out).toMatch(/^total +1,000,015 /m);
+    const owners = jsonLines(await on.done('usage', 'owners', '--json'));
+    expect(owners).toMatchObject([
+      { owner: 'other', requests: 1_000_000 },
+      { owner: 'team', requests: 15 },
+    ]);
+    expect(await on.refused(64, 'usage', 'owners', '--since', '2999-01-01')).toMatch(/--since.*\[USAGE\]$/);
+  });
+});
