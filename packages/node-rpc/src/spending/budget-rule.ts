@@ -87,6 +87,15 @@ export function usedOf(
   return { ofDay, ofMonth, dayEnds: (day + 1) * DAY_MS, monthEnds: monthEnd(month) };
 }
 
+/** The state in which what was noted at one time is noted at a later one. */
+export function delayed(state: BudgetState, noted: number, to: number): BudgetState {
+  const slot = noted - (noted % SLOT_MS);
+  const recent = state.recent
+    .map(([at, units]): [number, number] => [at === slot ? Math.max(at, to) : at, units])
+    .sort(([a], [b]) => a - b);
+  return { ...state, at: Math.max(state.at, to), recent };
+}
+
 /** The state at this time: what has passed is forgotten. */
 function turnedTo(before: BudgetState, { perSecond }: Pick<Limits, 'perSecond'>, now: number): BudgetState {
   const state = { ...before, at: now, recent: [...before.recent] };

@@ -135,6 +135,22 @@ describe('a budget', () => {
     expect(await ledger.take(want, signal)).toBe(1);
   });
 
+  it('notes what came back late as sent then, so that the next window does not begin too early', async () => {
+    const { ledgers, store, time, run } = processes(1, { perSecond: 10 });
+    const { swap } = store;
+    // Longer than a grant may take, by the clock that measures it.
+    store.swap = async (...args) => {
+      for (const began = performance.now(); performance.now() - began < 20; );
+      time.now += 400;
+      store.swap = swap;
+      return swap(...args);
+    };
+    const want = { use: 'urgent', each: 1, calls: 10 } as const;
+    expect(await run(ledgers[0]!.take(want, signal))).toBe(10);
+    expect(await run(ledgers[0]!.take(want, signal))).toBe(10);
+    expect(time.now - NOON).toBe(400 + 1_030);
+  });
+
   it('has urgent calls pass backfills that wait, and forgets who went away', async () => {
     const { ledgers, run } = processes(1, { perSecond: 10 });
     const ledger = ledgers[0]!;

@@ -8,7 +8,15 @@ import {
   PackhouseError,
   redact,
 } from '@packhouse/runtime';
-import { type BudgetState, type Grant, type Limits, takeUnits, type Use, type Want } from './budget-rule.js';
+import {
+  type BudgetState,
+  delayed,
+  type Grant,
+  type Limits,
+  takeUnits,
+  type Use,
+  type Want,
+} from './budget-rule.js';
 import type { LeaseStore } from './lease-store.js';
 
 /** One budget as a process takes from it, together with all others. */
@@ -38,6 +46,8 @@ const MOST_SWAPS = 200;
 /** While the store is away it is not asked again for this long. */
 const AWAY_MS = 1_000;
 const COMPLAIN_MS = 60_000;
+/** A grant that took longer is noted again; a window is longer than a second by more than this. */
+const LATE_MS = 15;
 const USES = ['urgent', 'backfill'] as const;
 
 /**
@@ -72,6 +82,19 @@ export function createLedger(options: {
     for (const one of waiting) if (one.want.use === use) one.settle(error);
   };
 
+  /**
+   * What came back late was sent later than it is noted: it is noted again, at a time that is not before that of its
+   * sending, or the next window would begin too early.
+   */
+  const noteLater = async (noted: number): Promise<void> => {
+    for (let tries = 0; tries < MOST_SWAPS; tries++) {
+      const { state, now } = await store.read(key);
+      if (state === null) return;
+      const later = delayed(JSON.parse(state) as BudgetState, noted, now);
+      if (await store.swap(key, state, JSON.stringify(later))) return;
+    }
+  };
+
   const takeNow = async (wants: readonly Want[]): Promise<{ grants: Grant[]; now: number }> => {
     for (let tries = 0; tries < MOST_SWAPS; tries++) {
       const { state, now } = await store.read(key);
@@ -88,6 +111,7 @@ export function createLedger(options: {
   /** Asks once for all that wait. Returns how long what still waits has to wait. */
   const askOnce = async (): Promise<number> => {
     const groups = groupsOf(waiting);
+    const askedAt = performance.now();
     const { grants, now } = await takeNow(groups.map(({ want }) => want));
     let waitMs = Number.POSITIVE_INFINITY;
     for (const [index, { members }] of groups.entries()) {
@@ -105,6 +129,8 @@ export function createLedger(options: {
         refuse(use, usedUp({ name, provider, use, ...kept }), kept.until - now);
       }
     }
+    const sent = grants.some(({ calls }) => calls > 0);
+    if (sent && limits().perSecond !== null && performance.now() - askedAt > LATE_MS) await noteLater(now);
     return waitMs;
   };
 

@@ -1,5 +1,4 @@
 import { type Context, createOnceAWhile } from '@packhouse/runtime';
-import type { Ledger } from './create-ledger.js';
 import { type BudgetsParts, openBudgets } from './open-budgets.js';
 import type { Spending, UpstreamSpending } from './spending.js';
 import { createTally, type Tally } from './tally.js';
@@ -115,17 +114,10 @@ export async function createSpending(
           requestsPerSecond === undefined
             ? null
             : budgets.ofUpstream(network, name, provider, requestsPerSecond);
-        const ledgers = (): Ledger[] => [own, budgets.of(provider)].filter((one) => one !== null);
         const spending: UpstreamSpending = {
           sent: tally.sent,
           received: tally.received,
-          refusal(use) {
-            for (const ledger of ledgers()) {
-              const refusal = ledger.refusal(use);
-              if (refusal !== null) return refusal;
-            }
-            return null;
-          },
+          refusal: (use) => own?.refusal(use) ?? budgets.of(provider)?.refusal(use) ?? null,
           take(method, calls, use, signal, caller) {
             const of = budgets.of(provider);
             if (own === null && of === null) return calls;
