@@ -97,6 +97,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'apps/cli/src/commands/backfill.ts': 'deadlines are dates',
   'apps/cli/src/commands/key-usage.ts': 'usage is counted by the day',
   'apps/cli/src/commands/keys.ts': 'keys end at a date',
+  'apps/cli/src/commands/usage.ts': 'usage is counted by the day',
   'apps/cli/src/commands/audit.ts': 'the day is the default seed of a sample',
   'apps/cli/src/commands/quarantine.ts': 'shows the time until a stored date',
 };

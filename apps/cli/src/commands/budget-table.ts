@@ -5,7 +5,7 @@ import { formatCount } from '../terminal/format.js';
 import { type CliIo, table } from '../terminal/io.js';
 
 /** A budget, and what of it is used. */
-export interface BudgetRow extends Budget {
+interface BudgetRow extends Budget {
   usedOfDay: number;
   usedOfMonth: number;
   /** The time of the store that counts. */
