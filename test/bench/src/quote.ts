@@ -23,7 +23,7 @@ import { samples } from './sample.js';
 
 /** Farther than this from the outcome, a quote has missed. */
 const TOLERANCE = 0.2;
-const LONG = 1_000_000;
+const LONG = 100_000;
 const LATENCY_MS = 100;
 const LIMIT_S = 10;
 const MANY_SMALL = 2_000;
@@ -82,7 +82,7 @@ async function chains(length: number): Promise<Chain[]> {
             length: MANY_SMALL - 1,
           },
         ]),
-    { name: 'blocks of one transaction', kinds, blocks: alike, length: MANY_SMALL },
+    { name: 'small blocks, one of sixteen ten times as large', kinds, blocks: alike, length: MANY_SMALL },
     ...(await samples()).map(({ name, blocks }) => ({ name, kinds, blocks, length })),
     { name: 'empty and full blocks by turns', kinds, blocks: mixed, length },
   ];
