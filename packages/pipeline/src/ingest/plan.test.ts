@@ -1,5 +1,5 @@
 import { encodeFragmentTable } from '@packhouse/bundle';
-import { KINDS } from '@packhouse/chain';
+import { KINDS, type Kind } from '@packhouse/chain';
 import { runSql } from '@packhouse/local';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { parseIngestJobId } from '../job-names.js';
@@ -59,12 +59,12 @@ test('of thousands of ranges each block is named once, and none of them is read 
 const TABLE = Buffer.from(
   encodeFragmentTable([{ startBlock: 0, endBlock: 999, byteLength: 1, rawLength: 1_000_000_000, crc32: 0 }]),
 ).toString('hex');
-const knowSizes = () =>
+const knowSizes = (kind: Kind = 'blocks', { start = 0, bytes = 1 } = {}) =>
   runSql(
     world.databaseUrl,
     `INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
        format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments)
-     SELECT n.id, 0, 0, 999, 1, 1000000000, 0, 1, '', '', '', '', 'x', '\\x${TABLE}' FROM packhouse.network AS n`,
+     SELECT n.id, ${KINDS.indexOf(kind)}, ${start}, ${start + 999}, ${bytes}, 1000000000, 0, 1, '', '', '', '', 'x', '\\x${TABLE}' FROM packhouse.network AS n`,
   );
 
 test('a small order is not behind a large one of the same priority', async () => {
@@ -131,6 +131,17 @@ test('a range that sent as many requests as it may is left out', async () => {
   expect(await planned()).toEqual([]);
   await world.database.wanted.change(id, { maxRequests: null });
   expect((await plan({ ...world, maxPending: 4 })).ingestJobs).toBe(4);
+});
+
+test('a window costs what all its kinds do', async () => {
+  await knowSizes();
+  await knowSizes('blocks', { start: 10_000 });
+  await knowSizes('logs', { bytes: 3 });
+  const { wanted } = world.database.network('main');
+  await wanted.add({ kinds: ['blocks'], start: 1_000, end: 9_999, priority: 5, owner: 'a' });
+  await wanted.add({ kinds: ['blocks', 'logs'], start: 11_000, end: 19_999, priority: 5, owner: 'b' });
+  await plan({ ...world, maxPending: 20 });
+  expect((await planned()).filter((window) => /^\d{5}-/.test(window)).length).toBe(4);
 });
 
 test('as many windows are kept as live ingesters run, twice', async () => {

@@ -46,11 +46,13 @@ interface Hunt {
   planned: ReadonlyMap<Kind, readonly BlockRange[]>;
   /** Average raw bytes of a record by kind and segment, where they are known. */
   averages: Map<string, number>;
+  /** Published bytes of a block by kind, of the whole network, where they are known. */
+  sizes: ReadonlyMap<Kind, number>;
 }
 
 interface Cut {
   window: IngestWindow;
-  /** Expected raw bytes of its block objects. */
+  /** Expected raw bytes of its records, of all its kinds. */
   cost: number;
   /** Whether the sizes of blocks near it are known. */
   sizeKnown: boolean;
@@ -70,7 +72,6 @@ export async function ingestWindows(
   const planned = new Map<Kind, BlockRange[]>(
     KINDS.map((kind) => [kind, unionRanges(pending.filter((window) => window.kinds.includes(kind)))]),
   );
-  const hunt: Hunt = { parts, missing: missingBlocks(view, planned), planned, averages: new Map() };
   const windows: JobRequest<'ingest'>[] = [];
   let room = parts.maxPending - pending.length;
   if (pressed) room = packable || pending.length > 0 ? 0 : Math.min(1, room);
@@ -85,6 +86,11 @@ export async function ingestWindows(
     return true;
   };
   if (room <= 0) return windows;
+  const hunt: Hunt = {
+    ...{ parts, planned, averages: new Map() },
+    missing: missingBlocks(view, planned),
+    sizes: await sizesOf(parts.database, view.open),
+  };
 
   if (pressed) {
     const beside = lowestBesideStaged(view.open, view.coverage, hunt.missing);
@@ -134,10 +140,35 @@ async function* cutsOf(hunt: Hunt, range: OpenRange, start: number): AsyncGenera
     const step = average === null ? UNKNOWN_WINDOW_BLOCKS : windowBlocks(average);
     const end = lastOf(hunt, range, { start: first, end: Math.min(last, first - (first % step) + step - 1) });
     const kinds = range.kinds.filter((kind) => missing.next(kind, { start: first, end }) !== null);
-    const cost = (end - first + 1) * (average ?? WINDOW_RAW_BYTES / UNKNOWN_WINDOW_BLOCKS);
+    const own = average ?? WINDOW_RAW_BYTES / UNKNOWN_WINDOW_BLOCKS;
+    const cost = (end - first + 1) * own * timesFirst(hunt.sizes, range.kinds, kinds);
     yield { window: { start: first, end, kinds }, cost, sizeKnown: average !== null };
     follows = end + 1;
   }
+}
+
+async function sizesOf(
+  { bundles }: NetworkDatabase,
+  open: readonly OpenRange[],
+): Promise<ReadonlyMap<Kind, number>> {
+  const kinds = KINDS.filter((kind) => open.some((range) => range.kinds.includes(kind)));
+  const sizes = new Map<Kind, number>();
+  for (const kind of kinds) {
+    const { bytes, blocks } = await bundles.totals(kind);
+    if (blocks > 0) sizes.set(kind, bytes / blocks);
+  }
+  return sizes;
+}
+
+/** How many times the first kind of a range the kinds of a window are; what is unknown counts as much. */
+function timesFirst(
+  sizes: ReadonlyMap<Kind, number>,
+  [first]: readonly Kind[],
+  kinds: readonly Kind[],
+): number {
+  const own = first === undefined ? undefined : sizes.get(first);
+  if (own === undefined || own === 0) return kinds.length;
+  return kinds.reduce((sum, kind) => sum + (sizes.get(kind) ?? own) / own, 0);
 }
 
 /** The first block that is missing in a kind of the range; null: none is. */
