@@ -153,6 +153,8 @@ const MESSAGES: Readonly<Record<WaitReason, (wait: Wait) => string>> = {
       : `its windows are closed${untilText(wait)}.`,
   'max-requests': () =>
     'it sent as many requests as it may; `packhouse backfill set --max-requests` allows more.',
+  budget: (wait) =>
+    `the budget of ${wait.provider} is used up for backfills${untilText(wait)}; see \`packhouse budget list\`.`,
   halted: () => 'the chain differs below finality; see `packhouse alarms list`.',
   'staging-full': () => 'staging is full: fetching waits for packing.',
   'no-ingester': () => 'no ingester of the network was seen in the last 15 s, or all drain.',

@@ -38,6 +38,12 @@ const upsertWait = statement(
    SET provider = excluded.provider, period = excluded.period, until = excluded.until`,
 );
 
+/** $1 provider. What waits for a budget that was changed is asked for again. */
+const deleteWaits = statement(
+  'budgets/delete-waits',
+  'DELETE FROM packhouse.budget_wait WHERE provider = $1',
+);
+
 const selectWaits = statement(
   'budgets/select-waits',
   `SELECT network, provider, period, until FROM packhouse.budget_wait
@@ -75,6 +81,7 @@ export function createBudgets(connections: Connections): Budgets {
         await session.query(lockBudgets, []);
         const [before = null] = await session.query<Budget>(selectBudget, [provider]);
         const after = work(before);
+        await session.query(deleteWaits, [provider]);
         if (before !== null) await session.query(deleteBudget, [provider]);
         if (after !== null) {
           await session.query(insertBudget, [

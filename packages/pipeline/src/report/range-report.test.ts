@@ -69,6 +69,10 @@ test('what a range waits for is told by its main reason first', async () => {
   expect(await waits(range)).toEqual(['paused', 'window-closed', 'max-requests']);
 
   const other = await want(5_000, 5_999);
+  const until = new Date(Date.now() + 3_600_000);
+  await database.budgets.noteWait({ network: 'main', provider: 'a', period: 'day', until });
+  expect(await waits(other)).toEqual(['budget until']);
+  await database.budgets.change('a', () => null, 'ada');
   await main.alarms.raise({ name: FINALITY_ALARM, message: 'differs' });
   expect(await waits(other)).toEqual(['halted']);
   await main.alarms.clear(FINALITY_ALARM, 'operator');

@@ -27,6 +27,7 @@ export type WaitReason =
   | 'no-head'
   | 'window-closed'
   | 'max-requests'
+  | 'budget'
   | 'halted'
   | 'staging-full'
   | 'no-ingester'
@@ -44,6 +45,8 @@ interface RangeWait {
   until: Date | null;
   /** Of `behind`: the range that is first. */
   behind?: number;
+  /** Of `budget`: whose. */
+  provider?: string;
 }
 
 /** Blocks a second of open time. */
@@ -171,16 +174,19 @@ async function waitsOf(
   const opening = hours.at(range.windows, now);
   if (!opening.open) add('window-closed', opening.until === null ? null : new Date(opening.until));
   if (range.maxRequests !== null && requests >= range.maxRequests) add('max-requests');
-  const [head, alarms, pressure, fork, slots] = await Promise.all([
+  const [head, alarms, pressure, fork, slots, budgets] = await Promise.all([
     database.head.get(),
     database.alarms.list(),
     database.pressure.get(),
     unknownFork(database),
     all.workers.slots(range.network),
+    all.budgets.waits(),
   ]);
   if (head === null) add('no-head');
   if (alarms.some(({ name }) => name === FINALITY_ALARM)) add('halted');
   if (pressure !== null && most(['held-back']) > 0) add('staging-full');
+  const budget = budgets.find(({ network }) => network === range.network);
+  if (budget !== undefined && most(TO_FETCH) > 0) add('budget', budget.until, { provider: budget.provider });
   if (slots === 0) add('no-ingester');
   if (fork !== null && (range.end ?? Number.POSITIVE_INFINITY) > fork.end) add('fork-unknown', fork.nextTry);
   if (waits.length > 0 || most(['fetching']) > 0) return waits;
