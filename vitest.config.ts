@@ -32,6 +32,7 @@ const SHARED = [
   ...['packages/{bundle,chain,manifest,networks,nft,node-rpc}', 'test/{architecture,replay-node}'].map(
     (folder) => `${folder}/src/**/*.test.ts`,
   ),
+  'apps/console/web/src/**/*.test.ts',
   // All but the one that needs Postgres, which is started for the others only.
   'packages/client/src/**/!(postgres-sink).test.ts',
 ];

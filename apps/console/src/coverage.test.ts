@@ -1,6 +1,7 @@
 import { KINDS } from '@packhouse/chain';
 import { HOLE_REASONS } from '@packhouse/database';
 import { beforeAll, expect, test } from 'vitest';
+import { REASONS } from '../web/src/lib/reasons.js';
 import { useConsole } from './testing/use-console.js';
 
 const HASH = `0x${'0'.repeat(64)}`;
@@ -75,6 +76,7 @@ test('the map of a thousand million blocks is less than 50 KB', async () => {
   expect(body.kinds).toHaveLength(KINDS.length);
   expect(body.kinds[0].missing).toHaveLength(954);
   expect([...body.reasons].sort()).toEqual([...HOLE_REASONS].sort());
+  expect(Object.keys(REASONS)).toEqual(body.reasons);
 });
 
 test('holes come with what each needs, a page at a time', async () => {

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { KINDS } from '@packhouse/chain';
 import { createScope } from '@packhouse/local';
+import { benchMap } from './coverage-map.js';
 import { fillIndex } from './fill-index.js';
 import { startGateway } from './gateway-process.js';
 import type { BenchOptions } from './options.js';
@@ -18,7 +19,7 @@ const P99_MS = 250;
 /** No durability: the data is discarded after the run. */
 const FAST_LOAD = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', shared_buffers: '1GB' };
 
-/** Pages of coverage anywhere in an index full of holes, one request after another, none of them cached. */
+/** Maps and pages of coverage anywhere in an index full of holes, one request after another, none of them cached. */
 export async function benchCoverage(options: BenchOptions): Promise<BenchOutcome[]> {
   const { rows, say } = options;
   const scope = createScope();
@@ -33,6 +34,7 @@ export async function benchCoverage(options: BenchOptions): Promise<BenchOutcome
     const head = { number: index.lastBlock, finalized: index.lastBlock, hash: `0x${'0'.repeat(64)}` };
     await database.network(network.id).head.set({ ...head });
     await database.network(network.id).wanted.add({ kinds: [...KINDS], start: 0, end: null, priority: 1 });
+    const map = await benchMap(database, network.id, index.lastBlock);
     const objects = path.join(place.directory, 'objects');
     await mkdir(objects);
     const gateway = await startGateway(scope, place, { networksFile, objects });
@@ -66,6 +68,7 @@ export async function benchCoverage(options: BenchOptions): Promise<BenchOutcome
         ].join('; '),
         data: { index, pages, counted, otherCores },
       },
+      ...map,
     ];
   } finally {
     await scope.close();

@@ -4,6 +4,7 @@ import { type ApiError, currentSession, onSessionEnd, type Session, signOut } fr
 import { hrefOf, useRoute } from './lib/route.js';
 import { Problem } from './parts/states.js';
 import { Alarms } from './screens/alarms.js';
+import { Coverage } from './screens/coverage.js';
 import { SignIn } from './screens/sign-in.js';
 
 interface Screen {
@@ -14,7 +15,10 @@ interface Screen {
 }
 
 /** The screens of operators, in the order of the menu; the first one is shown first. */
-const SCREENS: readonly Screen[] = [{ path: 'alarms', title: 'Alarms', show: Alarms }];
+const SCREENS: readonly Screen[] = [
+  { path: 'coverage', title: 'Coverage', show: Coverage },
+  { path: 'alarms', title: 'Alarms', show: Alarms },
+];
 
 /** How long until the console is asked again after it did not answer, in milliseconds. */
 const AGAIN_MS = 3_000;
