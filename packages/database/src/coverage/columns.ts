@@ -27,9 +27,9 @@ const selectDense = statement(
  * n * $5 on, within $3..$4.
  *
  * What is published is counted as in count-holes: whole chunks as they were counted when published, if a column is no
- * narrower; the rest by its runs. A part of a column with one reason is looked at only if the column is partly
- * published. It has no hole if one run covers it, for runs never touch: one row of the index tells, however many bundles
- * there are.
+ * narrower; the rest by its runs. In a column that is partly published and has several reasons, each part with one reason
+ * is looked at. It has no hole if one run covers it, for runs never touch: one row of the index tells, however many
+ * bundles there are.
  */
 const selectColumns = statement(
   'coverage/select-columns',
@@ -41,8 +41,11 @@ const selectColumns = statement(
     SELECT ($3 + 16383) / 16384 AS first, CASE WHEN $5 < 16384 THEN 0 ELSE ($4 + 1) / 16384 END AS past
   ),
   edge AS MATERIALIZED (
-    SELECT e.first, e.past
-    FROM chunks AS c, LATERAL (VALUES
+    SELECT a.kind, e.first, e.past, coalesce((
+      SELECT max(b.start_block) FROM packhouse.published_run AS b
+      WHERE b.network_id = $1 AND b.kind = a.kind AND b.start_block <= e.first
+    ), e.first) AS low
+    FROM asked AS a, chunks AS c, LATERAL (VALUES
       ($3, CASE WHEN c.first < c.past THEN c.first * 16384 ELSE $4 + 1 END),
       (CASE WHEN c.first < c.past THEN c.past * 16384 ELSE $4 + 1 END, $4 + 1)
     ) AS e (first, past)
@@ -55,14 +58,15 @@ const selectColumns = statement(
       FROM chunks AS c, packhouse.published_chunk AS o
       WHERE o.network_id = $1 AND o.kind = ANY ($2::int4[]) AND o.chunk >= c.first AND o.chunk < c.past
       UNION ALL
-      SELECT a.kind, n, least(r.end_block + 1, e.past, (n + 1) * $5) - greatest(r.start_block, e.first, n * $5)
-      FROM asked AS a, edge AS e, packhouse.published_run AS r,
-        generate_series(greatest(r.start_block, e.first) / $5, (least(r.end_block + 1, e.past) - 1) / $5) AS n
-      WHERE r.network_id = $1 AND r.kind = a.kind AND r.start_block < e.past AND r.end_block >= e.first
-        AND r.start_block >= coalesce((
-          SELECT max(b.start_block) FROM packhouse.published_run AS b
-          WHERE b.network_id = $1 AND b.kind = a.kind AND b.start_block <= e.first
-        ), e.first)
+      SELECT e.kind, n, least(r.past, (n + 1) * $5) - greatest(r.first, n * $5)
+      FROM edge AS e, LATERAL (
+        -- OFFSET 0: or all runs of the network are read and joined.
+        SELECT greatest(r.start_block, e.first) AS first, least(r.end_block + 1, e.past) AS past
+        FROM packhouse.published_run AS r
+        WHERE r.network_id = $1 AND r.kind = e.kind AND r.start_block >= e.low AND r.start_block < e.past
+          AND r.end_block >= e.first
+        OFFSET 0
+      ) AS r, generate_series(r.first / $5, (r.past - 1) / $5) AS n
     ) AS p
     GROUP BY kind, n
   ),
@@ -73,16 +77,16 @@ const selectColumns = statement(
     GROUP BY r.kind, n, r.reason
   )
   SELECT p.kind, p.n, s.blocks - coalesce(o.blocks, 0) AS missing, array_agg(p.reason) AS reasons
-  FROM piece AS p LEFT JOIN published AS o USING (kind, n),
+  FROM (SELECT *, count(*) OVER (PARTITION BY kind, n) AS of FROM piece) AS p LEFT JOIN published AS o USING (kind, n),
     LATERAL (SELECT least($4 + 1, (p.n + 1) * $5) - greatest($3, p.n * $5) AS blocks) AS s
-  WHERE o.blocks IS NULL OR (o.blocks < s.blocks AND EXISTS (
+  WHERE o.blocks IS NULL OR (o.blocks < s.blocks AND (p.of = 1 OR EXISTS (
     SELECT FROM unnest(p.firsts, p.lasts) AS h (first, last)
     WHERE h.last > coalesce((
       SELECT r.end_block FROM packhouse.published_run AS r
       WHERE r.network_id = $1 AND r.kind = p.kind AND r.start_block <= h.first
       ORDER BY r.start_block DESC LIMIT 1
     ), -1)
-  ))
+  )))
   GROUP BY p.kind, p.n, missing`,
 );
 
