@@ -4,6 +4,7 @@ import cookie from '@fastify/cookie';
 import files from '@fastify/static';
 import type { Database } from '@packhouse/database';
 import type { OperationParts } from '@packhouse/operations';
+import { createOverview } from '@packhouse/pipeline';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createAccess } from './access/access.js';
@@ -39,7 +40,8 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   await app.register(cookie);
   const access = createAccess({ clock: context.clock, database });
   addSignInRoutes(app, { access, database, secure: url?.startsWith('https:') === true });
-  addOperationRoutes(app, parts, access);
+  const overview = createOverview({ clock: context.clock, database, queue: parts.queue });
+  addOperationRoutes(app, { ...parts, overview }, access);
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_, reply) => {
     if (await database.ping()) return 'ok\n';

@@ -5,6 +5,7 @@ import type { Database, NetworkDatabase } from './contract/database.js';
 import { createCoverage } from './coverage/coverage.js';
 import { createHoles } from './coverage/holes.js';
 import { createLocate } from './coverage/locate.js';
+import { readStandings } from './coverage/standing.js';
 import { createOriginIds } from './publish/origins.js';
 import { type PublishTools, publish } from './publish/publish.js';
 import { sealPending } from './publish/seal-pending.js';
@@ -27,7 +28,7 @@ import { createNft } from './tables/nft.js';
 import { createOperators } from './tables/operators.js';
 import { createPlans } from './tables/plans.js';
 import { createPressure } from './tables/pressure.js';
-import { createQuarantine, listQuarantine } from './tables/quarantine.js';
+import { createAllQuarantine, createQuarantine } from './tables/quarantine.js';
 import { createSchedules } from './tables/schedules.js';
 import { createSpending } from './tables/spending.js';
 import { createTips } from './tables/tips.js';
@@ -111,7 +112,8 @@ export function createDatabase(options: {
     staging: createAllStaging(connections),
     bundles: createAllBundles(connections),
     manifest: createSigningKeys(connections),
-    quarantine: { list: (page) => listQuarantine(connections, null, page) },
+    quarantine: createAllQuarantine(connections),
+    standings: () => readStandings(connections),
     filters: createFilters(connections),
     tips: createTips(connections),
     nft: createNft(connections),

@@ -8,6 +8,7 @@ export {
   type Hole,
   type HoleCounts,
   type HoleReason,
+  type NetworkStanding,
   type QueueHints,
   type Standing,
 } from './contract/holes.js';

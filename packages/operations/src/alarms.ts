@@ -1,6 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
 import { z } from 'zod';
 import { flagField, networkField } from './fields.js';
+import { noteChange } from './note-change.js';
 import { operation } from './operation.js';
 
 export const listAlarms = operation({
@@ -22,9 +23,13 @@ export const clearAlarm = operation({
     network: networkField,
     name: z.string().min(1).max(64).describe('its name, e.g. REORG_BELOW_FINALITY'),
   }),
-  run: async ({ database }, { network, name }) => {
+  run: async (parts, { network, name }) => {
+    const { database } = parts;
     const row = await database.network(network).alarms.clear(name, 'operator');
-    if (row !== null) return row;
+    if (row !== null) {
+      await noteChange(parts, `alarm ${network} ${name}`, 'clear', { message: row.message }, null);
+      return row;
+    }
     const names = (await database.alarms.list()).map((each) => `${each.network} ${each.name}`);
     throw new PackhouseError({
       code: 'ALARM_UNKNOWN',

@@ -1,4 +1,8 @@
 export { clearAlarm, listAlarms } from './alarms.js';
+export { findNetwork } from './find-network.js';
+export { keyUsage } from './key-usage.js';
+export { createKey, listKeys, type PublicKey, revokeKey } from './keys.js';
+export { listSigningKeys } from './manifest.js';
 export { type Operation, type OperationParts, ROLES, type Role } from './operation.js';
 export { OPERATIONS } from './operations.js';
 export {
@@ -11,6 +15,10 @@ export {
   setOperator,
 } from './operators.js';
 export { isPassword } from './passwords.js';
+export { listPlans, type PublicPlan, setPlan } from './plans.js';
+export { listQuarantine, retryQuarantine, showQuarantined } from './quarantine.js';
+export type { KindStanding } from './quarantine-advice.js';
 export { readInput } from './read-input.js';
 export { csrfOf, hashOf, isSame, makeSecret } from './secrets.js';
+export { type AuditStanding, type FullStatus, readStatus } from './status.js';
 export { drainWorker, listWorkers } from './workers.js';

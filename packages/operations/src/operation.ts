@@ -1,5 +1,6 @@
 import type { Database, OperatorRole } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
+import type { Overview } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
 import type { z } from 'zod';
@@ -16,8 +17,12 @@ export interface OperationParts {
   queue?: Pick<QueueReader, 'look'> | undefined;
   /** The networks file, where this process has it. */
   networks?: (() => readonly Network[]) | undefined;
+  /** What was published of late, where this process keeps looking; without it rates are unknown. */
+  overview?: Overview | undefined;
   /** Who asks, for the log of actions. */
   who: string;
+  /** The id of the API key that its holder signed in with; null or absent: an operator asks. */
+  keyId?: number | null | undefined;
 }
 
 /** One thing that an operator can look at or change. */
@@ -26,7 +31,10 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O = unknown> {
   readonly name: string;
   /** A `read` is a GET and changes nothing; a `change` is a POST. */
   readonly kind: 'read' | 'change';
-  readonly role: Role;
+  /** The least role; `owner`: also the holder of an API key, of that key alone. */
+  readonly role: Role | 'owner';
+  /** Of a read that many open pages repeat: how long one answer serves all who ask alike, in milliseconds. */
+  readonly sharedForMs?: number;
   /** One sentence. */
   readonly summary: string;
   /** Values of a GET are text: see `fields.ts`. */

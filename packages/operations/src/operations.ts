@@ -1,5 +1,9 @@
 import { clearAlarm, listAlarms } from './alarms.js';
+import { listChanges } from './changes.js';
 import { listNetworks, readCoverageMap, readHoles } from './coverage.js';
+import { keyUsage } from './key-usage.js';
+import { createKey, listKeys, revokeKey } from './keys.js';
+import { listSigningKeys } from './manifest.js';
 import type { Operation } from './operation.js';
 import {
   addOperator,
@@ -10,12 +14,21 @@ import {
   removeOperator,
   setOperator,
 } from './operators.js';
+import { ownLimits, ownUsage } from './own.js';
+import { listPlans, setPlan } from './plans.js';
+import { listQuarantine, quarantineCauses, retryQuarantine, showQuarantined } from './quarantine.js';
+import { readOverview, readStatus } from './status.js';
 import { drainWorker, listWorkers } from './workers.js';
 
 /** All operations. */
 export const OPERATIONS: readonly Operation[] = [
+  ...[readOverview, readStatus],
   ...[listAlarms, clearAlarm],
   ...[listNetworks, readCoverageMap, readHoles],
   ...[listWorkers, drainWorker],
+  ...[listQuarantine, quarantineCauses, showQuarantined, retryQuarantine],
+  ...[listKeys, createKey, keyUsage, revokeKey, listPlans, setPlan],
+  ...[ownUsage, ownLimits],
+  ...[listChanges, listSigningKeys],
   ...[listOperators, addOperator, setOperator, removeOperator, makeLink, makeToken, dropTokens],
 ];

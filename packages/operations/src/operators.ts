@@ -2,6 +2,7 @@ import type { OperatorRow } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import { z } from 'zod';
 import { numberField } from './fields.js';
+import { noteChange } from './note-change.js';
 import { type OperationParts, operation, ROLES } from './operation.js';
 import { hashPassword } from './passwords.js';
 import { hashOf, makeSecret } from './secrets.js';
@@ -148,17 +149,11 @@ function unknown(name: string): never {
 }
 
 function note(
-  { database, who }: OperationParts,
+  parts: OperationParts,
   name: string,
   action: string,
   before: object | null,
   after: object | null,
 ): Promise<void> {
-  return database.changes.add({
-    who,
-    subject: `operator ${name}`,
-    action,
-    before: before && { ...before },
-    after: after && { ...after },
-  });
+  return noteChange(parts, `operator ${name}`, action, before, after);
 }

@@ -2,6 +2,7 @@ import type { WorkerRow } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import { z } from 'zod';
 import { flagField } from './fields.js';
+import { noteChange } from './note-change.js';
 import { operation } from './operation.js';
 
 export const listWorkers = operation({
@@ -22,9 +23,12 @@ export const drainWorker = operation({
     id: z.string().min(1).max(64).describe('its id, or the first letters of it'),
     draining: flagField,
   }),
-  run: async ({ database }, { id, draining }) => {
+  run: async (parts, { id, draining }) => {
+    const { database } = parts;
     const found = findWorker(await database.workers.list(), id);
     await database.workers.setDraining(found.id, draining);
+    const action = draining ? 'drain' : 'resume';
+    await noteChange(parts, `worker ${found.id}`, action, { draining: found.draining }, { draining });
     return { ...found, draining };
   },
 });

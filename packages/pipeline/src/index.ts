@@ -40,6 +40,7 @@ export {
   networkStatus,
 } from './report/network-report.js';
 export { createObserver, type Observer } from './report/observe.js';
+export { createOverview, type NetworkOverview, type Overview } from './report/overview.js';
 export { type RangeReport, rangeReport, type WaitReason } from './report/range-report.js';
 export type { DeadlineOutlook } from './schedule/outlook.js';
 export { createOpeningHours, parseTimeWindow } from './schedule/time-window.js';

@@ -329,6 +329,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 64,
     meaning: 'A change was sent by a page that is not of this console.',
   },
+  CHANGED_MEANWHILE: {
+    retryable: false,
+    exitCode: 64,
+    meaning: 'Someone else changed it since it was read.',
+  },
   HOST_REFUSED: {
     retryable: false,
     exitCode: 64,

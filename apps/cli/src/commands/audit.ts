@@ -1,9 +1,10 @@
 import { KINDS, type ProofPolicy } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
+import { findNetwork } from '@packhouse/operations';
 import { type AuditRequest, deleteOrphans, type Orphan, runAudit } from '@packhouse/pipeline';
 import { type Context, PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { commandContext, unknownNetwork, withDatabase } from '../installation/connect.js';
+import { commandContext, withDatabase } from '../installation/connect.js';
 import { type CliIo, drained, OutputEnded } from '../terminal/io.js';
 import { checkRange, parseBlockNumber, parseKinds, parseNetworkName } from '../terminal/parse.js';
 import { findNetworks, findSigners, openStore, repairFrom } from './audit-places.js';
@@ -157,9 +158,7 @@ async function auditedNetworks(database: Database, name: string | undefined): Pr
       hint: 'A network becomes known when an ingester that has it in its networks file starts.',
     });
   }
-  parseNetworkName(name);
-  if (known.includes(name)) return [name];
-  throw unknownNetwork(name, known);
+  return [await findNetwork(database, parseNetworkName(name))];
 }
 
 function parseShare(text: string): number {

@@ -34,24 +34,6 @@ export async function deadlineOf(
   return deadlineLine(await reportOf(io, database, range, options));
 }
 
-/** A line for each deadline of these networks that is not kept, the first ones first. */
-export async function lateDeadlines(database: Database, networks: readonly string[]): Promise<string[]> {
-  const ranges = (await database.wanted.list())
-    .filter(
-      ({ network, state, deadline }) => networks.includes(network) && state === 'active' && deadline !== null,
-    )
-    .sort((a, b) => Number(a.deadline) - Number(b.deadline))
-    .slice(0, MOST_DEADLINES);
-  const reports = await Promise.all(ranges.map((range) => rangeReport({ database }, range)));
-  return reports
-    .filter(({ deadline }) => ['late', 'closed', 'missed'].includes(deadline?.standing ?? ''))
-    .map(deadlineLine)
-    .filter((line) => line !== null);
-}
-
-/** Deadlines that one status judges. */
-const MOST_DEADLINES = 20;
-
 function reportOf(
   io: CliIo,
   database: Database,
@@ -111,7 +93,7 @@ function forecastLine(forecast: Date | null, left: number): string {
 }
 
 /** Whether its deadline is kept, as one line; null: it has none, or is done. */
-function deadlineLine({
+export function deadlineLine({
   deadline: outlook,
   range,
   rate,

@@ -1,24 +1,26 @@
 import {
   formatDay,
-  type KeyRow,
   parseDay,
   parseSince,
   USAGE_GROUPS,
   type UsageGroup,
   type UsageSum,
 } from '@packhouse/database';
+import { keyUsage } from '@packhouse/operations';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase } from '../installation/connect.js';
+import { operate } from '../installation/operate.js';
 import { formatBytes, formatCount } from '../terminal/format.js';
 import { type CliIo, print, table } from '../terminal/io.js';
-import { findKey } from './find-key.js';
+import { withPlace } from '../terminal/place.js';
+import { keyName } from './key-name.js';
 
 interface UsageOptions {
   app?: string;
   since: string;
   until?: string;
   by?: string;
+  server?: string;
   json?: boolean;
   dataDir?: string;
 }
@@ -27,16 +29,13 @@ const DAY_MS = 86_400_000;
 
 /** `packhouse keys usage`. */
 export function addKeyUsageCommand(keys: Command, io: CliIo): void {
-  keys
-    .command('usage')
+  withPlace(keys.command('usage'))
     .description('show what keys used: requests, units, errors and bytes sent')
     .argument('[key]', 'only this key, by its public prefix, its number, or whole')
     .option('--app <name>', 'only the keys of this application')
     .option('--since <date>', 'first day (UTC), e.g. 2026-11-01, or so many days, e.g. 30d', '7d')
     .option('--until <date>', 'last day (UTC); default: today')
     .option('--by <group>', 'key, day, method or network (default: day for one key or application, else key)')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object a line')
     .addHelpText(
       'after',
       '\nExample:\n  $ packhouse keys usage ph_3kTq9ZbX --since 30d --by method\n  $ packhouse keys usage --app analytics --by network',
@@ -44,41 +43,16 @@ export function addKeyUsageCommand(keys: Command, io: CliIo): void {
     .action(async (name: string | undefined, options: UsageOptions) => {
       const days = daysOf(options, Math.floor(Date.now() / DAY_MS));
       const by = groupOf(options.by ?? (name === undefined && options.app === undefined ? 'key' : 'day'));
-      const { rows, applications } = await withDatabase(io, options, async (database) => {
-        const all = await database.keys.list();
-        const key = name === undefined ? undefined : await findKey(database, name);
-        const keyIds = chosen(all, key, options.app)?.map(({ id }) => id);
-        return {
-          rows: await database.usage.sums({ ...days, by, ...(keyIds === undefined ? {} : { keyIds }) }),
-          applications: new Map(all.map((row) => [row.prefix, row.application])),
-        };
+      const { rows } = await operate(io, options, keyUsage, {
+        ...{ key: name === undefined ? undefined : keyName(name), application: options.app, by },
+        ...{ since: formatDay(days.since), until: formatDay(days.until) },
       });
-      const named = rows.map(({ name, ...figures }) => ({
-        [by]: name,
-        ...(by === 'key' ? { application: applications.get(name) ?? null } : {}),
-        ...figures,
-      }));
+      const named = rows.map(({ name, ...figures }) => ({ [by]: name, ...figures }));
       if (options.json) for (const row of named) await print(io, row);
       else if (rows.length === 0) {
         await print(io, `Nothing was used from ${formatDay(days.since)} to ${formatDay(days.until)}.`);
-      } else await print(io, usageTable(rows, by, applications));
+      } else await print(io, usageTable(rows, by));
     });
-}
-
-/** The keys that the options choose; undefined: all. */
-function chosen(
-  all: readonly KeyRow[],
-  key: KeyRow | undefined,
-  app: string | undefined,
-): readonly KeyRow[] | undefined {
-  if (app === undefined) return key && [key];
-  const rows = (key === undefined ? all : [key]).filter(({ application }) => application === app);
-  if (rows.length > 0) return rows;
-  throw new PackhouseError({
-    code: 'KEY_UNKNOWN',
-    message: `There is no key ${key === undefined ? '' : `"${key.prefix}" `}of an application "${app}".`,
-    hint: 'See `packhouse keys list` for the prefixes and applications.',
-  });
 }
 
 function daysOf({ since, until }: UsageOptions, today: number): { since: number; until: number } {
@@ -106,11 +80,7 @@ function groupOf(text: string): UsageGroup {
   });
 }
 
-function usageTable(
-  rows: readonly UsageSum[],
-  by: UsageGroup,
-  applications: ReadonlyMap<string, string>,
-): string {
+function usageTable(rows: readonly (UsageSum & { application?: string | null })[], by: UsageGroup): string {
   const line = (names: readonly string[], { requests, units, errors, bytes }: Omit<UsageSum, 'name'>) => [
     ...names,
     ...[formatCount(requests), formatCount(units), formatCount(errors), formatBytes(bytes)],
@@ -125,7 +95,7 @@ function usageTable(
   const ofKey = by === 'key';
   return table([
     [by.toUpperCase(), ...(ofKey ? ['APPLICATION'] : []), 'REQUESTS', 'UNITS', 'ERRORS', 'SENT'],
-    ...rows.map((row) => line([row.name, ...(ofKey ? [applications.get(row.name) ?? '-'] : [])], row)),
+    ...rows.map((row) => line([row.name, ...(ofKey ? [row.application ?? '-'] : [])], row)),
     line(['total', ...(ofKey ? [''] : [])], total),
   ]);
 }

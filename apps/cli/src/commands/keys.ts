@@ -1,14 +1,26 @@
-import type { KeyRow } from '@packhouse/database';
+import { createKey, listKeys, type PublicKey, revokeKey } from '@packhouse/operations';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase } from '../installation/connect.js';
+import { operate } from '../installation/operate.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { parseNetworkName } from '../terminal/parse.js';
-import { findKey } from './find-key.js';
-import { parseRestrictions } from './key-restrictions.js';
+import { withPlace } from '../terminal/place.js';
+import { keyName } from './key-name.js';
+
 import { addKeyUsageCommand } from './key-usage.js';
 
+interface ListOptions {
+  search?: string;
+  server?: string;
+  json?: boolean;
+  dataDir?: string;
+}
+
+/** Keys that are read at a time. */
+const PAGE = 10_000;
+
 interface CreateOptions {
+  server?: string;
   application: string;
   plan: string;
   network?: string;
@@ -27,8 +39,7 @@ export function addKeysCommand(program: Command, io: CliIo): void {
     .description('make, list and revoke API keys, and see what they used')
     .addHelpText('after', '\nExample:\n  $ packhouse keys create --application analytics');
 
-  keys
-    .command('create')
+  withPlace(keys.command('create'))
     .description('make a key; it is shown only this once')
     .requiredOption(
       '--application <name>',
@@ -40,49 +51,46 @@ export function addKeysCommand(program: Command, io: CliIo): void {
     .option('--origin <origin...>', 'the only browser origins it works from, e.g. https://app.example.com')
     .option('--address <cidr...>', 'the only client addresses it works from, e.g. 203.0.113.0/24')
     .option('--method <name...>', 'the only methods it is for; also bundle-api, download, nft, usage')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
       '\nExample:\n  $ packhouse keys create --application analytics --plan standard\n  $ packhouse keys create --application shop --network ethereum --origin https://*.example.com --method eth_call eth_getLogs',
     )
     .action(async (options: CreateOptions) => {
-      const expiresAt = parseExpiry(options.expires);
-      const application = parseApplication(options.application);
-      const network = options.network === undefined ? null : parseNetworkName(options.network);
-      const only = parseRestrictions(options);
-      const { key, row } = await withDatabase(io, options, (database) =>
-        database.keys.create({
-          application,
-          network,
-          plan: options.plan,
-          expiresAt,
-          ...only,
-        }),
-      );
-      if (options.json) await print(io, { apiKey: key, ...publicRow(row) });
+      const row = await operate(io, options, createKey, {
+        application: parseApplication(options.application),
+        network: options.network === undefined ? null : parseNetworkName(options.network),
+        plan: options.plan,
+        expiresAt: parseExpiry(options.expires),
+        ...{ origins: options.origin, addresses: options.address, methods: options.method },
+      });
+      if (options.json) await print(io, row);
       else
         await print(
           io,
-          `${key}\nIt is shown only this once: only its hash is kept. Plan ${row.plan.name}, application ${row.application}.${onlyOf(row, ' Only ')}`,
+          `${row.apiKey}\nIt is shown only this once: only its hash is kept. Plan ${row.plan}, application ${row.application}.${onlyOf(row, ' Only ')}`,
         );
     });
 
-  keys
-    .command('list')
+  withPlace(keys.command('list'))
     .description('list keys by their public prefix')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object a line')
     .addHelpText('after', '\nExample:\n  $ packhouse keys list')
-    .action(async (options: { json?: boolean; dataDir?: string }) => {
-      const rows = await withDatabase(io, options, (database) => database.keys.list());
-      if (options.json) for (const row of rows) await print(io, publicRow(row));
+    .option('--search <text>', 'only where the application contains it, or the prefix begins with it')
+    .action(async (options: ListOptions) => {
+      const rows: PublicKey[] = [];
+      for (let more = true; more; ) {
+        const page = await operate(io, options, listKeys, {
+          ...{ search: options.search, after: rows.at(-1)?.id, limit: PAGE },
+        });
+        rows.push(...page.rows);
+        more = page.more;
+      }
+      if (options.json) for (const row of rows) await print(io, row);
       else {
         const lines = rows.map((row) => [
           row.prefix,
           row.application,
           row.network ?? 'all',
-          row.plan.name,
+          row.plan,
           stateOf(row),
           onlyOf(row, '') || '-',
         ]);
@@ -92,19 +100,13 @@ export function addKeysCommand(program: Command, io: CliIo): void {
 
   addKeyUsageCommand(keys, io);
 
-  keys
-    .command('revoke')
+  withPlace(keys.command('revoke'))
     .description('end a key: every gateway refuses it within a second')
     .argument('<key>', 'its public prefix (ph_ and 8 characters), its number, or the whole key')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ packhouse keys revoke ph_3kTq9ZbX')
-    .action(async (name: string, options: { json?: boolean; dataDir?: string }) => {
-      const row = await withDatabase(io, options, async (database) => {
-        const { prefix } = await findKey(database, name);
-        return (await database.keys.revoke(prefix)) as KeyRow;
-      });
-      await print(io, options.json ? publicRow(row) : `Key ${row.prefix} of ${row.application} is revoked.`);
+    .action(async (name: string, options: ListOptions) => {
+      const row = await operate(io, options, revokeKey, { key: keyName(name) });
+      await print(io, options.json ? row : `Key ${row.prefix} of ${row.application} is revoked.`);
     });
 }
 
@@ -118,10 +120,10 @@ function parseApplication(text: string): string {
   });
 }
 
-function parseExpiry(text: string | undefined): Date | null {
+function parseExpiry(text: string | undefined): string | null {
   if (text === undefined) return null;
   const date = new Date(text);
-  if (!Number.isNaN(date.getTime()) && date.getTime() > Date.now()) return date;
+  if (!Number.isNaN(date.getTime()) && date.getTime() > Date.now()) return date.toISOString();
   throw new PackhouseError({
     code: 'USAGE',
     message: `--expires takes a date in the future, got "${text}".`,
@@ -130,7 +132,7 @@ function parseExpiry(text: string | undefined): Date | null {
 }
 
 /** The restrictions of a key in words; empty if there are none. */
-function onlyOf({ origins, addresses, methods }: KeyRow, before: string): string {
+function onlyOf({ origins, addresses, methods }: PublicKey, before: string): string {
   const parts = [
     ...origins.map((origin) => `origin ${origin}`),
     ...addresses.map((address) => `address ${address}`),
@@ -139,25 +141,8 @@ function onlyOf({ origins, addresses, methods }: KeyRow, before: string): string
   return parts.length === 0 ? '' : `${before}${parts.join(', ')}`;
 }
 
-function stateOf({ revokedAt, expiresAt }: KeyRow): string {
+function stateOf({ revokedAt, expiresAt }: PublicKey): string {
   if (revokedAt !== null) return `revoked ${revokedAt.toISOString()}`;
   if (expiresAt === null) return 'active';
   return `${expiresAt.getTime() > Date.now() ? 'active until' : 'expired'} ${expiresAt.toISOString()}`;
-}
-
-function publicRow({
-  id,
-  prefix,
-  application,
-  network,
-  plan,
-  createdAt,
-  expiresAt,
-  revokedAt,
-  origins,
-  addresses,
-  methods,
-}: KeyRow): object {
-  const only = { origins, addresses, methods };
-  return { id, prefix, application, network, plan: plan.name, createdAt, expiresAt, revokedAt, ...only };
 }

@@ -1,12 +1,17 @@
 import path from 'node:path';
-import type { SigningKeyRow } from '@packhouse/database';
+import { listSigningKeys } from '@packhouse/operations';
 import { rotateSigningKey } from '@packhouse/pipeline';
 import type { Command } from 'commander';
 import { withDatabase } from '../installation/connect.js';
 import { DATA_DIRECTORY, runningDatabaseUrl } from '../installation/data-directory.js';
+import { operate } from '../installation/operate.js';
 import { type CliIo, print, table } from '../terminal/io.js';
+import { withPlace } from '../terminal/place.js';
+
+type SigningKey = Awaited<ReturnType<typeof listSigningKeys.run>>[number];
 
 interface Options {
+  server?: string;
   keyFile?: string;
   dataDir?: string;
   json?: boolean;
@@ -19,15 +24,12 @@ export function addManifestCommand(program: Command, io: CliIo): void {
     .description('the keys that published files are signed with')
     .addHelpText('after', '\nExample:\n  $ packhouse manifest keys');
 
-  manifest
-    .command('keys')
+  withPlace(manifest.command('keys'))
     .description('list the public keys')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object a line')
     .addHelpText('after', '\nExample:\n  $ packhouse manifest keys')
     .action(async (options: Options) => {
-      const keys = await withDatabase(io, options, (database) => database.manifest.keys());
-      if (options.json) for (const key of keys) await print(io, shownKey(key));
+      const keys = await operate(io, options, listSigningKeys, {});
+      if (options.json) for (const key of keys) await print(io, key);
       else if (keys.length === 0) await print(io, 'There is no key yet: the first packer makes it.');
       else await print(io, table([['KEY', 'PUBLIC KEY', 'STATE'], ...keys.map(keyLine)]));
     });
@@ -68,12 +70,8 @@ function keyFile(io: CliIo, { keyFile: given, dataDir }: Options): string {
   return path.resolve(io.cwd, local ? (dataDir ?? DATA_DIRECTORY) : '.', 'signing-key.pem');
 }
 
-function shownKey({ keyId, publicKey, createdAt, retiredAt }: SigningKeyRow): object {
-  return { keyId, publicKey: publicKey.toString('base64'), createdAt, retiredAt };
-}
-
-function keyLine({ keyId, publicKey, createdAt, retiredAt }: SigningKeyRow): string[] {
+function keyLine({ keyId, publicKey, createdAt, retiredAt }: SigningKey): string[] {
   const since = `since ${createdAt.toISOString()}`;
   const state = retiredAt === null ? `signs ${since}` : `retired ${retiredAt.toISOString()}`;
-  return [keyId, publicKey.toString('base64'), state];
+  return [keyId, publicKey, state];
 }

@@ -1,20 +1,25 @@
-import type { KeyRow, Plan } from '@packhouse/database';
+import { listPlans, type PublicPlan, setPlan } from '@packhouse/operations';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase } from '../installation/connect.js';
-import { formatCount } from '../terminal/format.js';
+import { operate } from '../installation/operate.js';
+import { counted, formatCount } from '../terminal/format.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { parseInteger } from '../terminal/parse.js';
+import { withPlace } from '../terminal/place.js';
 
-interface SetOptions {
+interface Options {
+  server?: string;
+  json?: boolean;
+  dataDir?: string;
+}
+
+interface SetOptions extends Options {
   perSecond?: string;
   perDay?: string;
   perMonth?: string;
   maxBlock?: string;
   method?: string[];
   new?: boolean;
-  json?: boolean;
-  dataDir?: string;
 }
 
 const MAX_PER_SECOND = 1_000_000_000;
@@ -29,43 +34,28 @@ export function addPlansCommand(program: Command, io: CliIo): void {
     .description('list and change the limits of API keys')
     .addHelpText('after', '\nExample:\n  $ packhouse plans set free --per-month 2000000');
 
-  plans
-    .command('list')
+  withPlace(plans.command('list'))
     .description('list the plans; a call costs one unit or more')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object a line')
     .addHelpText('after', '\nExample:\n  $ packhouse plans list')
-    .action(async (options: { json?: boolean; dataDir?: string }) => {
-      const rows = await withDatabase(io, options, async (database) =>
-        withKeys(await database.plans.list(), await database.keys.list()),
-      );
-      if (options.json) for (const row of rows) await print(io, publicPlan(row.plan, row.keys));
+    .action(async (options: Options) => {
+      const rows = await operate(io, options, listPlans, {});
+      if (options.json) for (const row of rows) await print(io, row);
       else await print(io, planTable(rows));
     });
 
-  plans
-    .command('show')
+  withPlace(plans.command('show'))
     .description('show one plan')
     .argument('<name>', 'its name')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ packhouse plans show free')
-    .action(async (name: string, options: { json?: boolean; dataDir?: string }) => {
-      const rows = await withDatabase(io, options, async (database) =>
-        withKeys(await database.plans.list(), await database.keys.list()),
-      );
-      const row = rows.find(({ plan }) => plan.name === name);
-      if (row === undefined)
-        throw unknown(
-          name,
-          rows.map(({ plan }) => plan),
-        );
-      if (options.json) await print(io, publicPlan(row.plan, row.keys));
-      else for (const line of planLines(row.plan, row.keys)) await print(io, line);
+    .action(async (name: string, options: Options) => {
+      const rows = await operate(io, options, listPlans, {});
+      const row = rows.find((each) => each.name === name);
+      if (row === undefined) throw unknown(name, rows);
+      if (options.json) await print(io, row);
+      else for (const line of planLines(row)) await print(io, line);
     });
 
-  plans
-    .command('set')
+  withPlace(plans.command('set'))
     .description('change limits of a plan: every gateway has them within a second')
     .argument('<name>', 'its name: lower-case letters, digits and dashes')
     .option('--per-second <units>', 'units a second')
@@ -77,8 +67,6 @@ export function addPlansCommand(program: Command, io: CliIo): void {
       'calls a second of a method or route, e.g. eth_getLogs=5; =none ends it',
     )
     .option('--new', 'make the plan if there is none: 25 units a second where nothing is said')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
       '\nExample:\n  $ packhouse plans set free --per-day 50000 --method eth_getLogs=5 eth_call=20\n  $ packhouse plans set gold --new --per-second 2000 --per-month none',
@@ -99,51 +87,26 @@ export function addPlansCommand(program: Command, io: CliIo): void {
           hint: 'Give --per-second, --per-day, --per-month, --max-block or --method.',
         });
       }
-      const { plan, keys } = await withDatabase(io, options, async (database) => {
-        const all = await database.plans.list();
-        const before = all.find((each) => each.name === name);
-        if (before === undefined && options.new !== true) throw unknown(name, all);
-        const limits = { ...before?.methodsPerSecond };
-        for (const [method, calls] of methods) {
-          if (calls === null) delete limits[method];
-          else limits[method] = calls;
-        }
-        const changed = await database.plans.set(
-          name,
-          { ...change, ...(methods.length === 0 ? {} : { methodsPerSecond: limits }) },
-          { make: options.new === true },
-        );
-        return withKeys([changed], await database.keys.list())[0] as WithKeys;
+      const plan = await operate(io, options, setPlan, {
+        ...{ name, ...change, make: options.new === true },
+        ...(methods.length === 0 ? {} : { callsPerSecond: Object.fromEntries(methods) }),
       });
-      if (options.json) await print(io, publicPlan(plan, keys));
+      if (options.json) await print(io, plan);
       else {
-        for (const line of planLines(plan, keys)) await print(io, line);
+        for (const line of planLines(plan)) await print(io, line);
         await print(io, 'Every gateway has these limits within a second.');
       }
     });
 }
 
-interface WithKeys {
-  plan: Plan;
-  /** Keys of the plan that are not revoked. */
-  keys: number;
-}
-
-function withKeys(plans: readonly Plan[], keys: readonly KeyRow[]): WithKeys[] {
-  return plans.map((plan) => ({
-    plan,
-    keys: keys.filter((key) => key.plan.name === plan.name && key.revokedAt === null).length,
-  }));
-}
-
-function changeOf(options: SetOptions): Partial<Omit<Plan, 'name'>> {
+function changeOf(options: SetOptions): Partial<Omit<PublicPlan, 'name' | 'keys' | 'callsPerSecond'>> {
   const { perSecond, perDay, perMonth, maxBlock } = options;
   return {
     ...(perSecond === undefined
       ? {}
-      : { requestsPerSecond: parseInteger(perSecond, '--per-second', 1, MAX_PER_SECOND) }),
-    ...(perDay === undefined ? {} : { requestsPerDay: limitOf(perDay, '--per-day', 1) }),
-    ...(perMonth === undefined ? {} : { requestsPerMonth: limitOf(perMonth, '--per-month', 1) }),
+      : { unitsPerSecond: parseInteger(perSecond, '--per-second', 1, MAX_PER_SECOND) }),
+    ...(perDay === undefined ? {} : { unitsPerDay: limitOf(perDay, '--per-day', 1) }),
+    ...(perMonth === undefined ? {} : { unitsPerMonth: limitOf(perMonth, '--per-month', 1) }),
     ...(maxBlock === undefined ? {} : { maxBlock: limitOf(maxBlock, '--max-block', 0) }),
   };
 }
@@ -165,7 +128,7 @@ function methodLimit(text: string): [method: string, calls: number | null] {
   });
 }
 
-function unknown(name: string, plans: readonly Plan[]): PackhouseError {
+function unknown(name: string, plans: readonly PublicPlan[]): PackhouseError {
   return new PackhouseError({
     code: 'PLAN_UNKNOWN',
     message: `There is no plan "${name.slice(0, 64)}".`,
@@ -173,27 +136,27 @@ function unknown(name: string, plans: readonly Plan[]): PackhouseError {
   });
 }
 
-function planTable(rows: readonly WithKeys[]): string {
+function planTable(rows: readonly PublicPlan[]): string {
   return table([
     ['PLAN', 'A SECOND', 'A DAY', 'A MONTH', 'TO BLOCK', 'CALLS A SECOND', 'KEYS'],
-    ...rows.map(({ plan, keys }) => [
+    ...rows.map((plan) => [
       plan.name,
-      formatCount(plan.requestsPerSecond),
-      limitText(plan.requestsPerDay),
-      limitText(plan.requestsPerMonth),
+      formatCount(plan.unitsPerSecond),
+      limitText(plan.unitsPerDay),
+      limitText(plan.unitsPerMonth),
       limitText(plan.maxBlock, 'all'),
       methodsText(plan),
-      formatCount(keys),
+      formatCount(plan.keys),
     ]),
   ]);
 }
 
-function planLines(plan: Plan, keys: number): string[] {
+function planLines(plan: PublicPlan): string[] {
   return [
-    `Plan ${plan.name}, ${keys === 1 ? '1 key' : `${formatCount(keys)} keys`}`,
-    `  units a second:  ${formatCount(plan.requestsPerSecond)}`,
-    `  units a day:     ${limitText(plan.requestsPerDay)}`,
-    `  units a month:   ${limitText(plan.requestsPerMonth)}`,
+    `Plan ${plan.name}, ${counted(plan.keys, 'key')}`,
+    `  units a second:  ${formatCount(plan.unitsPerSecond)}`,
+    `  units a day:     ${limitText(plan.unitsPerDay)}`,
+    `  units a month:   ${limitText(plan.unitsPerMonth)}`,
     `  calls a second:  ${methodsText(plan)}`,
     `  up to block:     ${limitText(plan.maxBlock, 'all')}`,
   ];
@@ -203,15 +166,7 @@ function limitText(limit: number | null, none = 'no limit'): string {
   return limit === null ? none : formatCount(limit);
 }
 
-function methodsText({ methodsPerSecond }: Plan): string {
-  const limits = Object.entries(methodsPerSecond).map(([method, calls]) => `${method}=${formatCount(calls)}`);
+function methodsText({ callsPerSecond }: PublicPlan): string {
+  const limits = Object.entries(callsPerSecond).map(([method, calls]) => `${method}=${formatCount(calls)}`);
   return limits.length === 0 ? '-' : limits.join(' ');
-}
-
-function publicPlan(plan: Plan, keys: number): object {
-  return {
-    ...{ name: plan.name, unitsPerSecond: plan.requestsPerSecond, unitsPerDay: plan.requestsPerDay },
-    ...{ unitsPerMonth: plan.requestsPerMonth, callsPerSecond: plan.methodsPerSecond },
-    ...{ maxBlock: plan.maxBlock, keys },
-  };
 }

@@ -1,5 +1,6 @@
-import { KINDS, type Kind } from '@packhouse/chain';
-import { type AuditRun, type Database, HOLE_REASONS } from '@packhouse/database';
+import { KINDS } from '@packhouse/chain';
+import { HOLE_REASONS } from '@packhouse/database';
+import type { AuditStanding } from '@packhouse/operations';
 import type { CoverageSummary, NetworkStatus } from '@packhouse/pipeline';
 import { counted, formatBytes, formatCount, formatRange } from '../terminal/format.js';
 import { table } from '../terminal/io.js';
@@ -66,24 +67,7 @@ export function describeReasons(summaries: readonly CoverageSummary[]): string |
   return table([['NETWORK', 'HOLES', ...kinds.map((kind) => kind.toUpperCase())], ...rows]);
 }
 
-/** The results of audits and repairs of a network. */
-export interface AuditStanding {
-  network: string;
-  /** The last scheduled audit; null if there was none yet. */
-  last: AuditRun | null;
-  /** Bundles that a newer version replaced; their objects are kept. */
-  superseded: { kind: Kind; count: number }[];
-}
-
-export async function auditStanding(database: Database, network: string): Promise<AuditStanding> {
-  const [last, superseded] = await Promise.all([
-    database.network(network).audit.last(),
-    database.network(network).audit.superseded(),
-  ]);
-  return { network, last, superseded };
-}
-
-/** These results as one line; null if there are none. */
+/** The results of audits and repairs as one line; null if there are none. */
 export function describeAudit({ network, last, superseded }: AuditStanding): string | null {
   const parts: string[] = [];
   if (last !== null) {

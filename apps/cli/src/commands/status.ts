@@ -1,22 +1,17 @@
-import {
-  type CoverageSummary,
-  coverageSummary,
-  type KindStatus,
-  type NetworkStatus,
-  networkStatus,
-} from '@packhouse/pipeline';
+import { type FullStatus, findNetwork, readStatus } from '@packhouse/operations';
+import type { CoverageSummary, KindStatus, NetworkStatus } from '@packhouse/pipeline';
 import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { unknownNetwork, withDatabase, withQueueReader } from '../installation/connect.js';
+import { withDatabase, withQueueReader } from '../installation/connect.js';
+import { operate } from '../installation/operate.js';
 import { formatBytes, formatCount, formatDuration } from '../terminal/format.js';
 import { type CliIo, print, table } from '../terminal/io.js';
+import { withPlace } from '../terminal/place.js';
 import { createRates, type Rate, type Rates } from '../terminal/rates.js';
 import { alarmTable } from './alarms.js';
-import { lateDeadlines } from './backfill-show.js';
+import { deadlineLine } from './backfill-show.js';
 import { type HolesOptions, refuseWithoutHoles, showHoles } from './status-holes.js';
 import {
-  type AuditStanding,
-  auditStanding,
   describeAudit,
   describeCauses,
   describeNotProved,
@@ -26,6 +21,7 @@ import {
 } from './status-lines.js';
 
 interface StatusOptions extends HolesOptions {
+  server?: string;
   network?: string;
   holes?: boolean;
   dataDir?: string;
@@ -36,8 +32,7 @@ const SAMPLE_MS = 2_000;
 
 /** `packhouse status`. */
 export function addStatusCommand(program: Command, io: CliIo): void {
-  program
-    .command('status')
+  withPlace(program.command('status'))
     .description(
       'per network and kind: wanted, staged, published, quarantined, rate, ETA; what is missing and why',
     )
@@ -47,70 +42,69 @@ export function addStatusCommand(program: Command, io: CliIo): void {
     .option('--from <block>', 'with --holes: from this block on (default 0)')
     .option('--to <block>', 'with --holes: up to this block (default: the head)')
     .option('--limit <n>', 'with --holes: holes of a kind on a page, 1 to 5000 (default 50; as JSON 1000)')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object a network (with --holes: a page) and line')
     .addHelpText(
       'after',
       '\nExamples:\n  $ packhouse status\n  $ packhouse status --holes --network ethereum --kind logs --from 17000000',
     )
     .action(async (options: StatusOptions) => {
       if (!options.holes) refuseWithoutHoles(options);
-      await withDatabase(io, options, async (database) => {
-        const ids = (await database.networks.list()).map((network) => network.id);
-        const networks = ids.filter((id) => options.network === undefined || id === options.network);
-        if (options.network !== undefined && networks.length === 0)
-          throw unknownNetwork(options.network, ids);
-        if (options.holes) {
+      const { network } = options;
+      if (options.holes) {
+        await withDatabase(io, options, async (database) => {
+          const networks =
+            network === undefined
+              ? (await database.networks.list()).map(({ id }) => id)
+              : [await findNetwork(database, network)];
           await withQueueReader(io, options, (queue) =>
             showHoles(io, { database, queue, networks }, options),
           );
-          return;
+        });
+        return;
+      }
+      const rates = createRates();
+      const look = async (): Promise<FullStatus[]> => {
+        const found = await operate(io, options, readStatus, { network });
+        for (const { status } of found) rates.add(status, systemClock.elapsed());
+        return found;
+      };
+      let found = await look();
+      if (found.some(({ status }) => isBusy(status))) {
+        // Ctrl-C ends the wait, and what is known is shown.
+        await systemClock.sleep(SAMPLE_MS, io.signal).catch(() => undefined);
+        if (!io.signal.aborted) found = await look();
+      }
+      const statuses = found.map(({ status }) => status);
+      const summaries = found.map(({ summary }) => summary);
+      if (options.json) {
+        for (const { status, summary, audit } of found) {
+          const { last, superseded } = audit;
+          await print(io, { ...asJson(status, summary, rates), lastAudit: last, superseded });
         }
-        const rates = createRates();
-        const look = async (): Promise<NetworkStatus[]> => {
-          const statuses = await Promise.all(networks.map((id) => networkStatus(database, id)));
-          for (const status of statuses) rates.add(status, systemClock.elapsed());
-          return statuses;
-        };
-        let statuses = await look();
-        if (statuses.some(isBusy)) {
-          // Ctrl-C ends the wait, and what is known is shown.
-          await systemClock.sleep(SAMPLE_MS, io.signal).catch(() => undefined);
-          statuses = await look();
-        }
-        const summaries = await withQueueReader(io, options, (queue) =>
-          Promise.all(networks.map((id) => coverageSummary({ database, queue }, id))),
-        );
-        const audits = await Promise.all(networks.map((id) => auditStanding(database, id)));
-        if (options.json) {
-          for (const [at, status] of statuses.entries()) {
-            const { last, superseded } = audits[at] as AuditStanding;
-            const json = asJson(status, summaries[at] as CoverageSummary, rates);
-            await print(io, { ...json, lastAudit: last, superseded });
-          }
-          return;
-        }
-        const lines = statuses.flatMap((status) => status.kinds.map((kind) => row(kind, rates.of(kind))));
-        await print(io, table([HEADINGS, ...lines]));
-        if (summaries.length > 0) await print(io, `\n${summaries.map(describeStanding).join('\n')}`);
-        const reasons = describeReasons(summaries);
-        if (reasons !== null) await print(io, `\n${reasons}`);
-        const oldest = summaries.map(describeOldest).filter((line) => line !== null);
-        if (oldest.length > 0) await print(io, `\n${oldest.join('\n')}`);
-        const notProved = statuses.map(describeNotProved).filter((lines) => lines !== null);
-        if (notProved.length > 0) await print(io, `\n${notProved.join('\n')}`);
-        const causes = statuses.flatMap(describeCauses);
-        if (causes.length > 0) await print(io, `\n${causes.join('\n')}`);
-        for (const { network, backPressure } of statuses) {
-          if (backPressure !== null) await print(io, `\n${pressureLine(network, backPressure)}`);
-        }
-        const late = await lateDeadlines(database, networks);
-        if (late.length > 0) await print(io, `\n${late.join('\n')}`);
-        const audited = audits.map(describeAudit).filter((line) => line !== null);
-        if (audited.length > 0) await print(io, `\n${audited.join('\n')}`);
-        const alarms = statuses.flatMap((status) => status.alarms);
-        if (alarms.length > 0) await print(io, `\n${alarmTable(alarms)}`);
-      });
+        return;
+      }
+      const lines = statuses.flatMap((status) => status.kinds.map((kind) => row(kind, rates.of(kind))));
+      await print(io, table([HEADINGS, ...lines]));
+      if (summaries.length > 0) await print(io, `\n${summaries.map(describeStanding).join('\n')}`);
+      const reasons = describeReasons(summaries);
+      if (reasons !== null) await print(io, `\n${reasons}`);
+      const oldest = summaries.map(describeOldest).filter((line) => line !== null);
+      if (oldest.length > 0) await print(io, `\n${oldest.join('\n')}`);
+      const notProved = statuses.map(describeNotProved).filter((lines) => lines !== null);
+      if (notProved.length > 0) await print(io, `\n${notProved.join('\n')}`);
+      const causes = statuses.flatMap(describeCauses);
+      if (causes.length > 0) await print(io, `\n${causes.join('\n')}`);
+      for (const { network, backPressure } of statuses) {
+        if (backPressure !== null) await print(io, `\n${pressureLine(network, backPressure)}`);
+      }
+      const late = found
+        .flatMap((each) => each.late)
+        .map(deadlineLine)
+        .filter((line) => line !== null);
+      if (late.length > 0) await print(io, `\n${late.join('\n')}`);
+      const audited = found.map(({ audit }) => describeAudit(audit)).filter((line) => line !== null);
+      if (audited.length > 0) await print(io, `\n${audited.join('\n')}`);
+      const alarms = statuses.flatMap((status) => status.alarms);
+      if (alarms.length > 0) await print(io, `\n${alarmTable(alarms)}`);
     });
 }
 

@@ -8,7 +8,6 @@ import {
   databaseUrlSetting,
   loadSettings,
   logLevelSetting,
-  PackhouseError,
   redisUrlSetting,
   systemClock,
 } from '@packhouse/runtime';
@@ -64,18 +63,23 @@ export async function withDatabase<T>(
   }
 }
 
-/** Runs `use` with a reader of the queues, which connects on first use, and closes it. Throws SETTINGS_INVALID. */
+/** A reader of the queues, which connects on first use. Throws SETTINGS_INVALID. */
+export function openQueueReader(io: CliIo, { dataDir }: { dataDir?: string }): QueueReader {
+  return createQueueReader({
+    context: commandContext(io),
+    redisUrl: loadSettings(queueSettings, io.env).REDIS_URL,
+    databaseUrl: databaseUrl(io, dataDir),
+    timeoutMs: QUEUE_TIMEOUT_MS,
+  });
+}
+
+/** Runs `use` with a reader of the queues, and closes it. Throws SETTINGS_INVALID. */
 export async function withQueueReader<T>(
   io: CliIo,
   options: { dataDir?: string },
   use: (queue: QueueReader) => Promise<T>,
 ): Promise<T> {
-  const queue = createQueueReader({
-    context: commandContext(io),
-    redisUrl: loadSettings(queueSettings, io.env).REDIS_URL,
-    databaseUrl: databaseUrl(io, options.dataDir),
-    timeoutMs: QUEUE_TIMEOUT_MS,
-  });
+  const queue = openQueueReader(io, options);
   try {
     return await use(queue);
   } finally {
@@ -96,13 +100,4 @@ export async function withBudgets<T>(
   } finally {
     redis?.close();
   }
-}
-
-/** The error for a network that is not among those the database knows. */
-export function unknownNetwork(name: string, known: readonly string[]): PackhouseError {
-  return new PackhouseError({
-    code: 'NETWORK_UNKNOWN',
-    message: `The database does not know a network "${name}".`,
-    hint: known.length === 0 ? 'It knows none yet.' : `It knows ${known.join(', ')}.`,
-  });
 }

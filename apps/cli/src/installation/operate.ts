@@ -1,8 +1,9 @@
 import { type Operation, readInput } from '@packhouse/operations';
+import type { QueueReader } from '@packhouse/queue';
 import { ERROR_CATALOGUE, type ErrorCode, PackhouseError } from '@packhouse/runtime';
 import type { z } from 'zod';
 import type { CliIo } from '../terminal/io.js';
-import { commandContext, withDatabase } from './connect.js';
+import { commandContext, openQueueReader, withDatabase } from './connect.js';
 import { operatorName } from './operator.js';
 
 /** How long a console may take to answer, in milliseconds. */
@@ -11,7 +12,7 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER = 67_108_864;
 
 /** Fields of results that are dates: JSON has them as text. */
-const DATE = /(At|Until|Since|^since|^until|^deadline|^nextTry|^firstSeen)$/;
+const DATE = /(At|Until|Since|^at|^since|^forecast|^until|^deadline|^nextTry|^firstSeen)$/;
 
 interface Where {
   dataDir?: string;
@@ -31,12 +32,21 @@ export async function operate<I extends z.ZodObject, O>(
 ): Promise<O> {
   const server = where.server ?? (io.env.PACKHOUSE_SERVER || undefined);
   if (server !== undefined) return ask<O>(io, server, operation, input as Record<string, unknown>);
-  return withDatabase(io, where, (database) =>
-    operation.run(
-      { context: commandContext(io), database, who: operatorName(io) },
-      readInput(operation.input, input),
-    ),
-  );
+  return withDatabase(io, where, async (database) => {
+    let reader: QueueReader | undefined;
+    const queue: Pick<QueueReader, 'look'> = {
+      look: async (...asked) => {
+        reader ??= openQueueReader(io, where);
+        return reader.look(...asked);
+      },
+    };
+    try {
+      const parts = { context: commandContext(io), database, queue, who: operatorName(io) };
+      return await operation.run(parts, readInput(operation.input, input));
+    } finally {
+      await reader?.close();
+    }
+  });
 }
 
 async function ask<O>(

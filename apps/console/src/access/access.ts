@@ -8,6 +8,9 @@ export const SESSION_COOKIE = 'packhouse_session';
 
 /** How long an answer of the database about a session counts, in milliseconds. */
 const KNOWN_MS = 1_000;
+/** How long after its last request a session is looked up with others, in milliseconds, and how many at a time. */
+const IN_USE_MS = 30_000;
+const MOST_AT_ONCE = 500;
 const MOST_KNOWN = 10_000;
 /** Longest secret that is looked at, in characters. */
 const LONGEST = 256;
@@ -24,19 +27,52 @@ export interface Access {
   forget(secret: string): void;
 }
 
-/** Creates it; sessions are looked up at most once a second each. */
+interface Known {
+  /** When what is known ends to count; while it is read, never. */
+  until: number;
+  usedAt: number;
+  /** Whether it is the secret of somebody. */
+  lives: boolean;
+  holder: Promise<SecretHolder | null>;
+}
+
+/** Creates it. Each session is looked up at most once a second, and those in use together, in one statement. */
 export function createAccess({ clock, database }: { clock: Clock; database: Database }): Access {
-  const known = new Map<string, { until: number; holder: Promise<SecretHolder | null> }>();
+  const known = new Map<string, Known>();
+
+  const look = (secrets: readonly string[], now: number): void => {
+    const holders = database.operators.holders(secrets.map(hashOf));
+    for (const [at, secret] of secrets.entries()) {
+      const usedAt = known.get(secret)?.usedAt ?? now;
+      const holder = holders.then((found) => found[at] ?? null);
+      const entry: Known = { until: Number.POSITIVE_INFINITY, usedAt, lives: false, holder };
+      known.set(secret, entry);
+      holder.then(
+        (found) => {
+          entry.until = clock.elapsed() + KNOWN_MS;
+          entry.lives = found !== null;
+        },
+        () => {
+          if (known.get(secret) === entry) known.delete(secret);
+        },
+      );
+    }
+  };
 
   const find = (secret: string): Promise<SecretHolder | null> => {
     const now = clock.elapsed();
     const there = known.get(secret);
-    if (there !== undefined && there.until > now) return there.holder;
-    if (known.size >= MOST_KNOWN) known.clear();
-    const holder = database.operators.holder(hashOf(secret));
-    known.set(secret, { until: now + KNOWN_MS, holder });
-    holder.catch(() => known.delete(secret));
-    return holder;
+    if (there === undefined || there.until <= now) {
+      if (known.size >= MOST_KNOWN) known.clear();
+      const others = [...known].filter(
+        ([other, { until, usedAt, lives }]) =>
+          other !== secret && lives && until <= now && usedAt > now - IN_USE_MS,
+      );
+      look([secret, ...others.slice(0, MOST_AT_ONCE - 1).map(([other]) => other)], now);
+    }
+    const entry = known.get(secret) as Known;
+    entry.usedAt = now;
+    return entry.holder;
   };
 
   const secretOf = (request: FastifyRequest): { secret: string; byCookie: boolean } | null => {

@@ -2,6 +2,7 @@ import { OPERATIONS, type OperationParts, readInput } from '@packhouse/operation
 import type { FastifyInstance } from 'fastify';
 import type { Access } from '../access/access.js';
 import { describeApi } from './openapi.js';
+import { createSharedAnswers } from './shared-answers.js';
 
 /** Serves all operations below /api/, and /api/openapi.json, which describes them. */
 export function addOperationRoutes(
@@ -9,15 +10,20 @@ export function addOperationRoutes(
   parts: Omit<OperationParts, 'who'>,
   access: Access,
 ): void {
+  const shared = createSharedAnswers(parts.context.clock);
   for (const operation of OPERATIONS) {
     app.route({
       method: operation.kind === 'read' ? 'GET' : 'POST',
       url: `/api/${operation.name}`,
-      handler: async (request) => {
-        const { name } = await access.require(request, operation.role);
+      handler: async (request, reply) => {
+        const { name: who, keyId } = await access.require(request, operation.role);
         const input = readInput(operation.input, operation.kind === 'read' ? request.query : request.body);
-        const result = await operation.run({ ...parts, who: name }, input);
-        return result ?? {};
+        const run = async (): Promise<string> =>
+          JSON.stringify((await operation.run({ ...parts, who, keyId }, input)) ?? {});
+        const { name, sharedForMs } = operation;
+        reply.type('application/json; charset=utf-8');
+        if (sharedForMs === undefined) return run();
+        return shared(`${keyId ?? ''} ${name} ${JSON.stringify(input)}`, sharedForMs, run);
       },
     });
   }

@@ -9,6 +9,7 @@ const STATUS: Partial<Record<PackhouseError['code'], number>> = {
   CSRF_REFUSED: 403,
   ROLE_TOO_LOW: 403,
   HOST_REFUSED: 421,
+  CHANGED_MEANWHILE: 409,
 };
 const NOT_FOUND = /_UNKNOWN$/;
 const USAGE_EXIT = 64;

@@ -2,7 +2,7 @@ import { createDatabase, type Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import type { Role } from '@packhouse/operations';
 import { hashOf, makeSecret } from '@packhouse/operations';
-import { type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
+import { type Clock, type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { createConsole } from '../create-console.js';
@@ -21,11 +21,11 @@ interface TestConsole {
 const HOUR_MS = 3_600_000;
 
 /** Makes them before the tests of a file, and removes them after it. */
-export function useConsole(): TestConsole {
+export function useConsole({ clock = systemClock }: { clock?: Clock } = {}): TestConsole {
   const context: Context = {
     logger: createLogger({ name: 'console', level: 'silent' }),
     metrics: createMetrics(),
-    clock: systemClock,
+    clock,
     signal: new AbortController().signal,
   };
   let fresh: FreshDatabase;

@@ -17,6 +17,6 @@ export interface Change {
 /** What operators changed, kept for a year. */
 export interface Changes {
   add(change: Omit<Change, 'id' | 'at'>): Promise<void>;
-  /** The newest first; of one subject, or of all. */
-  list(page?: { subject?: string; limit?: number }): Promise<Change[]>;
+  /** The newest first, below this id; of one subject (`backfill 7`), of all of a kind (`backfill`), or all. */
+  list(page?: { subject?: string; limit?: number; before?: number }): Promise<Change[]>;
 }

@@ -3,7 +3,7 @@ import type { BlockRange, Kind, NotProved } from '@packhouse/chain';
 import type { FilterFile, SealedEntry, Signer } from '@packhouse/manifest';
 import type { Budgets } from './budgets.js';
 import type { Changes } from './changes.js';
-import type { Holes } from './holes.js';
+import type { Holes, NetworkStanding } from './holes.js';
 import type { Nft } from './nft.js';
 import type { Operators } from './operators.js';
 import type {
@@ -70,7 +70,12 @@ export interface Database {
   quarantine: {
     /** Rows of all networks, by network and block. */
     list(page?: QuarantinePage): Promise<QuarantineRow[]>;
+    /** Rows and blocks by network and cause. */
+    causes(): Promise<{ network: string; cause: string; entries: number; blocks: number }[]>;
   };
+
+  /** How far each network is, by name: one statement, whatever their number. */
+  standings(): Promise<NetworkStanding[]>;
 
   /** The keys that sign the manifests of all networks. */
   manifest: {
@@ -163,7 +168,12 @@ export interface Database {
     }): Promise<{ key: string; row: KeyRow }>;
     /** By the SHA-256 of the whole key. */
     find(sha256: Buffer): Promise<KeyRow | null>;
-    list(): Promise<KeyRow[]>;
+    /** By id or the exact public prefix; null if there is none. */
+    named(idOrPrefix: string): Promise<KeyRow | null>;
+    /** Oldest first, after this id; `search` is part of the application's name, or the beginning of the prefix. */
+    list(page?: { search?: string; after?: number; limit?: number }): Promise<KeyRow[]>;
+    /** Keys that are not revoked, by the name of their plan. */
+    countByPlan(): Promise<ReadonlyMap<string, number>>;
     /** By id or the exact public prefix; null if there is none. */
     revoke(idOrPrefix: string): Promise<KeyRow | null>;
   };
@@ -173,9 +183,14 @@ export interface Database {
     list(): Promise<Plan[]>;
     /**
      * Changes what is given of a plan; gateways use it within a second. With `make`, a missing plan is made first: 25
-     * requests a second and no other limit. Throws PLAN_UNKNOWN.
+     * requests a second and no other limit. Returns null and changes nothing if it is not as `expected`. Throws
+     * PLAN_UNKNOWN.
      */
-    set(name: string, change: Partial<Omit<Plan, 'name'>>, options?: { make?: boolean }): Promise<Plan>;
+    set(
+      name: string,
+      change: Partial<Omit<Plan, 'name'>>,
+      options?: { make?: boolean; expected?: Omit<Plan, 'name'> | undefined },
+    ): Promise<Plan | null>;
   };
 
   /** What keys used. Days are days since 1970-01-01 in UTC. */

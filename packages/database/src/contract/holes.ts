@@ -115,6 +115,9 @@ export interface Standing {
   oldestQuarantine: OldestQuarantine | null;
 }
 
+/** How far one of all networks is. */
+export type NetworkStanding = Omit<Standing, 'oldestQuarantine'> & { network: string };
+
 /** A row of the quarantine with the columns that a view of coverage needs. */
 export interface OldestQuarantine extends BlockRange {
   /** Error code. */

@@ -47,8 +47,8 @@ export interface Operators {
     label?: string;
     forMs: number;
   }): Promise<void>;
-  /** The holder of a session or a token that has not expired; null: there is none. The role is at most the operator's. */
-  holder(sha256: Buffer): Promise<SecretHolder | null>;
+  /** The holder of each session or token that has not expired; null: there is none. The role is at most the operator's. */
+  holders(sha256s: readonly Buffer[]): Promise<(SecretHolder | null)[]>;
   /** Takes a link that has not expired: of concurrent callers one gets it. */
   takeLink(sha256: Buffer): Promise<SecretHolder | null>;
   /** Returns false if there is no such secret. */

@@ -1,35 +1,39 @@
 import { KINDS } from '@packhouse/chain';
 import { kindOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
-import type { KindStanding, OldestQuarantine, Standing } from '../contract/holes.js';
+import type { KindStanding, NetworkStanding, OldestQuarantine, Standing } from '../contract/holes.js';
 
-/** $1 network id: a row for each kind that is wanted or published, each with the values of the network. */
+/** $1 network ids or null for all: a row for each network and kind, each with the values of the network. */
 const selectStanding = statement(
   'coverage/select-standing',
-  `WITH first AS MATERIALIZED (
-     SELECT min(r.start_block) AS block, coalesce(bit_or(1 << k.kind), 0) AS kinds,
-       (SELECT max(end_block) FROM packhouse.wanted_range WHERE network_id = $1 AND state <> 'cancelled') AS last
-     FROM generate_series(0, 7) AS k (kind), (VALUES ('active'), ('paused')) AS s (state), LATERAL (
-       SELECT start_block FROM packhouse.wanted_run
-       WHERE network_id = $1 AND kind = k.kind AND state = s.state
-       ORDER BY start_block LIMIT 1
-     ) AS r
-   )
-   SELECT k.kind, h.block AS head, h.finalized, f.block AS "firstWanted", f.last AS "lastWanted",
+  `SELECT n.name AS network, k.kind, h.block AS head, h.finalized, f.block AS "firstWanted", f.last AS "lastWanted",
      (f.kinds >> k.kind) & 1 = 1 AS wanted,
      coalesce(p.bundles, 0) AS bundles, coalesce(p.blocks, 0) AS blocks, coalesce(p.bytes, 0) AS bytes,
      p.newest_at AS "newestAt",
      (SELECT max(end_block) FROM (
         SELECT end_block FROM packhouse.published_run
-        WHERE network_id = $1 AND kind = k.kind ORDER BY start_block DESC LIMIT 1
+        WHERE network_id = n.id AND kind = k.kind ORDER BY start_block DESC LIMIT 1
       ) AS last) AS newest,
      (SELECT CASE WHEN r.end_block >= f.block THEN r.end_block END FROM packhouse.published_run AS r
-      WHERE r.network_id = $1 AND r.kind = k.kind AND r.start_block <= f.block
+      WHERE r.network_id = n.id AND r.kind = k.kind AND r.start_block <= f.block
       ORDER BY r.start_block DESC LIMIT 1) AS "completeTo"
-   FROM generate_series(0, 7) AS k (kind) CROSS JOIN first AS f
-   LEFT JOIN packhouse.head AS h ON h.network_id = $1
-   LEFT JOIN packhouse.published AS p ON p.network_id = $1 AND p.kind = k.kind AND p.blocks > 0
-   ORDER BY k.kind`,
+   FROM packhouse.network AS n
+   CROSS JOIN LATERAL (
+     SELECT min(r.start_block) AS block, coalesce(bit_or(1 << k.kind), 0) AS kinds,
+       (SELECT max(end_block) FROM packhouse.wanted_range
+        WHERE network_id = n.id AND state <> 'cancelled') AS last
+     FROM generate_series(0, 7) AS k (kind), (VALUES ('active'), ('paused')) AS s (state), LATERAL (
+       SELECT start_block FROM packhouse.wanted_run
+       WHERE network_id = n.id AND kind = k.kind AND state = s.state
+       ORDER BY start_block LIMIT 1
+     ) AS r
+     OFFSET 0
+   ) AS f
+   CROSS JOIN generate_series(0, 7) AS k (kind)
+   LEFT JOIN packhouse.head AS h ON h.network_id = n.id
+   LEFT JOIN packhouse.published AS p ON p.network_id = n.id AND p.kind = k.kind AND p.blocks > 0
+   WHERE $1::int4[] IS NULL OR n.id = ANY ($1)
+   ORDER BY n.name, k.kind`,
 );
 
 /** $1 network id: the oldest row in quarantine. */
@@ -42,6 +46,7 @@ const selectOldestQuarantine = statement(
 );
 
 interface StandingRow extends Omit<KindStanding, 'kind'>, Pick<Standing, 'firstWanted' | 'lastWanted'> {
+  network: string;
   kind: number;
   head: number | null;
   finalized: number | null;
@@ -49,10 +54,25 @@ interface StandingRow extends Omit<KindStanding, 'kind'>, Pick<Standing, 'firstW
 
 /** Reads how far a network is (see Holes.standing); `networkId` 0 is an unknown network. */
 export async function readStanding(connections: Connections, networkId: number): Promise<Standing> {
-  const rows = (await connections.query<StandingRow>(selectStanding, [networkId])).filter(
-    (row) => row.kind < KINDS.length,
-  );
+  const rows = await connections.query<StandingRow>(selectStanding, [[networkId]]);
   const [oldest] = await connections.query<OldestQuarantine>(selectOldestQuarantine, [networkId]);
+  return { ...standingOf(rows), oldestQuarantine: oldest ?? null };
+}
+
+/** Reads how far all networks are. */
+export async function readStandings(connections: Connections): Promise<NetworkStanding[]> {
+  const rows = await connections.query<StandingRow>(selectStanding, [null]);
+  const networks = new Map<string, StandingRow[]>();
+  for (const row of rows) {
+    const own = networks.get(row.network);
+    if (own === undefined) networks.set(row.network, [row]);
+    else own.push(row);
+  }
+  return [...networks].map(([network, own]) => ({ network, ...standingOf(own) }));
+}
+
+function standingOf(all: readonly StandingRow[]): Omit<Standing, 'oldestQuarantine'> {
+  const rows = all.filter((row) => row.kind < KINDS.length);
   const [row] = rows;
   const wanted = rows.filter((each) => each.wanted);
   const ends = wanted.map((each) => each.completeTo);
@@ -63,7 +83,6 @@ export async function readStanding(connections: Connections, networkId: number):
     lastWanted: row?.lastWanted ?? null,
     completeTo:
       ends.length === 0 || ends.includes(null) ? null : Math.min(...ends.filter((end) => end !== null)),
-    oldestQuarantine: oldest ?? null,
     kinds: rows
       .filter((each) => each.wanted || each.bundles > 0)
       .map((each) => ({

@@ -10,11 +10,12 @@ const insertChange = statement(
    INSERT INTO packhouse.change (who, subject, action, before, after) VALUES ($1, $2, $3, $4, $5)`,
 );
 
-/** $1 subject or null for all, $2 limit. */
+/** $1 subject or null for all, $2 limit, $3 id to begin below or null. */
 const selectChanges = statement(
   'changes/select-changes',
   `SELECT id, at, who, subject, action, before, after FROM packhouse.change
-   WHERE $1::text IS NULL OR subject = $1 ORDER BY id DESC LIMIT $2`,
+   WHERE ($1::text IS NULL OR subject = $1 OR starts_with(subject, $1 || ' ')) AND ($3::int8 IS NULL OR id < $3)
+   ORDER BY id DESC LIMIT $2`,
 );
 
 /** Adds a change, in the transaction that makes it. */
@@ -30,7 +31,7 @@ export async function noteChange(
 export function createChanges(connections: Connections): Changes {
   return {
     add: (change) => noteChange(connections, change),
-    list: ({ subject, limit } = {}) =>
-      connections.query<Change>(selectChanges, [subject ?? null, limit ?? DEFAULT_LIMIT]),
+    list: ({ subject, limit, before } = {}) =>
+      connections.query<Change>(selectChanges, [subject ?? null, limit ?? DEFAULT_LIMIT, before ?? null]),
   };
 }

@@ -58,14 +58,32 @@ const selectKey = statement(
    WHERE k.sha256 = $1`,
 );
 
-/** All keys, oldest first. */
+/** $1 part of the application's name, or beginning of the prefix, or null for all; $2 id to begin after; $3 limit. */
 const selectKeys = statement(
   'keys/select-keys',
   `SELECT ${KEY_COLUMNS}
    FROM packhouse.api_key AS k
    JOIN packhouse.application AS a ON a.id = k.application_id
    JOIN packhouse.plan AS p ON p.name = k.plan
-   ORDER BY k.id`,
+   WHERE k.id > $2::int8
+     AND ($1::text IS NULL OR strpos(lower(a.name), lower($1)) > 0 OR starts_with(k.prefix, $1))
+   ORDER BY k.id
+   LIMIT $3::int8`,
+);
+
+/** $1 id or null, $2 prefix. */
+const selectNamed = statement(
+  'keys/select-named',
+  `SELECT ${KEY_COLUMNS}
+   FROM packhouse.api_key AS k
+   JOIN packhouse.application AS a ON a.id = k.application_id
+   JOIN packhouse.plan AS p ON p.name = k.plan
+   WHERE k.id = $1::int8 OR k.prefix = $2::text`,
+);
+
+const countByPlan = statement(
+  'keys/count-by-plan',
+  'SELECT plan, count(*) AS keys FROM packhouse.api_key WHERE revoked_at IS NULL GROUP BY plan',
 );
 
 /** $1 id or null, $2 prefix. A key that is revoked already keeps its date. */
@@ -98,12 +116,23 @@ export function createKeys(connections: Connections): Database['keys'] {
       throw await planUnknown(connections, plan);
     },
     find: async (sha256) => (await connections.query<StoredKey>(selectKey, [sha256])).map(keyOf)[0] ?? null,
-    list: async () => (await connections.query<StoredKey>(selectKeys, [])).map(keyOf),
-    revoke: async (idOrPrefix) => {
-      const id = ID.test(idOrPrefix) ? Number(idOrPrefix) : null;
-      return (await connections.query<StoredKey>(revokeKey, [id, idOrPrefix])).map(keyOf)[0] ?? null;
+    named: async (idOrPrefix) =>
+      (await connections.query<StoredKey>(selectNamed, nameValues(idOrPrefix))).map(keyOf)[0] ?? null,
+    list: async ({ search, after, limit } = {}) => {
+      const values = [search ?? null, after ?? 0, limit ?? null];
+      return (await connections.query<StoredKey>(selectKeys, values)).map(keyOf);
     },
+    countByPlan: async () => {
+      const rows = await connections.query<{ plan: string; keys: number }>(countByPlan, []);
+      return new Map(rows.map(({ plan, keys }) => [plan, keys]));
+    },
+    revoke: async (idOrPrefix) =>
+      (await connections.query<StoredKey>(revokeKey, nameValues(idOrPrefix))).map(keyOf)[0] ?? null,
   };
+}
+
+function nameValues(idOrPrefix: string): [id: number | null, prefix: string] {
+  return [ID.test(idOrPrefix) ? Number(idOrPrefix) : null, idOrPrefix];
 }
 
 /** A new API key: `ph_`, 8 letters and digits that may be shown, `_`, 32 random bytes in base64url. */

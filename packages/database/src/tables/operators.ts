@@ -56,11 +56,11 @@ const HOLDER = `s.kind, coalesce(o.name, k.prefix) AS name,
 const HOLDERS = `LEFT JOIN packhouse.operator AS o ON o.id = s.operator_id
    LEFT JOIN packhouse.api_key AS k ON k.id = s.key_id`;
 
-/** $1 sha256. A key that was revoked or has ended signs nobody in any more. */
-const selectHolder = statement(
-  'operators/select-holder',
-  `SELECT ${HOLDER} FROM packhouse.operator_secret AS s ${HOLDERS}
-   WHERE s.sha256 = $1 AND s.kind <> 'link' AND s.expires_at > clock_timestamp()
+/** $1 sha256 of several. A key that was revoked or has ended signs nobody in any more. */
+const selectHolders = statement(
+  'operators/select-holders',
+  `SELECT encode(s.sha256, 'hex') AS sha256, ${HOLDER} FROM packhouse.operator_secret AS s ${HOLDERS}
+   WHERE s.sha256 = ANY ($1::bytea[]) AND s.kind <> 'link' AND s.expires_at > clock_timestamp()
      AND k.revoked_at IS NULL AND coalesce(k.expires_at > clock_timestamp(), true)`,
 );
 
@@ -152,7 +152,11 @@ export function createOperators(connections: Connections): Database['operators']
     },
     keep: async ({ sha256, kind, operatorId, keyId, role, label = '', forMs }) =>
       void (await connections.query(insertSecret, [sha256, kind, operatorId, keyId, role, label, forMs])),
-    holder: async (sha256) => (await connections.query<SecretHolder>(selectHolder, [sha256]))[0] ?? null,
+    holders: async (sha256s) => {
+      const rows = await connections.query<SecretHolder & { sha256: string }>(selectHolders, [sha256s]);
+      const found = new Map(rows.map(({ sha256, ...holder }) => [sha256, holder]));
+      return sha256s.map((sha256) => found.get(sha256.toString('hex')) ?? null);
+    },
     takeLink: async (sha256) => (await connections.query<SecretHolder>(takeLink, [sha256]))[0] ?? null,
     drop: async (sha256) => (await connections.query(deleteSecret, [sha256])).length > 0,
     secrets: () => connections.query<SecretHolder>(selectSecrets, []),

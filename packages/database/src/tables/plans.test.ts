@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Plan } from '../contract/rows.js';
 import { type OpenDatabase, openDatabase } from '../testing/open-database.js';
 
 let open: OpenDatabase;
@@ -34,6 +35,17 @@ it('changes what is given of a plan and nothing else, for the keys that have it'
     ...{ requestsPerMonth: null, methodsPerSecond: {}, requestsPerSecond: 30 },
   });
   expect(await plans.set('free', {})).toEqual(await planNow());
+});
+
+it('changes nothing of a plan that is not as it was expected, and of two changes at once makes one', async () => {
+  const { plans } = open.database;
+  const [plan] = await plans.list();
+  const { name, ...expected } = plan ?? { name: '' };
+  const set = (requestsPerSecond: number) =>
+    plans.set(name, { requestsPerSecond }, { expected: expected as Omit<Plan, 'name'> });
+  const done = await Promise.all([set(41), set(42)]);
+  expect(done.filter((each) => each === null)).toHaveLength(1);
+  expect((await plans.list())[0]).toEqual(done.find((each) => each !== null));
 });
 
 it('makes a plan only if it is told to', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { PackhouseError } from '@packhouse/runtime';
 import { type Connections, statement } from '../connection/connections.js';
 import type { Database } from '../contract/database.js';
@@ -48,6 +49,12 @@ const updatePlan = statement(
    RETURNING p.name, ${PLAN_LIMITS}`,
 );
 
+/** $1 name. */
+const lockPlan = statement(
+  'plans/lock-plan',
+  `SELECT p.name, ${PLAN_LIMITS} FROM packhouse.plan AS p WHERE p.name = $1 FOR UPDATE`,
+);
+
 /** The plans that keys are made with. */
 export function createPlans(connections: Connections): Database['plans'] {
   return {
@@ -55,18 +62,23 @@ export function createPlans(connections: Connections): Database['plans'] {
       const rows = await connections.query<StoredLimits & { name: string }>(selectPlans, []);
       return rows.map((row) => planOf(row.name, row));
     },
-    set: async (name, change, { make = false } = {}) => {
+    set: async (name, change, { make = false, expected } = {}) => {
       if (make) await connections.query(insertPlan, [name]);
       const values = Object.entries(change).map(([field, value]) => [
         COLUMNS[field as keyof typeof COLUMNS],
         value,
       ]);
-      const [row] = await connections.query<StoredLimits & { name: string }>(updatePlan, [
-        ...[name, values.map(([column]) => column)],
-        JSON.stringify(Object.fromEntries(values)),
-      ]);
-      if (row === undefined) throw await planUnknown(connections, name);
-      return planOf(row.name, row);
+      return connections.transaction(async (session) => {
+        const [before] = await session.query<StoredLimits & { name: string }>(lockPlan, [name]);
+        if (before === undefined) throw await planUnknown(connections, name);
+        const same = expected === undefined || isDeepStrictEqual(planOf(name, before), { ...expected, name });
+        if (!same) return null;
+        const [after = before] = await session.query<StoredLimits & { name: string }>(updatePlan, [
+          ...[name, values.map(([column]) => column)],
+          JSON.stringify(Object.fromEntries(values)),
+        ]);
+        return planOf(name, after);
+      });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type BlockRange, KINDS, type Kind } from '@packhouse/chain';
 import { kindsMask, kindsOf } from '../connection/codes.js';
 import { type Connections, type Session, statement } from '../connection/connections.js';
-import type { NetworkDatabase, QuarantinePage } from '../contract/database.js';
+import type { Database, NetworkDatabase, QuarantinePage } from '../contract/database.js';
 import type { QuarantineRow, QuarantineTry } from '../contract/rows.js';
 import type { NetworkRef } from './networks.js';
 
@@ -54,6 +54,14 @@ const selectCauses = statement(
   'quarantine/select-causes',
   `SELECT cause, count(*) AS entries, sum(blocks)::int8 AS blocks
    FROM packhouse.quarantine WHERE network_id = $1 GROUP BY cause ORDER BY cause`,
+);
+
+/** The same of all networks. */
+const selectAllCauses = statement(
+  'quarantine/select-all-causes',
+  `SELECT n.name AS network, q.cause, count(*) AS entries, sum(q.blocks)::int8 AS blocks
+   FROM packhouse.quarantine AS q JOIN packhouse.network AS n ON n.id = q.network_id
+   GROUP BY n.name, q.cause ORDER BY n.name, q.cause`,
 );
 
 /** $1 network id, $2 start, $3 end: makes these rows due now. Returns the blocks of each row within the range. */
@@ -124,8 +132,16 @@ export function createQuarantine(
   };
 }
 
+/** The quarantine of all networks. */
+export function createAllQuarantine(connections: Connections): Database['quarantine'] {
+  return {
+    list: (page) => listQuarantine(connections, null, page),
+    causes: () => connections.query(selectAllCauses, []),
+  };
+}
+
 /** Rows of one network, or of all. */
-export async function listQuarantine(
+async function listQuarantine(
   connections: Connections,
   network: string | null,
   { cause, after, limit }: QuarantinePage = {},

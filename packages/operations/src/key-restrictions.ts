@@ -15,7 +15,7 @@ const METHOD = /^(?:[A-Za-z][A-Za-z0-9_]{0,63}|bundle-api|download|nft)$/;
 /** Values of each restriction. */
 const MAX_VALUES = 100;
 
-/** Parses `--origin`, `--address` and `--method`, each given several times or with commas. Throws USAGE. */
+/** Parses origins, addresses and methods, each a list of which values may have commas. Throws USAGE. */
 export function parseRestrictions(given: {
   origin?: readonly string[];
   address?: readonly string[];

@@ -1,0 +1,52 @@
+import type { KeyRow } from '@packhouse/database';
+import { PackhouseError } from '@packhouse/runtime';
+import { z } from 'zod';
+import { sumUsage, usageFields } from './key-usage.js';
+import { publicKey } from './keys.js';
+import { type OperationParts, operation } from './operation.js';
+import { limitsOf } from './plans.js';
+
+const DAY_MS = 86_400_000;
+
+export const ownUsage = operation({
+  name: 'own/usage',
+  kind: 'read',
+  role: 'owner',
+  sharedForMs: 1_000,
+  summary: 'What the key that signed in used, by day, method or network.',
+  input: z.object(usageFields),
+  run: async (parts, asked) =>
+    sumUsage(parts.database, parts.context.clock.now(), asked, [await ownKey(parts)]),
+});
+
+export const ownLimits = operation({
+  name: 'own/limits',
+  kind: 'read',
+  role: 'owner',
+  sharedForMs: 1_000,
+  summary: 'The limits of the key that signed in, and what is used of them.',
+  input: z.object({}),
+  run: async (parts) => {
+    const key = await ownKey(parts);
+    const { inDay, inMonth } = await parts.database.usage.units(
+      key.id,
+      Math.floor(parts.context.clock.now() / DAY_MS),
+    );
+    return {
+      ...publicKey(key),
+      limits: limitsOf(key.plan),
+      used: { unitsInDay: inDay, unitsInMonth: inMonth },
+    };
+  },
+});
+
+/** The key that its holder signed in with. Throws KEY_UNKNOWN if an operator asks. */
+async function ownKey({ database, keyId, who }: OperationParts): Promise<KeyRow> {
+  const row = typeof keyId === 'number' ? await database.keys.named(String(keyId)) : null;
+  if (row !== null) return row;
+  throw new PackhouseError({
+    code: 'KEY_UNKNOWN',
+    message: `${who} did not sign in with an API key, and has no usage of his own.`,
+    hint: 'Sign in with a key, or ask for the usage of one by its prefix.',
+  });
+}
