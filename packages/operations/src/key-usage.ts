@@ -10,7 +10,7 @@ import {
 import { PackhouseError } from '@packhouse/runtime';
 import { z } from 'zod';
 import { findKey, keyField } from './find-key.js';
-import { operation } from './operation.js';
+import { type OperationParts, operation } from './operation.js';
 
 const DAY_MS = 86_400_000;
 
@@ -29,13 +29,6 @@ export const usageFields = {
   by: z.enum(USAGE_GROUPS).default('day'),
 };
 
-/** What was used on which days. */
-export interface UsageAnswer {
-  since: string;
-  until: string;
-  rows: UsageSum[];
-}
-
 export const keyUsage = operation({
   name: 'keys/usage',
   kind: 'read',
@@ -50,7 +43,7 @@ export const keyUsage = operation({
     const one = key === undefined ? undefined : await findKey(database, key);
     const keys =
       one === undefined && application === undefined ? undefined : await chosen(database, one, application);
-    const usage = await sumUsage(database, context.clock.now(), asked, keys);
+    const usage = await sumUsage({ database, context }, asked, keys);
     const applications =
       asked.by === 'key'
         ? new Map((keys ?? (await database.keys.list())).map((row) => [row.prefix, row.application]))
@@ -65,12 +58,11 @@ export const keyUsage = operation({
 
 /** Sums of these keys, or of all. Throws INPUT_INVALID if the days are reversed. */
 export async function sumUsage(
-  database: Database,
-  nowMs: number,
+  { database, context }: Pick<OperationParts, 'database' | 'context'>,
   { since, until, by }: { since: string; until?: string | undefined; by: (typeof USAGE_GROUPS)[number] },
   keys?: readonly Pick<KeyRow, 'id'>[],
-): Promise<UsageAnswer> {
-  const last = (until === undefined ? null : parseDay(until)) ?? Math.floor(nowMs / DAY_MS);
+): Promise<{ since: string; until: string; rows: UsageSum[] }> {
+  const last = (until === undefined ? null : parseDay(until)) ?? today(context);
   const first = parseSince(since, last) ?? last;
   if (first > last) {
     throw new PackhouseError({
@@ -84,6 +76,11 @@ export async function sumUsage(
     ...(keyIds === undefined ? {} : { keyIds }),
   });
   return { since: formatDay(first), until: formatDay(last), rows };
+}
+
+/** The day in UTC, since 1970-01-01. */
+export function today({ clock }: OperationParts['context']): number {
+  return Math.floor(clock.now() / DAY_MS);
 }
 
 async function chosen(

@@ -1,12 +1,10 @@
 import type { KeyRow } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import { z } from 'zod';
-import { sumUsage, usageFields } from './key-usage.js';
+import { sumUsage, today, usageFields } from './key-usage.js';
 import { publicKey } from './keys.js';
 import { type OperationParts, operation } from './operation.js';
 import { limitsOf } from './plans.js';
-
-const DAY_MS = 86_400_000;
 
 export const ownUsage = operation({
   name: 'own/usage',
@@ -15,8 +13,7 @@ export const ownUsage = operation({
   sharedForMs: 1_000,
   summary: 'What the key that signed in used, by day, method or network.',
   input: z.object(usageFields),
-  run: async (parts, asked) =>
-    sumUsage(parts.database, parts.context.clock.now(), asked, [await ownKey(parts)]),
+  run: async (parts, asked) => sumUsage(parts, asked, [await ownKey(parts)]),
 });
 
 export const ownLimits = operation({
@@ -28,10 +25,7 @@ export const ownLimits = operation({
   input: z.object({}),
   run: async (parts) => {
     const key = await ownKey(parts);
-    const { inDay, inMonth } = await parts.database.usage.units(
-      key.id,
-      Math.floor(parts.context.clock.now() / DAY_MS),
-    );
+    const { inDay, inMonth } = await parts.database.usage.units(key.id, today(parts.context));
     return {
       ...publicKey(key),
       limits: limitsOf(key.plan),

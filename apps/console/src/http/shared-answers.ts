@@ -5,7 +5,7 @@ const MOST_ANSWERS = 1_000;
 const MOST_CHARACTERS = 67_108_864;
 
 /** Returns the answer of this name, at most so many milliseconds old, or reads it; failures are not remembered. */
-export type SharedAnswers = (name: string, forMs: number, read: () => Promise<string>) => Promise<string>;
+type SharedAnswers = (name: string, forMs: number, read: () => Promise<string>) => Promise<string>;
 
 /**
  * Creates the memory of answers that many pages ask for alike: those who ask while one is read wait for it, so that

@@ -5,7 +5,7 @@ import type { Clock } from '@packhouse/runtime';
 import { networkReport } from './network-report.js';
 
 /** One kind of a network, and how fast it comes. */
-export interface KindOverview {
+interface KindOverview {
   kind: Kind;
   /** Whether it is wanted, now or when a pause ends. */
   wanted: boolean;
