@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Budget } from '@packhouse/database';
 import {
   createReplayNode,
   generateChain,
@@ -83,4 +84,24 @@ test.each([
 test('a quote of a network of which no node answers is refused', async () => {
   await serve({ chainId: 7 });
   expect(await on.refused(78, 'backfill', 'quote', ...range)).toMatch(/\[NODE_WRONG_CHAIN\]$/);
+});
+
+test('with a budget of the provider its units and price are told', async () => {
+  await serve();
+  const budget: Budget = {
+    provider: '127.0.0.1',
+    unit: 'units',
+    perSecond: 1,
+    perDay: null,
+    perMonth: null,
+    reserve: 0.5,
+    weights: { other: 20 },
+    pricePerMillion: 1_000,
+    currency: 'EUR',
+  };
+  await on.database.budgets.change(budget.provider, () => budget, 'test');
+  const { out } = await on.done('backfill', 'quote', ...range, '--kinds', 'blocks');
+  expect(out).toMatch(/^Units at 127\.0\.0\.1 +1,200$/m);
+  expect(out).toMatch(/^Price at 127\.0\.0\.1 +1\.20 EUR$/m);
+  expect(out).toMatch(/^Time at the nodes' limits +40 min$/m);
 });

@@ -41,6 +41,10 @@ export function quoteLines(made: Quote, blocksPerSecond: number | null): string 
     ['Requests', countOf(cost.requests)],
     ['Bytes in', bytesOf(cost.bytesIn)],
     ['Bytes stored', bytesOf(cost.bytesStored)],
+    ...cost.providers.flatMap(({ provider, units, price, currency }) => [
+      [`Units at ${provider}`, countOf(units)],
+      ...(price === null ? [] : [[`Price at ${provider}`, priceOf(price, currency)]]),
+    ]),
     ['Peak of staging', formatBytes(cost.stagingPeak)],
     ["Time at the nodes' limits", formatDuration(cost.nodeSeconds)],
     [
@@ -68,6 +72,9 @@ export function quoteLines(made: Quote, blocksPerSecond: number | null): string 
 const countOf = (estimate: Estimate): string =>
   withInterval(estimate, (count) => formatCount(Math.round(count)));
 const bytesOf = (estimate: Estimate): string => withInterval(estimate, formatBytes);
+
+const priceOf = (estimate: Estimate, currency: string | null): string =>
+  withInterval(estimate, (price) => `${price.toFixed(2)} ${currency ?? ''}`.trimEnd());
 
 /** `1,000 (900-1,100)`; without brackets if it is exact. */
 function withInterval({ value, low, high }: Estimate, format: (number: number) => string): string {

@@ -10,6 +10,7 @@ import { countBlocks } from '../ranges.js';
 import { callCosts, type MethodCost, nodeSeconds } from './call-costs.js';
 import { type Estimate, estimateTotal, scaled } from './estimate.js';
 import { type KindStanding, missingOf } from './missing.js';
+import { type ProviderCost, providerCosts } from './provider-costs.js';
 import { choosePlaces, deflatedShares, fetchSample, type SampledBlock } from './sample.js';
 
 /** Calls that a quote makes at most; its source is to be opened with this limit. */
@@ -65,7 +66,9 @@ export interface Quote {
     bytesStored: Estimate;
     /** Bytes of fragments in staging at most, while packers keep up. */
     stagingPeak: number;
-    /** Seconds at the nodes' limits: calls a second, and requests in flight of the measured latency. */
+    /** Of those upstreams that have a budget. */
+    providers: ProviderCost[];
+    /** Seconds at the nodes' limits: calls a second, requests in flight of the measured latency, and budgets. */
     nodeSeconds: number;
   } | null;
 }
@@ -94,6 +97,7 @@ export async function quote(parts: QuoteParts, request: QuoteRequest, signal: Ab
   const picks = choosePlaces(pieces, sampleSize(parts, kinds, blocks), seed);
   const sample = await fetchSample({ ...parts, network: network.id }, picks, signal);
   const calls = callCosts(sample, blocks, source);
+  const providers = providerCosts(calls, network.upstreams, await database.budgets.list());
   const shares = await deflatedShares(sample);
   const sizes = KINDS.filter((kind) => kinds.includes(kind)).map((kind): KindBytes => {
     const raw = totalOf(sample, blocks, (block) => block.raw.get(kind) ?? 0);
@@ -111,7 +115,11 @@ export async function quote(parts: QuoteParts, request: QuoteRequest, signal: Ab
       kinds: sizes,
       bytesStored: totalOf(sample, blocks, stored),
       stagingPeak: await stagingPeak(parts, sizes, blocks),
-      nodeSeconds: nodeSeconds(calls, source.status(), network.upstreams),
+      providers,
+      nodeSeconds: Math.max(
+        nodeSeconds(calls, source.status(), network.upstreams),
+        ...providers.map(({ seconds }) => seconds),
+      ),
     },
   };
 }
