@@ -75,10 +75,26 @@ test('the demo chain is packed and served: pointers, downloads, and a block that
   };
 });
 
+/** Signs in by the link that the run printed. */
+async function signIn(run: CliProcess): Promise<Response> {
+  const { link } = (await run.event('console')) as unknown as { link: string };
+  return fetch(new URL('/api/sign-in', link), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ link: link.split('#/link/')[1] }),
+  });
+}
+
+test('the link to the console signs an admin in, once', async () => {
+  const answer = await signIn(cli as CliProcess);
+  expect(await answer.json()).toMatchObject({ name: 'local', role: 'admin' });
+  expect((await signIn(cli as CliProcess)).status).toBe(401);
+});
+
 test('an interrupt drains it and leaves no process behind', async () => {
   const run = cli as CliProcess;
   const children = await childrenOf(run.child.pid as number);
-  expect(children.length).toBeGreaterThanOrEqual(3);
+  expect(children.length).toBeGreaterThanOrEqual(4);
   run.child.kill('SIGINT');
   expect(await run.exit).toBe(0);
   for (const child of children) await child.gone();
@@ -91,6 +107,7 @@ test('a second start goes on where it was, with the same key and the same chain'
   const progress = await cli.event('progress');
   expect(progress.bundles).toBeGreaterThanOrEqual(firstRun.published);
   expect(await hashOfFifth(gateway)).toBe(firstRun.hash);
+  expect((await signIn(cli)).status).toBe(200);
   // The chain goes on from where it was: a block behind the head of now is staged too.
   const { head } = progress as unknown as { head: number };
   await cli.event('progress', (event) => (event.head as number) > head);

@@ -58,6 +58,8 @@ test('of starts in the same moment that want the same port, each takes one and s
     expect(moved.at(-1)?.port ?? Number(port)).toBe(Number(ports[at]));
     await gatewayReader(cli);
   }
+  const consoles = await Promise.all(both.map((cli) => cli.event('console')));
+  expect(new Set(consoles.map(({ url }) => url)).size).toBe(2);
 });
 
 test('of starts in the same moment on one data folder, one works and the others are refused', async () => {

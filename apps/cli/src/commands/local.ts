@@ -10,7 +10,7 @@ export function addLocalCommand(program: Command, io: CliIo): void {
   program
     .command('local')
     .description(
-      'run everything on this machine: Postgres, queue, store, gateway, ingester, packer; a demo chain without --rpc',
+      'run everything on this machine: Postgres, queue, store, gateway, ingester, packer, console; a demo chain without --rpc',
     )
     .addOption(
       new Option(

@@ -19,6 +19,7 @@ import { openPostgres, stagingLimit } from './open-postgres.js';
 import { checkLocalFlags, type LocalFlags, type LocalOptions } from './options.js';
 import type { ReadyNetwork } from './preflight.js';
 import { createReporter, type Reporter } from './report.js';
+import { startConsole } from './start-console.js';
 import { gatewayPort, startProcesses } from './start-processes.js';
 import { createWatch, untilNextLook } from './watch.js';
 
@@ -92,18 +93,10 @@ async function run(
   const embedded = (io.env.DATABASE_URL ?? '') === '';
   const staging = await stagingLimit({ env: io.env, directory: embedded ? directory.path : null });
   if (staging.line !== null) reporter.say(staging.line);
+  const env = { DATABASE_URL: postgres.url, NETWORKS_FILE: networksFile, SIGNING_KEY_FILE: signingKeyFile };
   const processes = startProcesses({
-    io,
-    directory,
-    port,
-    env: {
-      DATABASE_URL: postgres.url,
-      NETWORKS_FILE: networksFile,
-      STAGING_MAX_BYTES: staging.value,
-      SIGNING_KEY_FILE: signingKeyFile,
-    },
-    reporter,
-    onClose,
+    ...{ io, directory, port, reporter, onClose },
+    env: { ...env, STAGING_MAX_BYTES: staging.value },
   });
   const failed = Promise.race([processes.failed, postgres.failed]);
   await Promise.race([processes.ready, failed, aborted(io.signal)]);
@@ -115,6 +108,8 @@ async function run(
     `Gateway: ${addresses.gateway}  data: ${directory.path}${metricsLine(metrics)}`,
   );
   for (const line of rpcLines(addresses.gateway, apiKey, networks)) reporter.say(line);
+  // What ends by itself is not watched in a browser.
+  if (!options.once) startConsole({ io, context, database, directory, env, reporter, onClose });
 
   const rates = createRates();
   const waiting = createWaiting(reporter, () => context.clock.elapsed());

@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import { PackhouseError, type ProcessMessage } from '@packhouse/runtime';
 import type { DataDirectory } from '../installation/data-directory.js';
 import type { CliIo } from '../terminal/io.js';
+import { isFreePort, nextFreePort } from './free-port.js';
 import { noteChild } from './leftovers.js';
 import { createMetricsAddresses } from './metrics-addresses.js';
 import type { Reporter } from './report.js';
@@ -82,7 +82,7 @@ export function startProcesses(parts: {
         // Another program took the port first, perhaps another start at the same moment.
         if (name !== 'gateway' || code !== 'PORT_IN_USE' || port === 65_535) return false;
         // It may have been the port of its metrics: one that the operator chose is not replaced.
-        if (metrics.isChosen && (await isFree(port))) return false;
+        if (metrics.isChosen && (await isFreePort(port))) return false;
         const next = await nextFreePort(port + 1);
         if (next === null) return false;
         sayPort(reporter, port, next);
@@ -105,20 +105,4 @@ export function startProcesses(parts: {
     port: () => port,
     metrics: () => metrics.all(),
   };
-}
-
-/** The first free port of 127.0.0.1 of the hundred from `port` on; null if all are taken. */
-async function nextFreePort(port: number): Promise<number | null> {
-  for (let candidate = port; candidate < Math.min(65_536, port + 100); candidate++) {
-    if (await isFree(candidate)) return candidate;
-  }
-  return null;
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }
