@@ -22,3 +22,8 @@ export const flagField = z.preprocess(
   (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),
   z.boolean(),
 );
+
+/** A point in time as ISO text; without a time it is the begin of that day in UTC. */
+export const dateField = z
+  .preprocess((value) => (typeof value === 'string' ? new Date(value) : value), z.date())
+  .meta({ type: 'string', format: 'date-time' });

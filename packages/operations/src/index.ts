@@ -1,4 +1,13 @@
 export { clearAlarm, listAlarms } from './alarms.js';
+export { checkTerms, type Terms } from './backfill-terms.js';
+export {
+  addBackfill,
+  type BackfillReport,
+  listBackfills,
+  setBackfill,
+  showBackfill,
+  steerBackfill,
+} from './backfills.js';
 export { findNetwork } from './find-network.js';
 export { keyUsage } from './key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys.js';

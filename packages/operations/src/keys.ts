@@ -1,7 +1,7 @@
 import type { KeyRow } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import { z } from 'zod';
-import { limitField, networkField, numberField } from './fields.js';
+import { dateField, limitField, networkField, numberField } from './fields.js';
 import { findKey, keyField } from './find-key.js';
 import { parseRestrictions } from './key-restrictions.js';
 import { noteChange } from './note-change.js';
@@ -50,12 +50,10 @@ export const createKey = operation({
       .describe('who it is for; it is made if there is none of that name'),
     plan: z.string().min(1).max(64).default('standard').describe('its limits, by the name of a plan'),
     network: networkField.nullish().describe('the only network that it opens; without it all'),
-    expiresAt: z.coerce
-      .date()
+    expiresAt: dateField
       .refine((date) => date.getTime() > Date.now(), 'takes a date in the future')
       .nullish()
-      .describe('when it ends; without it never')
-      .meta({ type: 'string', format: 'date-time' }),
+      .describe('when it ends; without it never'),
     origins: values.optional().describe('the only browser origins that it works from'),
     addresses: values.optional().describe('the only client addresses that it works from, as CIDR blocks'),
     methods: values.optional().describe('the only methods; also bundle-api, download, nft, usage'),

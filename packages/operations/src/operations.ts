@@ -1,4 +1,12 @@
 import { clearAlarm, listAlarms } from './alarms.js';
+import {
+  addBackfill,
+  backfillProgress,
+  listBackfills,
+  setBackfill,
+  showBackfill,
+  steerBackfill,
+} from './backfills.js';
 import { listChanges } from './changes.js';
 import { listNetworks, readCoverageMap, readHoles } from './coverage.js';
 import { keyUsage } from './key-usage.js';
@@ -25,6 +33,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...[readOverview, readStatus],
   ...[listAlarms, clearAlarm],
   ...[listNetworks, readCoverageMap, readHoles],
+  ...[listBackfills, backfillProgress, showBackfill, addBackfill, setBackfill, steerBackfill],
   ...[listWorkers, drainWorker],
   ...[listQuarantine, quarantineCauses, showQuarantined, retryQuarantine],
   ...[listKeys, createKey, keyUsage, revokeKey, listPlans, setPlan],

@@ -1,6 +1,7 @@
 import type { Plan } from '@packhouse/database';
 import { PackhouseError } from '@packhouse/runtime';
 import { z } from 'zod';
+import { changedMeanwhile } from './changed-meanwhile.js';
 import { flagField, numberField } from './fields.js';
 import { noteChange } from './note-change.js';
 import { operation } from './operation.js';
@@ -133,14 +134,4 @@ export function limitsOf(plan: Plan): Omit<PublicPlan, 'name' | 'keys'> {
     ...{ unitsPerMonth: plan.requestsPerMonth, callsPerSecond: plan.methodsPerSecond },
     maxBlock: plan.maxBlock,
   };
-}
-
-/** The error for a change of something that is not as it was read any more; `now` is how it is, null: it is gone. */
-function changedMeanwhile(what: string, now: object | null): PackhouseError {
-  return new PackhouseError({
-    code: 'CHANGED_MEANWHILE',
-    message: `${what} was changed by someone else since it was read, and nothing was done.`,
-    hint: 'Look at it again, and repeat the change if it is still right.',
-    data: { now },
-  });
 }

@@ -81,6 +81,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/pipeline/src/ingest/plan.ts': 'ranges are fetched at hours of the calendar',
   'packages/pipeline/src/audit/scheduled-audit.ts': 'stores when a run ended',
   'packages/pipeline/src/audit/orphans.ts': "compares with the object store's dates",
+  'packages/operations/src/backfills.ts': 'deadlines are dates',
   'packages/operations/src/key-usage.ts': 'usage is counted by the day',
   'packages/operations/src/keys.ts': 'keys end at a date',
   'packages/queue/src/bull.ts': 'BullMQ takes the date of a delayed job',

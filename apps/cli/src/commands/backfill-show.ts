@@ -1,49 +1,19 @@
-import type { Change, Database, WantedRange } from '@packhouse/database';
-import { type RangeReport, rangeReport, type WaitReason } from '@packhouse/pipeline';
-import { withQueueReader } from '../installation/connect.js';
+import type { Change } from '@packhouse/database';
+import type { BackfillReport } from '@packhouse/operations';
+import type { RangeReport } from '@packhouse/pipeline';
 import { formatCount } from '../terminal/format.js';
-import { type CliIo, print, table } from '../terminal/io.js';
+import { table } from '../terminal/io.js';
 import { describeTermChange, describeTerms } from './backfill-terms.js';
 
-interface ShowOptions {
-  json?: boolean;
-  dataDir?: string;
+/** A backfill as text: how far it is, what it waits for, and who changed it. */
+export function backfillLines({
+  history,
+  ...report
+}: BackfillReport & { history: readonly Change[] }): string {
+  return [...reportLines(report), '', historyTable(history)].join('\n');
 }
 
-/** Prints a backfill: how far it is, what it waits for, and who changed it. */
-export async function showBackfill(
-  io: CliIo,
-  database: Database,
-  range: WantedRange,
-  options: ShowOptions,
-): Promise<void> {
-  const report = await reportOf(io, database, range, options);
-  const history = await database.changes.list({ subject: `backfill ${range.id}` });
-  if (options.json) await print(io, { ...report, waits: report.waits.map(withMessage), history });
-  else await print(io, [...reportLines(report), '', historyTable(history)].join('\n'));
-}
-
-/** The line about its deadline; null: it has none. */
-export async function deadlineOf(
-  io: CliIo,
-  database: Database,
-  range: WantedRange,
-  options: ShowOptions,
-): Promise<string | null> {
-  if (range.deadline === null) return null;
-  return deadlineLine(await reportOf(io, database, range, options));
-}
-
-function reportOf(
-  io: CliIo,
-  database: Database,
-  range: WantedRange,
-  options: ShowOptions,
-): Promise<RangeReport> {
-  return withQueueReader(io, options, (queue) => rangeReport({ database, queue }, range));
-}
-
-function reportLines(report: RangeReport): string[] {
+function reportLines(report: BackfillReport): string[] {
   const { range, kinds, rate, blocksLeft, forecast, requests, state, waits } = report;
   const blocks =
     range.end === null ? `from ${range.start} on, following the head` : `${range.start} to ${range.end}`;
@@ -53,7 +23,7 @@ function reportLines(report: RangeReport): string[] {
     `Backfill ${range.id}: ${range.network} ${blocks}, ${range.kinds.join(', ')}.`,
     `Terms: ${describeTerms(range)}.`,
     state === 'done' ? 'Everything of it is published.' : `It is ${range.state}; ${NOW[state]}.`,
-    ...waits.map((wait) => `Waits: ${withMessage(wait).message}`),
+    ...waits.map(({ message }) => `Waits: ${message}`),
     ...(state === 'done' ? [] : [rateLine(rate), forecastLine(forecast, blocksLeft)]),
     ...(deadline === null ? [] : [deadline]),
     `Requests to nodes: ${formatCount(requests)}${limit}.`,
@@ -116,43 +86,6 @@ export function deadlineLine({
 function perSecond(rate: number): string {
   return `${rate < 10 ? rate.toPrecision(2) : Math.ceil(rate).toLocaleString('en-US')} blocks/s`;
 }
-
-type Wait = RangeReport['waits'][number];
-
-function withMessage(wait: Wait): Wait & { message: string } {
-  return { ...wait, message: MESSAGES[wait.reason](wait) };
-}
-
-const untilText = ({ until }: Wait): string => (until === null ? '' : ` until ${until.toISOString()}`);
-
-const MESSAGES: Readonly<Record<WaitReason, (wait: Wait) => string>> = {
-  paused: () => 'it is paused; `packhouse backfill resume` continues it.',
-  cancelled: () => 'it is cancelled.',
-  'no-head': () => 'no head of the network is known yet: no ingester reached a node.',
-  'window-closed': (wait) =>
-    wait.until === null
-      ? 'its windows cannot be read here; `packhouse backfill set` replaces them.'
-      : `its windows are closed${untilText(wait)}.`,
-  'max-requests': () =>
-    'it sent as many requests as it may; `packhouse backfill set --max-requests` allows more.',
-  budget: (wait) =>
-    `the budget of ${wait.provider} is used up for backfills${untilText(wait)}; see \`packhouse budget list\`.`,
-  halted: () => 'the chain differs below finality; see `packhouse alarms list`.',
-  'staging-full': () => 'staging is full: fetching waits for packing.',
-  'no-ingester': () => 'no ingester of the network was seen in the last 15 s, or all drain.',
-  'fork-unknown': (wait) =>
-    `the rules of a fork are not known; one block is tried again${untilText(wait)}.`.replace(
-      ' until ',
-      ' at ',
-    ),
-  queued: () => 'its next blocks are in the queue, behind those that run.',
-  behind: ({ behind }) => `backfill ${behind} has a higher priority.`,
-  planned: () => 'its next blocks are planned within seconds.',
-  quarantined: (wait) =>
-    `all that is left is in quarantine${untilText(wait)}; see \`packhouse quarantine list\`.`,
-  packing: () => 'all is fetched; what is staged waits for packing, or for the blocks that fill its bundle.',
-  'not-final': () => 'what is left is not final yet.',
-};
 
 function historyTable(history: readonly Change[]): string {
   if (history.length === 0) return 'No change of it is noted.';

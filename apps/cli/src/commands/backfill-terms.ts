@@ -1,4 +1,4 @@
-import type { WantedRange } from '@packhouse/database';
+import type { Terms } from '@packhouse/operations';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { formatCount } from '../terminal/format.js';
@@ -13,8 +13,6 @@ export interface TermOptions {
   deadline?: string;
   maxRequests?: string;
 }
-
-type Terms = Pick<WantedRange, 'priority' | 'owner' | 'weight' | 'windows' | 'deadline' | 'maxRequests'>;
 
 /** Adds the options of the terms to a command. */
 export function addTermOptions(command: Command): Command {
@@ -46,20 +44,6 @@ export async function parseTerms(options: TermOptions, now: number): Promise<Par
       maxRequests: maxRequests === 'none' ? null : parseCount(maxRequests, '--max-requests'),
     }),
   };
-}
-
-/** Refuses terms that need an end for a range that follows the head. Throws USAGE. */
-export function checkTerms(
-  { end }: Pick<WantedRange, 'end'>,
-  { deadline, maxRequests }: Partial<Terms>,
-): void {
-  const option = deadline ? '--deadline' : maxRequests ? '--max-requests' : null;
-  if (end !== null || option === null) return;
-  throw new PackhouseError({
-    code: 'USAGE',
-    message: `${option} needs a last block: a backfill that follows the head has no end.`,
-    hint: `Order the history with --to and ${option}, and the head as a backfill of its own.`,
-  });
 }
 
 function parseOwner(name: string): string {

@@ -1,28 +1,44 @@
 import { KINDS } from '@packhouse/chain';
-import type { Database, WantedRange } from '@packhouse/database';
+import type { WantedRange } from '@packhouse/database';
+import {
+  addBackfill,
+  checkTerms,
+  listBackfills,
+  setBackfill,
+  showBackfill,
+  steerBackfill,
+  type Terms,
+} from '@packhouse/operations';
 import { PackhouseError, systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase } from '../installation/connect.js';
-import { operatorName } from '../installation/operator.js';
+import { operate } from '../installation/operate.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../terminal/parse.js';
+import { withPlace } from '../terminal/place.js';
+import { backfillLines, deadlineLine } from './backfill-show.js';
 import {
   addTermOptions,
-  checkTerms,
   describeTermChange,
   describeTerms,
   parseTerms,
   type TermOptions,
 } from './backfill-terms.js';
 
-interface OrderOptions {
+interface Place {
+  server?: string;
+  json?: boolean;
+  dataDir?: string;
+}
+
+interface OrderOptions extends Place {
   network: string;
   from: string;
   to: string;
   kinds: string;
-  json?: boolean;
-  dataDir?: string;
 }
+
+/** Ranges that are read at a time. */
+const PAGE = 10_000;
 
 interface AddOptions extends OrderOptions, TermOptions {
   dryRun?: boolean;
@@ -52,15 +68,13 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
     )
     .action((options: OrderOptions) => printQuote(io, options));
 
-  addTermOptions(backfill.command('add').description('order a range'))
+  withPlace(addTermOptions(backfill.command('add').description('order a range')))
     .requiredOption('--network <id>', 'the network, as the networks file names it')
     .requiredOption('--from <block>', 'the first block')
     .option('--to <block>', 'the last block, or follow: keep up with the head', 'follow')
     .option('--kinds <list>', `all, or some of ${KINDS.join(',')}`, 'all')
     .option('--priority <n>', `1 is first, 1000 last (default: ${DEFAULT_PRIORITY})`)
     .option('--dry-run', 'order nothing, and print what `backfill quote` does')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
       '\nExamples:\n  $ packhouse backfill add --network ethereum --from 17000000 --to 17999999 --kinds logs,receipts' +
@@ -71,28 +85,27 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       const terms = await parseTerms(options, systemClock.now());
       checkTerms({ end }, terms);
       if (options.dryRun) {
+        if (options.server !== undefined) throw quotesHere();
         await printQuote(io, options);
         return;
       }
-      await withDatabase(io, options, async (database) => {
-        const range = { kinds, start, end, priority: DEFAULT_PRIORITY, ...terms };
-        const row = await database.network(options.network).wanted.add(range, operatorName(io));
-        await print(io, options.json ? row : `Backfill ${row.id} is wanted: ${describe(row)}.`);
-        await printDeadline(io, database, row, options);
-      });
+      const order = { network: options.network, kinds: [...kinds], start, end, ...sent(terms) };
+      const { range, outlook } = await operate(io, options, addBackfill, order);
+      await print(io, options.json ? range : `Backfill ${range.id} is wanted: ${describe(range)}.`);
+      await printDeadline(io, outlook, options);
     });
 
-  addTermOptions(
-    backfill
-      .command('set')
-      .description('change the terms of a backfill')
-      .argument('<id>', 'its number in `packhouse backfill list`')
-      .option('--priority <n>', '1 is first, 1000 last'),
+  withPlace(
+    addTermOptions(
+      backfill
+        .command('set')
+        .description('change the terms of a backfill')
+        .argument('<id>', 'its number in `packhouse backfill list`')
+        .option('--priority <n>', '1 is first, 1000 last'),
+    ),
   )
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ packhouse backfill set 7 --priority 10 --weight 1 --window none')
-    .action(async (given: string, options: TermOptions & { json?: boolean; dataDir?: string }) => {
+    .action(async (given: string, options: TermOptions & Place) => {
       const id = parseId(given);
       const terms = await parseTerms(options, systemClock.now());
       if (Object.keys(terms).length === 0) {
@@ -102,44 +115,34 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
           hint: 'For example --priority 10. See --help.',
         });
       }
-      await withDatabase(io, options, async (database) => {
-        checkTerms((await database.wanted.find(id)) ?? unknownBackfill(id), terms);
-        const changed = await database.wanted.change(id, terms, { who: operatorName(io) });
-        const { before, after } = changed ?? unknownBackfill(id);
-        const change = describeTermChange({ ...before }, { ...after });
-        const said = change === null ? 'is as it was' : `is changed (${change})`;
-        await print(io, options.json ? after : `Backfill ${id} ${said}: ${describe(after)}.`);
-        await printDeadline(io, database, after, options);
-      });
+      const { before, range, outlook } = await operate(io, options, setBackfill, { id, ...sent(terms) });
+      const change = describeTermChange({ ...before }, { ...range });
+      const said = change === null ? 'is as it was' : `is changed (${change})`;
+      await print(io, options.json ? range : `Backfill ${id} ${said}: ${describe(range)}.`);
+      await printDeadline(io, outlook, options);
     });
 
-  backfill
-    .command('show')
+  withPlace(backfill.command('show'))
     .description('show how far a backfill is, what it waits for right now, and who changed it')
     .argument('<id>', 'its number in `packhouse backfill list`')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ packhouse backfill show 7')
-    .action(async (given: string, options: { json?: boolean; dataDir?: string }) => {
-      const id = parseId(given);
-      await withDatabase(io, options, async (database) => {
-        const range = (await database.wanted.find(id)) ?? unknownBackfill(id);
-        const { showBackfill } = await import('./backfill-show.js');
-        await showBackfill(io, database, range, options);
-      });
+    .action(async (given: string, options: Place) => {
+      const shown = await operate(io, options, showBackfill, { id: parseId(given) });
+      await print(io, options.json ? shown : backfillLines(shown));
     });
 
-  backfill
-    .command('list')
+  withPlace(backfill.command('list'))
     .description('list the ordered ranges')
     .option('--network <id>', 'only this network')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object a line')
     .addHelpText('after', '\nExample:\n  $ packhouse backfill list')
-    .action(async (options: { network?: string; json?: boolean; dataDir?: string }) => {
-      const rows = await withDatabase(io, options, (database) =>
-        (options.network === undefined ? database : database.network(options.network)).wanted.list(),
-      );
+    .action(async (options: Place & { network?: string }) => {
+      const rows: WantedRange[] = [];
+      for (let more = true; more; ) {
+        const place = { network: options.network, after: rows.at(-1)?.id, limit: PAGE };
+        const page = await operate(io, options, listBackfills, place);
+        rows.push(...page.rows);
+        more = page.more;
+      }
       if (options.json) for (const row of rows) await print(io, row);
       else {
         const lines = rows.map((row) => [
@@ -157,40 +160,25 @@ export function addBackfillCommand(program: Command, io: CliIo): void {
       }
     });
 
-  const change = (name: string, state: WantedRange['state'], description: string, done: string): void => {
-    backfill
-      .command(name)
+  const change = (name: 'pause' | 'resume' | 'cancel', description: string, done: string): void => {
+    withPlace(backfill.command(name))
       .description(description)
       .argument('<id>', 'its number in `packhouse backfill list`')
-      .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-      .option('--json', 'print one JSON object')
       .addHelpText('after', `\nExample:\n  $ packhouse backfill ${name} 3`)
-      .action(async (id: string, options: { json?: boolean; dataDir?: string }) => {
-        const number = parseId(id);
-        const changed = await withDatabase(io, options, (database) =>
-          database.wanted.change(number, { state }, { who: operatorName(io), action: name }),
-        );
-        const row = (changed ?? unknownBackfill(number)).after;
+      .action(async (id: string, options: Place) => {
+        const row = await operate(io, options, steerBackfill, { id: parseId(id), action: name });
         await print(io, options.json ? row : `Backfill ${row.id} ${done}: ${describe(row)}.`);
       });
   };
-  change('pause', 'paused', 'stop fetching for now; what is staged stays', 'is paused');
-  change('resume', 'active', 'continue a paused or cancelled backfill', 'continues');
-  change('cancel', 'cancelled', 'stop it for good; what is published stays', 'is cancelled');
+  change('pause', 'stop fetching for now; what is staged stays', 'is paused');
+  change('resume', 'continue a paused or cancelled backfill', 'continues');
+  change('cancel', 'stop it for good; what is published stays', 'is cancelled');
 }
 
 const DEFAULT_PRIORITY = 100;
 
 function parseId(text: string): number {
   return parseInteger(text, 'The backfill', 1, Number.MAX_SAFE_INTEGER);
-}
-
-function unknownBackfill(id: number): never {
-  throw new PackhouseError({
-    code: 'BACKFILL_UNKNOWN',
-    message: `There is no backfill ${id}.`,
-    hint: 'See `packhouse backfill list`.',
-  });
 }
 
 function parseOrder(options: OrderOptions): Pick<WantedRange, 'start' | 'end' | 'kinds'> {
@@ -208,16 +196,31 @@ async function printQuote(io: CliIo, options: OrderOptions): Promise<void> {
   await showQuote(io, { ...order, network, json, dataDir });
 }
 
+/** Terms as an operation takes them. */
+function sent({ windows, deadline, ...terms }: Partial<Terms>) {
+  return {
+    ...terms,
+    ...(windows === undefined ? {} : { windows: [...windows] }),
+    ...(deadline === undefined ? {} : { deadline: deadline === null ? null : deadline.toISOString() }),
+  };
+}
+
+/** The nodes are asked from here, with the networks file of this machine. */
+function quotesHere(): PackhouseError {
+  return new PackhouseError({
+    code: 'USAGE',
+    message: '--dry-run asks nodes from this machine, and --server names a console elsewhere.',
+    hint: 'Leave one of them out.',
+  });
+}
+
 /** Says at once whether a deadline can be met, on stderr if the output is JSON. */
 async function printDeadline(
   io: CliIo,
-  database: Database,
-  range: WantedRange,
-  options: { json?: boolean; dataDir?: string },
+  outlook: Parameters<typeof deadlineLine>[0] | null,
+  options: Place,
 ): Promise<void> {
-  if (range.deadline === null) return;
-  const { deadlineOf } = await import('./backfill-show.js');
-  const line = await deadlineOf(io, database, range, options);
+  const line = outlook === null ? null : deadlineLine(outlook);
   if (line === null) return;
   if (options.json) io.stderr.write(`${line}\n`);
   else await print(io, line);

@@ -45,12 +45,12 @@ export interface AllWanted {
   find(id: number): Promise<WantedRange | null>;
   /**
    * Changes what is given of a range, under its lock, and notes it in `changes` as `action` (default `set`) of `who`.
-   * Returns the range before and after; null if there is none.
+   * `check` may throw first, also under the lock. Returns the range before and after; null if there is none.
    */
   change(
     id: number,
     change: Partial<RangeTerms & Pick<WantedRange, 'priority' | 'state'>>,
-    by?: { who?: string; action?: string },
+    by?: { who?: string; action?: string; check?: (before: WantedRange) => void },
   ): Promise<{ before: WantedRange; after: WantedRange } | null>;
 }
 

@@ -117,11 +117,12 @@ export function createAllWanted(connections: Connections): AllWanted {
   return {
     list: async () => (await connections.query<Row>(selectWanted, [null])).map(rangeOf),
     find: async (id) => (await connections.query<Row>(selectOne, [id])).map(rangeOf)[0] ?? null,
-    change: (id, change, { who = NOBODY, action = 'set' } = {}) =>
+    change: (id, change, { who = NOBODY, action = 'set', check } = {}) =>
       connections.transaction(async (session) => {
         const [row] = await session.query<Row>(lockWanted, [id]);
         if (row === undefined) return null;
         const before = rangeOf(row);
+        check?.(before);
         const after = { ...before, ...change };
         await session.query(updateWanted, [id, after.state, after.priority, ...termsOf(after)]);
         await noteChange(session, {
