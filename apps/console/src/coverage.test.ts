@@ -109,6 +109,7 @@ test('what cannot be shown is refused, and what nobody wants is no map', async (
   expect((await ask('coverage/map?network=main&from=9&to=8')).body).toMatchObject({
     error: { code: 'RANGE_INVALID' },
   });
+  expect((await ask('coverage/map?network=gone')).body).toMatchObject({ error: { code: 'NETWORK_UNKNOWN' } });
   expect((await ask('coverage/map?network=main&columns=1001')).status).toBe(400);
   expect((await ask('coverage/map?network=main&kinds=uncles')).status).toBe(400);
   await at.database.networks.register({ id: 'empty', chainId: 2 });
