@@ -79,16 +79,16 @@ it('columns are as wide as a chunk where very many runs are published, and as na
   await open.sql('TRUNCATE packhouse.bundle, packhouse.wanted_range');
   await open.sql(
     `INSERT INTO packhouse.published_run SELECT id, 3, n * 20, n * 20 + 11
-     FROM packhouse.network, generate_series(0, 10000) AS n WHERE name = 'main'`,
+     FROM packhouse.network, generate_series(0, 20000) AS n WHERE name = 'main'`,
   );
   const { columns } = open.main.holes;
   const query = vi.spyOn(pg.Client.prototype, 'query');
-  const all = await columns({ kinds: KINDS, range: { start: 0, end: 250_000 }, columns: 1_000 });
+  const all = await columns({ kinds: KINDS, range: { start: 0, end: 450_000 }, columns: 1_000 });
   const statements = query.mock.calls.filter(([asked]) => JSON.stringify(asked).includes('coverage/'));
   query.mockRestore();
   expect(statements.length).toBe(2);
   expect(all.width).toBe(16_384);
-  expect(all.kinds.map((each) => each.columns.length)).toEqual(KINDS.map(() => 16));
+  expect(all.kinds.map((each) => each.columns.length)).toEqual(KINDS.map(() => 28));
   const some = await columns({ kinds: KINDS, range: { start: 100_000, end: 100_999 }, columns: 1_000 });
   expect(some.width).toBe(1);
   const logs = some.kinds.find(({ kind }) => kind === 'logs')?.columns ?? [];

@@ -8,7 +8,7 @@ import { hintValues, WITH_REASONS } from './hole-reasons-sql.js';
 /** Blocks of a chunk, as the triggers of packhouse.published_chunk count them. */
 const CHUNK_BLOCKS = 16_384;
 /** Published runs of a kind that are read for columns narrower than a chunk, at most. */
-const MAX_RUNS = 10_000;
+const MAX_RUNS = 20_000;
 
 /** $1 network id, $2 kinds (codes), $3 first block, $4 last block, $5 limit: a row if more runs of a kind begin there. */
 const selectDense = statement(

@@ -7,8 +7,11 @@ export const ROW = 30;
 const GAP = 4;
 /** Stripes of this width have room for a letter. */
 const LETTER = 12;
-/** So much of a row is at least drawn where a block is missing. */
+/** So high is drawn at least what is missing; what waits for somebody is not overlooked. */
 const LEAST = 6;
+const LEAST_ACTS = ROW / 2;
+/** So wide is drawn at least what waits for somebody. */
+const LEAST_WIDTH = 3;
 
 /** The part of a canvas' context that drawing needs. */
 export type Brush = Pick<
@@ -35,17 +38,25 @@ export function drawMap(brush: Brush, map: CoverageMap, view: View, pixels: numb
   };
   for (const [at, row] of map.kinds.entries()) {
     const [top, height] = [at * ROW, ROW - GAP];
-    for (const { x, width, reason, missing } of stripesOf(map, row, view, pixels)) {
+    const stripes = stripesOf(map, row, view, pixels);
+    for (const { x, width, reason } of stripes) {
       fill(reason === undefined ? 'unread' : 'published', x, top, width, height);
-      if (reason === undefined || reason === null) continue;
-      const part = Math.max(LEAST, Math.round(missing * height));
-      fill(reason, x, top + height - part, width, part);
-      const { letter, acts } = REASONS[reason] ?? { letter: '?', acts: false };
-      if (acts) for (let y = 2; y < part; y += 4) fill('ground', x, top + height - y, width, 1);
-      if (width < LETTER || part < LETTER) continue;
-      fill('ground', x + width / 2 - 6, top + height - part / 2 - 6, 12, 12);
-      brush.fillStyle = colours[reason] ?? '#888';
-      brush.fillText(letter, x + width / 2, top + height - part / 2);
+    }
+    // What waits for somebody comes last, over its neighbours where it is narrow.
+    for (const last of [false, true]) {
+      for (const { reason, missing, ...stripe } of stripes) {
+        const { letter, acts } = REASONS[reason ?? ''] ?? { letter: '?', acts: false };
+        if (reason === undefined || reason === null || acts !== last) continue;
+        const width = acts ? Math.max(LEAST_WIDTH, stripe.width) : stripe.width;
+        const x = Math.max(0, stripe.x - Math.floor((width - stripe.width) / 2));
+        const part = Math.max(acts ? LEAST_ACTS : LEAST, Math.round(missing * height));
+        fill(reason, x, top + height - part, width, part);
+        if (acts) for (let y = 2; y < part; y += 4) fill('ground', x, top + height - y, width, 1);
+        if (width < LETTER || part < LETTER) continue;
+        fill('ground', x + width / 2 - 6, top + height - part / 2 - 6, 12, 12);
+        brush.fillStyle = colours[reason] ?? '#888';
+        brush.fillText(letter, x + width / 2, top + height - part / 2);
+      }
     }
   }
 }

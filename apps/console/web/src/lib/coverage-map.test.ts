@@ -76,8 +76,23 @@ describe('the picture', () => {
     expect(of('white').filter(([, x, , width]) => x === 200 && width === 80)).toHaveLength(6);
     // A quarter of the row is too low for a letter.
     expect(letters).toEqual([
-      ['Q', 240],
       ['W', 420],
+      ['Q', 240],
     ]);
+  });
+
+  it('has a single bad block of a million at least three pixels wide and half a row high', () => {
+    const boxes: [number, number, number, number][] = [];
+    const brush: Brush = {
+      ...{ fillStyle: '', font: '', textAlign: 'left', textBaseline: 'top' },
+      clearRect: () => undefined,
+      fillRect: (...box) => void (brush.fillStyle === 'red' && boxes.push(box)),
+      fillText: () => undefined,
+    };
+    const worst = `${'.'.repeat(300)}a${'b'.repeat(699)}`;
+    const row = { kind: 'logs', worst, missing: Array.from(worst, (letter) => Number(letter !== '.')) };
+    const map = { ...MAP, from: 0, to: 1_023_999, width: 1_024, kinds: [row] };
+    drawMap(brush, map, { from: 0, to: 1_023_999 }, 1_000, { quarantined: 'red' });
+    expect(boxes).toEqual([[299, ROW - 4 - ROW / 2, 3, ROW / 2]]);
   });
 });

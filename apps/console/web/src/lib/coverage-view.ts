@@ -24,7 +24,7 @@ export function zoom(view: View, whole: View, factor: number, place = 0.5): View
   // A step is a block at least, or a small view would never change.
   const wanted = Math.round(before * factor);
   const size = Math.max(1, wanted === before ? before + Math.sign(factor - 1) : wanted);
-  const from = blockAt(view, place) - Math.floor(place * size);
+  const from = blockAt(view, place) - Math.min(size - 1, Math.floor(place * size));
   return within({ from, to: from + size - 1 }, whole);
 }
 

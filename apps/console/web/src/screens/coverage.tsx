@@ -114,7 +114,10 @@ function MapOf(props: {
   return (
     <>
       <p>
-        Head {block(map.head)}, final {block(map.finalized)}, complete to {block(map.completeTo)}.
+        Head {block(map.head)}, final {block(map.finalized)},{' '}
+        {map.completeTo === null
+          ? 'and the first wanted block is not published in every kind yet.'
+          : `complete to ${count(map.completeTo)}.`}
         {!map.queueSeen && ' The queue is away: what is being fetched is shown as waiting.'}
       </p>
       <div class="map-tools">

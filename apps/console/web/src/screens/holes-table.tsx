@@ -53,7 +53,7 @@ export function HolesTable(props: { network: string; view: View; mayChange: bool
                 rows={holes}
                 keyOf={({ kind, start }) => `${kind} ${start}`}
                 columns={[
-                  { title: 'Kind', cell: (hole) => hole.kind },
+                  { title: 'Kind', cell: (hole) => <span class="word">{hole.kind}</span> },
                   {
                     title: 'Blocks',
                     cell: ({ start, end }) => (
@@ -62,8 +62,8 @@ export function HolesTable(props: { network: string; view: View; mayChange: bool
                       </a>
                     ),
                   },
-                  { title: 'Reason', cell: (hole) => <strong>{hole.reason}</strong> },
-                  { title: 'Cause', cell: (hole) => hole.quarantine?.cause ?? '' },
+                  { title: 'Reason', cell: (hole) => <strong class="word">{hole.reason}</strong> },
+                  { title: 'Cause', cell: (hole) => <span class="word">{hole.quarantine?.cause}</span> },
                   { title: 'What it needs', cell: (hole) => hole.needs },
                   {
                     title: 'Action',
