@@ -9,6 +9,7 @@ import { type Context, PackhouseError } from '@packhouse/runtime';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createAccess } from './access/access.js';
 import { addSignInRoutes } from './access/sign-in-routes.js';
+import { addEventRoute } from './events/event-route.js';
 import { addHeaders } from './http/headers.js';
 import { addOperationRoutes } from './http/operation-routes.js';
 import { sendProblem } from './http/problem.js';
@@ -42,6 +43,7 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   addSignInRoutes(app, { access, database, secure: url?.startsWith('https:') === true });
   const overview = createOverview({ clock: context.clock, database, queue: parts.queue });
   addOperationRoutes(app, { ...parts, overview }, access);
+  addEventRoute(app, { ...parts, overview }, access);
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_, reply) => {
     if (await database.ping()) return 'ok\n';

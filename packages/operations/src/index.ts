@@ -29,5 +29,5 @@ export { listQuarantine, retryQuarantine, showQuarantined } from './quarantine.j
 export type { KindStanding } from './quarantine-advice.js';
 export { readInput } from './read-input.js';
 export { csrfOf, hashOf, isSame, makeSecret } from './secrets.js';
-export { type AuditStanding, type FullStatus, readStatus } from './status.js';
+export { type AuditStanding, type FullStatus, readOverview, readStatus } from './status.js';
 export { drainWorker, listWorkers } from './workers.js';

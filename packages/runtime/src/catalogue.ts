@@ -342,6 +342,11 @@ export const ERROR_CATALOGUE = {
   OPERATOR_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such operator.' },
   OPERATOR_EXISTS: { retryable: false, exitCode: 64, meaning: 'There is an operator of this name already.' },
   CONSOLE_UNAVAILABLE: { retryable: true, exitCode: 69, meaning: 'The console cannot be reached.' },
+  LISTENERS_FULL: {
+    retryable: true,
+    exitCode: 75,
+    meaning: 'As many pages listen to the console as may.',
+  },
   PAGE_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'The console has no such address.' },
   // anything else
   INTERNAL: { retryable: false, exitCode: 70, meaning: 'A fault of Packhouse itself.' },

@@ -24,13 +24,21 @@ function statusOf({ code }: PackhouseError): number {
   return exitCode === AWAY_EXIT || retryable ? 503 : 422;
 }
 
-/** Answers with an error as JSON: a sentence, a hint, the code, facts. Never a stack trace. */
-export function sendProblem(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
+/** An error as JSON: a sentence, a hint, the code, facts. Never a stack trace. */
+export function describeProblem(error: unknown): Record<string, unknown> {
   if (isPackhouseError(error)) {
     const { code, message, hint, data } = error;
-    const { retryAfterMs } = data;
+    return { code, message, hint, data };
+  }
+  return { code: 'INTERNAL', message: 'The console failed at this request; its log says why.' };
+}
+
+/** Answers with an error as JSON. */
+export function sendProblem(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
+  if (isPackhouseError(error)) {
+    const { retryAfterMs } = error.data;
     if (typeof retryAfterMs === 'number') reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
-    return reply.code(statusOf(error)).send({ error: { code, message, hint, data } });
+    return reply.code(statusOf(error)).send({ error: describeProblem(error) });
   }
   const status = (error as FastifyError).statusCode ?? 500;
   if (status < 500) {
@@ -38,6 +46,5 @@ export function sendProblem(reply: FastifyReply, error: unknown, logger: Logger)
     return reply.code(status).send({ error: { code: 'INPUT_INVALID', message } });
   }
   logger.error({ err: error }, 'a request failed');
-  const message = 'The console failed at this request; its log says why.';
-  return reply.code(500).send({ error: { code: 'INTERNAL', message } });
+  return reply.code(500).send({ error: describeProblem(error) });
 }

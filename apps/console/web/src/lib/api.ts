@@ -28,6 +28,9 @@ export function onSessionEnd(call: () => void): void {
   ended = call;
 }
 
+/** The session has ended, as something else than an answer said. */
+export const sessionEnded = (): void => ended();
+
 /** Reads something; arrays become text with commas, undefined is left out. Throws ApiError. */
 export function read<T>(
   name: string,

@@ -17,7 +17,7 @@ interface Alarm {
 /** What an operator must look at. */
 export function Alarms({ mayChange }: { mayChange: boolean }) {
   const [cleared, setCleared] = useState(false);
-  const reading = useRead<Alarm[]>('alarms', { cleared });
+  const reading = useRead<Alarm[]>('alarms', cleared ? { cleared } : {});
   return (
     <>
       <h1>Alarms</h1>

@@ -1,0 +1,72 @@
+import { PassThrough } from 'node:stream';
+import { listAlarms, listWorkers, type OperationParts, readInput, readOverview } from '@packhouse/operations';
+import { PackhouseError } from '@packhouse/runtime';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Access } from '../access/access.js';
+import { describeProblem } from '../http/problem.js';
+import { createFeed, type Topic } from './feed.js';
+
+/** Pages that may listen. */
+const MOST_LISTENERS = 200;
+
+/**
+ * Serves `/api/events?topics=alarms,workers`: server-sent events of what these pages show, as it changes. The stream ends
+ * with the session, and when the console does.
+ */
+export function addEventRoute(
+  app: FastifyInstance,
+  parts: Omit<OperationParts, 'who'>,
+  access: Access,
+): void {
+  const topics = topicsOf({ ...parts, who: 'console' });
+  const names = topics.map(({ name }) => name);
+  const input = z.object({
+    topics: z.string().transform((text, context) => {
+      const given = text.split(',');
+      if (given.every((name) => names.includes(name))) return given;
+      context.addIssue(`expected some of ${names.join(', ')}, with commas between`);
+      return z.NEVER;
+    }),
+  });
+  const feed = createFeed({ context: parts.context, topics, describe: describeProblem });
+  app.addHook('preClose', () => feed.close());
+
+  app.get('/api/events', async (request, reply) => {
+    await access.require(request, 'viewer');
+    const wanted = new Set(readInput(input, request.query).topics);
+    if (feed.size >= MOST_LISTENERS) {
+      throw new PackhouseError({
+        code: 'LISTENERS_FULL',
+        message: `${MOST_LISTENERS} pages listen to this console already.`,
+        hint: 'Ask for what they show again and again meanwhile.',
+      });
+    }
+    const stream = new PassThrough();
+    feed.add({
+      stream,
+      topics: wanted,
+      mayListen: async () => {
+        const holder = await access.holder(request);
+        return holder !== null && holder.role !== 'owner';
+      },
+    });
+    reply.type('text/event-stream; charset=utf-8');
+    // nginx holds answers back otherwise.
+    reply.header('x-accel-buffering', 'no');
+    return reply.send(stream);
+  });
+}
+
+/** The reads that pages repeat, with what names their rows. */
+function topicsOf(parts: OperationParts): readonly Topic[] {
+  const topic = <T extends object>(
+    { name, run }: { name: string; run(parts: OperationParts, input: object): Promise<readonly T[]> },
+    keyOf: (row: T) => string,
+  ): Topic => ({ name, read: () => run(parts, {}), keyOf: keyOf as (row: object) => string });
+  return [
+    topic(readOverview, ({ network }) => network),
+    topic(listAlarms, ({ network, name, raisedAt }) => `${network} ${name} ${raisedAt.getTime()}`),
+    topic(listWorkers, ({ id }) => id),
+  ];
+}
