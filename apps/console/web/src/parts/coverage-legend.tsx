@@ -16,11 +16,11 @@ export function CoverageLegend() {
           </li>
         ))}
         <li>
-          <span class="swatch acts ground" data-reason="ground" /> lines across it: stays so until somebody
-          acts
+          <span class="swatch acts lines" /> lines across it: stays so until somebody acts
         </li>
         <li>
           <span class="swatch unread" data-reason="unread" /> being read
+          <span class="ground" data-reason="ground" hidden />
         </li>
       </ul>
     </details>

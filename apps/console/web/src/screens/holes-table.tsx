@@ -92,6 +92,7 @@ function around(start: number, end: number): View {
 function Mend(props: { network: string; hole: Hole; mayChange: boolean; changed: () => void }) {
   const { network, hole, mayChange, changed } = props;
   const { reason, start, end, kind } = hole;
+  const [asked, setAsked] = useState(false);
   if (reason === 'halted') return <a href={hrefOf('alarms')}>See the alarm</a>;
   if (reason === 'paused') return <a href={hrefOf('backfills', { network })}>Resume its backfill</a>;
   if (reason === 'cancelled' || reason === 'not-wanted') {
@@ -99,10 +100,17 @@ function Mend(props: { network: string; hole: Hole; mayChange: boolean; changed:
   }
   if (reason !== 'quarantined') return <>comes by itself</>;
   if (!mayChange) return <a href={hrefOf('quarantine', { network, block: start })}>What was answered</a>;
+  const done = (): void => {
+    setAsked(true);
+    changed();
+  };
   return (
-    <ActionButton name="quarantine/retry" input={{ network, start, end }} done={changed}>
-      Try again
-    </ActionButton>
+    <>
+      <ActionButton name="quarantine/retry" input={{ network, start, end }} done={done}>
+        Try again
+      </ActionButton>
+      {asked && <p role="status">It is tried as soon as a worker is free.</p>}
+    </>
   );
 }
 
