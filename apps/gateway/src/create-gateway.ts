@@ -22,6 +22,8 @@ import { createUnrouted } from './routes/unrouted.js';
 /** The HTTP interface of one process. */
 export interface Gateway {
   readonly server: Server;
+  /** Resolves when as much of the range index is loaded as the options say. */
+  readonly warmed: Promise<void>;
   /** Resolves with the port once it listens; port 0 takes any free one. Throws PORT_IN_USE, SETTINGS_INVALID. */
   listen(port: number, host: string): Promise<number>;
   /**
@@ -44,7 +46,7 @@ const FILTER_SWEEP_MS = 60_000;
 /** Creates a gateway that does not listen yet. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { context } = options;
-  const { parts, filters, pacer, close: closeParts } = createParts(options);
+  const { parts, filters, pacer, warmed, close: closeParts } = createParts(options);
   const services = createNetworkServices<Services>(
     (network) => createServices(network, parts, filters, options.nft),
     (network, others) =>
@@ -130,6 +132,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   return {
     server,
+    warmed,
     async listen(port, host) {
       const actual = await listen(server, port, host);
       const address = options.publicUrl ?? `http://${reachableHost(host)}:${actual}`;

@@ -15,6 +15,7 @@ import { createPacer, type Pacer } from './http/paced-pieces.js';
 import { createPointerFinder, loadRanges } from './pointers/find-pointer.js';
 import { createRangeCache } from './pointers/range-cache.js';
 import { createSparingCoverage } from './pointers/sparing-coverage.js';
+import { warmRanges } from './pointers/warm-ranges.js';
 import type { GatewayParts } from './routes/gateway-parts.js';
 import { createAnswerMemory } from './rpc/answer-memory.js';
 import { createCallMetrics } from './rpc/call-metrics.js';
@@ -24,6 +25,8 @@ export function createParts(options: GatewayOptions): {
   parts: GatewayParts;
   filters: FilterStore;
   pacer: Pacer;
+  /** Resolves when as much of the range index is loaded as the options say; /readyz fails until then. */
+  warmed: Promise<void>;
   close(): Promise<void>;
 } {
   const { context, database, objectStore } = options;
@@ -56,9 +59,20 @@ export function createParts(options: GatewayOptions): {
   context.metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes that a cache holds.', ['cache'], (gauge) => {
     for (const [cache, { bytes }] of Object.entries(memory)) gauge.set({ cache }, bytes);
   });
+  const phase = { warming: options.warmLimitMs !== undefined, leaving: false, draining: false };
+  const stop = new AbortController();
+  const warm = async (limitMs: number): Promise<void> => {
+    await warmRanges({
+      ...{ context, database, networks: options.networks, ranges, limitMs },
+      signal: stop.signal,
+    });
+    phase.warming = false;
+  };
+  const warmed = options.warmLimitMs === undefined ? Promise.resolve() : warm(options.warmLimitMs);
   return {
     filters,
     pacer,
+    warmed,
     parts: {
       context,
       database,
@@ -70,7 +84,7 @@ export function createParts(options: GatewayOptions): {
       pointers: createPointerFinder({ database, ranges, coverage }),
       files,
       coverage,
-      phase: { leaving: false, draining: false },
+      phase,
       networksFileOk: options.networksFileOk ?? (() => true),
       answers,
       held,
@@ -84,6 +98,8 @@ export function createParts(options: GatewayOptions): {
     },
     async close() {
       files.close();
+      stop.abort();
+      await warmed;
       ranges.close();
       await ranges.settled();
       await usage.close();

@@ -25,6 +25,8 @@ export interface GatewayOptions {
   queue?: QueueReader;
   /** Memory for the range index; 8 bytes a bundle. Default 128 MiB. */
   rangeCacheBytes?: number;
+  /** How long /readyz waits for the range index to be loaded, in milliseconds; default: it is not loaded ahead. */
+  warmLimitMs?: number;
   /** Memory for files. Default 64 MiB. */
   fileCacheBytes?: number;
   /** How long the object store may take for a file, or for the next piece of a large one. Default 15 s. */

@@ -65,6 +65,7 @@ await runProcess(process, {
       publicUrl: settings.PUBLIC_URL,
       queue,
       rangeCacheBytes: settings.RANGE_CACHE,
+      warmLimitMs: settings.WARM_LIMIT_MS,
       fileCacheBytes: settings.FILE_CACHE,
       answerCacheBytes: settings.ANSWER_CACHE,
       answerMemoryBytes: settings.ANSWER_MEMORY,
@@ -99,5 +100,6 @@ await runProcess(process, {
     const port = await gateway.listen(settings.PORT, settings.HOST);
     context.logger.info({ host: settings.HOST, port }, 'listening');
     notify({ type: 'listening', port });
+    await gateway.warmed;
   },
 });

@@ -52,6 +52,11 @@ export const gatewaySettings = z.object({
   RANGE_CACHE: bytesSetting('memory for the range index, 8 bytes a bundle (default 128MiB)').default(
     134_217_728,
   ),
+  WARM_LIMIT_MS: integerSetting(
+    'milliseconds that /readyz waits for the range index to be loaded, newest blocks first, 0 to 600000 (default 20000); 0: it is ready at once',
+    0,
+    600_000,
+  ).default(20_000),
   FILE_CACHE: bytesSetting('memory for files that are being sent (default 64MiB)').default(67_108_864),
   ANSWER_CACHE: bytesSetting('memory for answers about final blocks (default 64MiB)').default(67_108_864),
   ANSWER_MEMORY: bytesSetting(

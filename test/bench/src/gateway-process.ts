@@ -16,7 +16,7 @@ export interface GatewayProcess {
   child: ChildProcess;
 }
 
-/** Starts the built gateway on a free port over the place's database and a folder of objects. */
+/** Starts the built gateway on a free port over the place's database and a folder of objects; resolves when it is ready. */
 export async function startGateway(
   scope: Scope,
   place: Place,
@@ -41,18 +41,20 @@ export async function startGateway(
       LOG_LEVEL: 'warn',
     },
   });
-  const port = await listening(child);
+  const port = await ready(child);
   return { url: `http://127.0.0.1:${port}`, apiKey: key, child };
 }
 
-async function listening(child: ChildProcess): Promise<number> {
+async function ready(child: ChildProcess): Promise<number> {
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`the gateway ended with ${code}`);
   });
   ended.catch(() => undefined);
+  let port = 0;
   for (;;) {
     const [message] = (await Promise.race([once(child, 'message'), ended])) as [ProcessMessage];
-    if (message.type === 'listening') return message.port;
+    if (message.type === 'listening') port = message.port;
+    if (message.type === 'ready') return port;
     if (message.type === 'fatal') throw new Error(message.message);
   }
 }

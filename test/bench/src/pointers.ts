@@ -122,10 +122,10 @@ function describe(parts: {
       note: `every connection asks again as soon as it is answered, so the server is never idle; the empty route: ${figure(middle(({ bare }) => bare.p99Ms))} ms, the gateway's /healthz: ${figure(middle(({ healthz }) => healthz.p99Ms))} ms`,
     },
     {
-      name: 'pointer lookups, a gateway just started',
+      name: 'pointer lookups, a gateway just ready',
       value: cold.requestsPerSecond,
       unit: 'requests/s',
-      note: `its first seconds, nothing remembered: p50 ${cold.p50Ms.toFixed(2)} ms, p99 ${cold.p99Ms.toFixed(2)} ms`,
+      note: `its first seconds: p50 ${cold.p50Ms.toFixed(2)} ms, p99 ${cold.p99Ms.toFixed(2)} ms`,
       data: { cold },
     },
   ];

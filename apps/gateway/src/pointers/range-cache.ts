@@ -3,7 +3,7 @@ import type { Clock } from '@packhouse/runtime';
 import { findRange, type PublishedRange, packRanges, type RangePage, withRange } from './range-page.js';
 
 /** Blocks of a page, aligned at multiples of this number. */
-const PAGE_BLOCKS = 16_384;
+export const PAGE_BLOCKS = 16_384;
 
 /** Bytes of a page beside its offsets: map entry and objects. */
 const PAGE_OVERHEAD_BYTES = 320;
@@ -20,6 +20,11 @@ export interface RangeCache {
   find(network: string, kind: Kind, number: number): PublishedRange | undefined;
   /** Adds a range from the database to the page of `number`, a block in the range. */
   add(network: string, kind: Kind, number: number, range: PublishedRange): void;
+  /**
+   * Loads a page before anybody asks for it; it is dropped before all that were asked for. False: it does not fit
+   * beside the others, and is not kept. Throws what `load` throws.
+   */
+  fill(network: string, kind: Kind, index: number): Promise<boolean>;
   /** Bytes in use. */
   readonly bytes: number;
   /** Resolves when no page is waiting to be loaded. */
@@ -58,6 +63,7 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
   let closed = false;
   let bytes = 0;
   let questions = 0;
+  let fills = 0;
 
   const pagesOf = (network: string, kind: Kind): Map<number, RangePage> => {
     let kinds = networks.get(network);
@@ -144,6 +150,24 @@ export function createRangeCache(options: RangeCacheOptions): RangeCache {
       const pages = pagesOf(network, kind);
       const page = pages.get(index);
       if (page !== undefined) keep(pages, index, withRange(page, range));
+    },
+    async fill(network, kind, index) {
+      const pages = pagesOf(network, kind);
+      if (pages.has(index)) return true;
+      const base = index * PAGE_BLOCKS;
+      const page = packRanges(
+        base,
+        await options.load(network, kind, { start: base, end: base + PAGE_BLOCKS - 1 }),
+      );
+      if (bytes + sizeOf(page) > maxBytes) return false;
+      // Asked for meanwhile, and loaded.
+      if (pages.has(index)) return true;
+      fills += 1;
+      // Filled newest first: the oldest are dropped first.
+      page.usedAt = -fills;
+      pages.set(index, page);
+      bytes += sizeOf(page);
+      return true;
     },
     get bytes() {
       return bytes;

@@ -27,6 +27,8 @@ export interface GatewayParts {
   files: FileFinder;
   coverage: CoverageParts;
   phase: {
+    /** /readyz fails, because the range index is being loaded. */
+    warming: boolean;
     /** /readyz fails, so that no more requests are sent: the gateway is shutting down, or about to. */
     leaving: boolean;
     /** The gateway is shutting down: requests are refused. */

@@ -1,4 +1,5 @@
 import { KINDS } from '@packhouse/chain';
+import { createDatabase, type Database } from '@packhouse/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../testing/ask.js';
 import { startTestGateway, type TestGateway } from '../testing/test-gateway.js';
@@ -94,6 +95,7 @@ describe('the routes of operation', () => {
       status: 'ready',
       database: true,
       objectStore: true,
+      rangeIndex: true,
       draining: false,
       networksFile: true,
     });
@@ -107,4 +109,41 @@ describe('the routes of operation', () => {
     expect(answer.json()).toMatchObject({ status: 'not ready', database: true, objectStore: false });
     expect((await ask(at.url, '/readyz')).status).toBe(200);
   });
+});
+
+it('GET /readyz says no until the range index is loaded, and requests are answered meanwhile', async () => {
+  let release = (): void => undefined;
+  const loaded = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let database: Database | undefined;
+  const at = await startTestGateway({ warmLimitMs: 600_000 }, async (url, context) => {
+    const real = createDatabase({ connectionString: url, context, applicationName: 'gateway that loads' });
+    database = real;
+    return {
+      ...real,
+      network: (id) => ({
+        ...real.network(id),
+        coverage: async (...asked) => {
+          await loaded;
+          return real.network(id).coverage(...asked);
+        },
+      }),
+    };
+  });
+  try {
+    const before = await ask(at.url, '/readyz');
+    expect(before.status).toBe(503);
+    expect(before.json()).toMatchObject({ status: 'not ready', database: true, rangeIndex: false });
+    expect((await ask(at.url, '/')).status).toBe(200);
+    release();
+    await at.gateway.warmed;
+    const after = await ask(at.url, '/readyz');
+    expect(after.status).toBe(200);
+    expect(after.json()).toMatchObject({ rangeIndex: true });
+  } finally {
+    release();
+    await at.close();
+    await database?.close();
+  }
 });

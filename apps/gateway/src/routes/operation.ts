@@ -88,11 +88,15 @@ const PROBE_KEY = 'readiness-probe';
 
 const checks = {
   type: 'object',
-  required: ['status', 'database', 'objectStore', 'draining', 'networksFile'],
+  required: ['status', 'database', 'objectStore', 'rangeIndex', 'draining', 'networksFile'],
   properties: {
     status: { type: 'string', enum: ['ready', 'not ready'] },
     database: { type: 'boolean' },
     objectStore: { type: 'boolean' },
+    rangeIndex: {
+      type: 'boolean',
+      description: 'Whether as much of the range index is loaded as WARM_LIMIT_MS and RANGE_CACHE let it.',
+    },
     draining: { type: 'boolean' },
     networksFile: {
       type: 'boolean',
@@ -111,7 +115,7 @@ const readySchema = {
   },
 } as const;
 
-/** `GET /readyz`: Postgres and the object store answer, and the gateway is not draining. */
+/** `GET /readyz`: Postgres and the object store answer, the range index is loaded, and the gateway is not draining. */
 export function readyzRoute(parts: GatewayParts): Route {
   const { clock } = parts.context;
   const pingDatabase = oneAtATime(() => parts.database.ping());
@@ -133,13 +137,16 @@ export function readyzRoute(parts: GatewayParts): Route {
     forOperators: true,
     async answer(exchange) {
       const [database, objectStore] = await check();
-      const draining = parts.phase.leaving;
-      const ready = database && objectStore && !draining;
+      const { leaving: draining, warming } = parts.phase;
+      const ready = database && objectStore && !warming && !draining;
       const status = ready ? 'ready' : 'not ready';
       exchange
         .status(ready ? 200 : 503)
         .header('cache-control', 'no-store')
-        .sendJson({ status, database, objectStore, draining, networksFile: parts.networksFileOk() });
+        .sendJson({
+          ...{ status, database, objectStore, rangeIndex: !warming, draining },
+          networksFile: parts.networksFileOk(),
+        });
     },
   };
 }
