@@ -144,6 +144,24 @@ test('of two admins who change one plan, the second one is told what changed mea
   });
 });
 
+test('a schedule is added, listed with its next time, steered, and refused what would leave the packer', async () => {
+  const schedule = { name: 'nightly', command: ['status'], cron: '0 3 * * *', zone: 'Europe/Berlin' };
+  expect((await change('schedules/add', schedule)).json()).toMatchObject({
+    ...{ name: 'nightly', owner: 'default', missed: 'once', nextAt: expect.any(String) },
+  });
+  expect((await change('schedules/add', schedule)).json().error.code).toBe('SCHEDULE_INVALID');
+  expect((await change('schedules/steer', { name: 'nightly', action: 'pause' })).statusCode).toBe(200);
+  expect(await read('schedules')).toMatchObject([
+    { name: 'nightly', paused: true, nextAt: null, last: null },
+  ]);
+  expect(await read('schedules/history?name=nightly')).toEqual([]);
+  for (const command of [['migrate'], ['status', '--server', 'http://elsewhere']]) {
+    const refused = await change('schedules/add', { ...schedule, name: 'other', command });
+    expect(refused.json().error.code).toBe('SCHEDULE_INVALID');
+  }
+  expect((await change('schedules/steer', { name: 'nobody', action: 'run' })).statusCode).toBe(404);
+});
+
 describe('the overview', () => {
   test('has every network in a row, and rates once something was published between two looks', async () => {
     const publish = (start: number) =>

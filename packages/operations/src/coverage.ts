@@ -61,3 +61,23 @@ export const readHoles = operation({
     return { range: page.range, next: page.next, queueSeen: page.queueSeen, holes };
   },
 });
+
+export const readCoverage = operation({
+  name: 'coverage',
+  kind: 'read',
+  role: 'viewer',
+  summary: 'Published ranges, and holes with reasons, a page at a time.',
+  input: z.object({
+    network: networkField.optional(),
+    kinds: kindsField.optional(),
+    from: blockField.optional().describe('first block; default 0'),
+    to: blockField.optional().describe('last block; default: the last that is known'),
+    start: blockField.optional().describe('first block of the page: the `next` of the one before'),
+    limit: limitField(100, 5_000).describe('holes of a kind on a page, at most'),
+  }),
+  run: async ({ database, queue }, { network: named, ...asked }) => {
+    const network = await findNetwork(database, named);
+    const { firstWanted } = await database.network(network).holes.standing();
+    return { page: await coverage({ database, queue }, { network, ...asked }), firstWanted };
+  },
+});

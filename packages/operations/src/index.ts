@@ -8,6 +8,7 @@ export {
   showBackfill,
   steerBackfill,
 } from './backfills.js';
+export { listNetworks, readCoverage } from './coverage.js';
 export { findNetwork } from './find-network.js';
 export { keyUsage } from './key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys.js';
@@ -28,6 +29,14 @@ export { listPlans, type PublicPlan, setPlan } from './plans.js';
 export { listQuarantine, retryQuarantine, showQuarantined } from './quarantine.js';
 export type { KindStanding } from './quarantine-advice.js';
 export { readInput } from './read-input.js';
+export {
+  addSchedule,
+  listSchedules,
+  type PublicSchedule,
+  scheduleHistory,
+  steerSchedule,
+} from './schedules.js';
 export { csrfOf, hashOf, isSame, makeSecret } from './secrets.js';
+export { ownerSpending, type SpentRow, upstreamSpending } from './spending.js';
 export { type AuditStanding, type FullStatus, readOverview, readStatus } from './status.js';
 export { drainWorker, listWorkers } from './workers.js';

@@ -8,7 +8,7 @@ import {
   steerBackfill,
 } from './backfills.js';
 import { listChanges } from './changes.js';
-import { listNetworks, readCoverageMap, readHoles } from './coverage.js';
+import { listNetworks, readCoverage, readCoverageMap, readHoles } from './coverage.js';
 import { keyUsage } from './key-usage.js';
 import { createKey, listKeys, revokeKey } from './keys.js';
 import { listSigningKeys } from './manifest.js';
@@ -25,6 +25,8 @@ import {
 import { ownLimits, ownUsage } from './own.js';
 import { listPlans, setPlan } from './plans.js';
 import { listQuarantine, quarantineCauses, retryQuarantine, showQuarantined } from './quarantine.js';
+import { addSchedule, listSchedules, scheduleHistory, steerSchedule } from './schedules.js';
+import { ownerSpending, upstreamSpending } from './spending.js';
 import { readOverview, readStatus } from './status.js';
 import { drainWorker, listWorkers } from './workers.js';
 
@@ -32,8 +34,10 @@ import { drainWorker, listWorkers } from './workers.js';
 export const OPERATIONS: readonly Operation[] = [
   ...[readOverview, readStatus],
   ...[listAlarms, clearAlarm],
-  ...[listNetworks, readCoverageMap, readHoles],
+  ...[listNetworks, readCoverage, readCoverageMap, readHoles],
   ...[listBackfills, backfillProgress, showBackfill, addBackfill, setBackfill, steerBackfill],
+  ...[listSchedules, scheduleHistory, addSchedule, steerSchedule],
+  ...[upstreamSpending, ownerSpending],
   ...[listWorkers, drainWorker],
   ...[listQuarantine, quarantineCauses, showQuarantined, retryQuarantine],
   ...[listKeys, createKey, keyUsage, revokeKey, listPlans, setPlan],

@@ -92,6 +92,10 @@ test.each([
     add('x', '0 3 * * *', '--', 'migrate'),
     /^"packhouse migrate" cannot be scheduled\. .*audit, backfill add/,
   ],
+  [
+    add('x', '0 3 * * *', '--', 'status', '--server=http://elsewhere'),
+    /^A scheduled command takes no --server: .*SCHEDULE_INVALID/,
+  ],
   [add('x', '0 3 * * *', '--', 'keys', 'create'), /^"packhouse keys create" cannot be scheduled/],
   [add('x', '0 3 * * *', '--', 'schedule', 'run'), /cannot be scheduled/],
   [['schedule', 'run', 'nobody'], /^There is no schedule "nobody"\. .*SCHEDULE_UNKNOWN/],

@@ -1,8 +1,9 @@
 import { KINDS, type Kind } from '@packhouse/chain';
-import type { Database, Hole } from '@packhouse/database';
-import { type CoveragePage, coverage, holeNeeds } from '@packhouse/pipeline';
-import type { QueueReader } from '@packhouse/queue';
+import type { Hole } from '@packhouse/database';
+import { listNetworks, readCoverage } from '@packhouse/operations';
+import { type CoveragePage, holeNeeds } from '@packhouse/pipeline';
 import { PackhouseError } from '@packhouse/runtime';
+import { operate } from '../installation/operate.js';
 import { formatCount } from '../terminal/format.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { checkRange, parseBlockNumber, parseInteger, parseKinds } from '../terminal/parse.js';
@@ -25,8 +26,7 @@ const MAX_LIMIT = 5_000;
 /** Prints published ranges and holes of these networks: one page for people, or all pages as JSON lines. */
 export async function showHoles(
   io: CliIo,
-  parts: { database: Database; queue: QueueReader; networks: readonly string[] },
-  options: HolesOptions,
+  options: HolesOptions & { server?: string; dataDir?: string; network?: string },
 ): Promise<void> {
   const asked = readOptions(options);
   const limit =
@@ -36,14 +36,17 @@ export async function showHoles(
         : SCREEN_LIMIT
       : parseInteger(options.limit, '--limit', 1, MAX_LIMIT);
   let queueSeen = true;
-  for (const [at, network] of parts.networks.entries()) {
+  const { kinds } = asked;
+  const all = options.network === undefined ? await operate(io, options, listNetworks, {}) : [];
+  const networks = options.network === undefined ? all.map(({ id }) => id) : [options.network];
+  for (const [at, network] of networks.entries()) {
     if (!options.json && at > 0) await print(io, '');
-    const { firstWanted } = await parts.database.network(network).holes.standing();
     let start: number | undefined;
     // The range of the first page holds for all pages, even if the head moves.
     let { to } = asked;
     do {
-      const page = await coverage(parts, { network, ...asked, to, limit, start });
+      const input = { network, ...asked, kinds: kinds && [...kinds], to, limit, start };
+      const { page, firstWanted } = await operate(io, options, readCoverage, input);
       to = page.to;
       if (options.json) await print(io, page);
       else {

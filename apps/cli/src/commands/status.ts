@@ -1,8 +1,7 @@
-import { type FullStatus, findNetwork, readStatus } from '@packhouse/operations';
+import { type FullStatus, readStatus } from '@packhouse/operations';
 import type { CoverageSummary, KindStatus, NetworkStatus } from '@packhouse/pipeline';
 import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase, withQueueReader } from '../installation/connect.js';
 import { operate } from '../installation/operate.js';
 import { formatBytes, formatCount, formatDuration } from '../terminal/format.js';
 import { type CliIo, print, table } from '../terminal/io.js';
@@ -50,15 +49,7 @@ export function addStatusCommand(program: Command, io: CliIo): void {
       if (!options.holes) refuseWithoutHoles(options);
       const { network } = options;
       if (options.holes) {
-        await withDatabase(io, options, async (database) => {
-          const networks =
-            network === undefined
-              ? (await database.networks.list()).map(({ id }) => id)
-              : [await findNetwork(database, network)];
-          await withQueueReader(io, options, (queue) =>
-            showHoles(io, { database, queue, networks }, options),
-          );
-        });
+        await showHoles(io, options);
         return;
       }
       const rates = createRates();

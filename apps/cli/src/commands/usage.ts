@@ -1,11 +1,14 @@
-import { type Budget, type Database, formatDay, parseSince } from '@packhouse/database';
+import { formatDay, parseSince } from '@packhouse/database';
+import { ownerSpending, type SpentRow, upstreamSpending } from '@packhouse/operations';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withDatabase } from '../installation/connect.js';
+import { operate } from '../installation/operate.js';
 import { formatBytes, formatCount } from '../terminal/format.js';
 import { type CliIo, print, table } from '../terminal/io.js';
+import { withPlace } from '../terminal/place.js';
 
 interface Options {
+  server?: string;
   since: string;
   json?: boolean;
   dataDir?: string;
@@ -22,15 +25,12 @@ export function addUsageCommand(program: Command, io: CliIo): void {
   const add = (
     name: string,
     description: string,
-    rowsOf: (database: Database, since: number, until: number) => Promise<Row[]>,
-    heads: readonly (keyof Row)[],
+    operation: typeof upstreamSpending,
+    heads: readonly (keyof SpentRow)[],
   ): void => {
-    usage
-      .command(name)
+    withPlace(usage.command(name))
       .description(description)
       .option('--since <date>', 'first day (UTC), e.g. 2026-11-01, or so many days, e.g. 30d', '7d')
-      .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-      .option('--json', 'print one JSON object a line')
       .addHelpText('after', `\nExample:\n  $ packhouse usage ${name} --since 30d`)
       .action(async (options: Options) => {
         const until = Math.floor(Date.now() / DAY_MS);
@@ -42,53 +42,22 @@ export function addUsageCommand(program: Command, io: CliIo): void {
             hint: 'For example --since 2026-11-01 or --since 30d.',
           });
         }
-        const rows = await withDatabase(io, options, (database) => rowsOf(database, since, until));
+        const rows = await operate(io, options, operation, { since: formatDay(since) });
         if (options.json) for (const row of rows) await print(io, row);
         else if (rows.length === 0) await print(io, `Nothing was asked of nodes since ${formatDay(since)}.`);
         else await print(io, usageTable(rows, heads));
       });
   };
-  add('upstreams', 'requests, units and bytes of each upstream by method, and what they cost', ofUpstreams, [
-    'provider',
-    'network',
-    'upstream',
-    'method',
-  ]);
-  add('owners', 'requests, units and bytes of each owner by day', ofOwners, ['day', 'owner']);
+  add(
+    'upstreams',
+    'requests, units and bytes of each upstream by method, and what they cost',
+    upstreamSpending,
+    ['provider', 'network', 'upstream', 'method'],
+  );
+  add('owners', 'requests, units and bytes of each owner by day', ownerSpending, ['day', 'owner']);
 }
 
-interface Row {
-  provider?: string;
-  network?: string;
-  upstream?: string;
-  method?: string;
-  day?: string;
-  owner?: string;
-  requests: number;
-  units: number;
-  bytes: number;
-  /** By the price of the provider's budget; absent: it has none. */
-  cost?: string;
-}
-
-async function ofUpstreams(database: Database, since: number, until: number): Promise<Row[]> {
-  const budgets = new Map((await database.budgets.list()).map((budget) => [budget.provider, budget]));
-  const rows = await database.spending.upstreams(since, until);
-  return rows.map((row) => ({ ...row, ...costOf(row.units, budgets.get(row.provider)) }));
-}
-
-async function ofOwners(database: Database, since: number, until: number): Promise<Row[]> {
-  const rows = await database.spending.owners(since, until);
-  return rows.map(({ day, ...row }) => ({ day: formatDay(day), ...row }));
-}
-
-function costOf(units: number, budget: Budget | undefined): { cost?: string } {
-  if (budget === undefined || budget.pricePerMillion === null) return {};
-  const amount = ((units / 1e6) * budget.pricePerMillion).toFixed(2);
-  return { cost: budget.currency === null ? amount : `${amount} ${budget.currency}` };
-}
-
-function usageTable(rows: readonly Row[], heads: readonly (keyof Row)[]): string {
+function usageTable(rows: readonly SpentRow[], heads: readonly (keyof SpentRow)[]): string {
   const total = { requests: 0, units: 0, bytes: 0 };
   for (const row of rows) {
     total.requests += row.requests;
@@ -96,7 +65,7 @@ function usageTable(rows: readonly Row[], heads: readonly (keyof Row)[]): string
     total.bytes += row.bytes;
   }
   const priced = rows.some(({ cost }) => cost !== undefined);
-  const line = (names: readonly string[], { requests, units, bytes, cost }: Row): string[] => [
+  const line = (names: readonly string[], { requests, units, bytes, cost }: SpentRow): string[] => [
     ...names,
     ...[formatCount(requests), formatCount(units), formatBytes(bytes)],
     ...(priced ? [cost ?? '-'] : []),

@@ -73,20 +73,6 @@ export function openQueueReader(io: CliIo, { dataDir }: { dataDir?: string }): Q
   });
 }
 
-/** Runs `use` with a reader of the queues, and closes it. Throws SETTINGS_INVALID. */
-export async function withQueueReader<T>(
-  io: CliIo,
-  options: { dataDir?: string },
-  use: (queue: QueueReader) => Promise<T>,
-): Promise<T> {
-  const queue = openQueueReader(io, options);
-  try {
-    return await use(queue);
-  } finally {
-    await queue.close();
-  }
-}
-
 /** As `withDatabase`, with the store where processes share what was taken of budgets. Throws SETTINGS_INVALID. */
 export async function withBudgets<T>(
   io: CliIo,

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER = 67_108_864;
 
 /** Fields of results that are dates: JSON has them as text. */
-const DATE = /(At|Until|Since|^at|^since|^forecast|^until|^deadline|^nextTry|^firstSeen)$/;
+const DATE = /(At|Until|Since|Ends|^at|^due|^since|^forecast|^until|^deadline|^nextTry|^firstSeen)$/;
 
 interface Where {
   dataDir?: string;

@@ -23,6 +23,8 @@ const ALLOWED: readonly Words[] = [
   ['usage', 'upstreams'],
   ['usage', 'owners'],
 ];
+/** Options that would send the packer, and its token, elsewhere. */
+const PLACE = /^--(?:server|data-dir)(?:=|$)/;
 /** Most characters of all arguments. */
 const MAX_LENGTH = 4_000;
 
@@ -39,17 +41,18 @@ export function checkScheduledCommand(command: readonly string[]): void {
       hint: `Give one of these behind --: ${list}.`,
     });
   }
+  const place = command.find((word) => PLACE.test(word));
+  if (place !== undefined) {
+    throw new PackhouseError({
+      code: 'SCHEDULE_INVALID',
+      message: `A scheduled command takes no ${place.split('=')[0]}: it works on the database of the packer.`,
+      hint: 'Leave it out.',
+    });
+  }
   if (command.join(' ').length > MAX_LENGTH) {
     throw new PackhouseError({
       code: 'SCHEDULE_INVALID',
       message: `A scheduled command has at most ${MAX_LENGTH} characters.`,
     });
   }
-}
-
-/** A command as a shell takes it. */
-export function commandText(command: readonly string[]): string {
-  return command
-    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
-    .join(' ');
 }
