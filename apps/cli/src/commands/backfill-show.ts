@@ -14,7 +14,7 @@ export function backfillLines({
 }
 
 function reportLines(report: BackfillReport): string[] {
-  const { range, kinds, rate, blocksLeft, forecast, requests, state, waits } = report;
+  const { range, kinds, rate, requests, state, waits } = report;
   const blocks =
     range.end === null ? `from ${range.start} on, following the head` : `${range.start} to ${range.end}`;
   const limit = range.maxRequests === null ? '' : ` of ${formatCount(range.maxRequests)}`;
@@ -24,7 +24,7 @@ function reportLines(report: BackfillReport): string[] {
     `Terms: ${describeTerms(range)}.`,
     state === 'done' ? 'Everything of it is published.' : `It is ${range.state}; ${NOW[state]}.`,
     ...waits.map(({ message }) => `Waits: ${message}`),
-    ...(state === 'done' ? [] : [rateLine(rate), forecastLine(forecast, blocksLeft)]),
+    ...(state === 'done' ? [] : [rateLine(rate), forecastLine(report)]),
     ...(deadline === null ? [] : [deadline]),
     `Requests to nodes: ${formatCount(requests)}${limit}.`,
     '',
@@ -54,8 +54,12 @@ function rateLine(rate: RangeReport['rate']): string {
   return `Rate: ${perSecond(rate.blocksPerSecond)} in the last day (${of}).`;
 }
 
-function forecastLine(forecast: Date | null, left: number): string {
-  if (left === 0) return 'Forecast: all that is final is fetched.';
+function forecastLine({ forecast, blocksLeft: left, kinds }: BackfillReport): string {
+  const begun = kinds.some(
+    ({ published, missing }) => published + (missing.staged ?? 0) + (missing.packing ?? 0) > 0,
+  );
+  if (left === 0)
+    return `Forecast: ${begun ? 'all that is final is fetched' : 'unknown; nothing of it is final yet'}.`;
   const blocks = `${formatCount(left)} final blocks to fetch`;
   return forecast === null
     ? `Forecast: unknown; ${blocks}.`
