@@ -112,6 +112,10 @@ test('what cannot be shown is refused, and what nobody wants is no map', async (
   expect((await ask('coverage/map?network=gone')).body).toMatchObject({ error: { code: 'NETWORK_UNKNOWN' } });
   expect((await ask('coverage/map?network=main&columns=1001')).status).toBe(400);
   expect((await ask('coverage/map?network=main&kinds=uncles')).status).toBe(400);
+  const { body: far } = await ask(
+    `coverage/map?network=main&kinds=logs&from=${HEAD}&to=${Number.MAX_SAFE_INTEGER}`,
+  );
+  expect(far.kinds[0].missing[0]).toBe(far.width - (HEAD % far.width));
   await at.database.networks.register({ id: 'empty', chainId: 2 });
   expect((await ask('coverage/map?network=empty')).body).toMatchObject({ whole: null, kinds: [] });
   expect((await ask('networks')).body).toMatchObject([{ id: 'main' }, { id: 'empty' }]);
