@@ -182,7 +182,8 @@ describe('the overview', () => {
     expect(side).toMatchObject({ alarms: [{ name: 'REORG_BELOW_FINALITY' }], kinds: [] });
     await publish(20);
     elapsed += 5_000;
-    const [{ kinds }] = await read('overview');
+    const [{ kinds, recent }] = await read('overview');
+    expect(recent).toEqual([2]);
     // 10 blocks in 5 s; of 30 to 79, two are in quarantine and 48 remain.
     expect(kinds).toMatchObject([{ blocksPerSecond: 2, bytesPerSecond: 20, etaSeconds: 24 }]);
   });

@@ -5,6 +5,7 @@ import { hrefOf, useRoute } from './lib/route.js';
 import { Problem } from './parts/states.js';
 import { Alarms } from './screens/alarms.js';
 import { Coverage } from './screens/coverage.js';
+import { Overview } from './screens/overview.js';
 import { SignIn } from './screens/sign-in.js';
 
 interface Screen {
@@ -16,6 +17,7 @@ interface Screen {
 
 /** The screens of operators, in the order of the menu; the first one is shown first. */
 const SCREENS: readonly Screen[] = [
+  { path: 'overview', title: 'Overview', show: Overview },
   { path: 'coverage', title: 'Coverage', show: Coverage },
   { path: 'alarms', title: 'Alarms', show: Alarms },
 ];

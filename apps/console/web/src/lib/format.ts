@@ -1,6 +1,10 @@
 /** 12,345 */
 export const count = (value: number): string => value.toLocaleString('en-US');
 
+/** 12,345 or 0.42: what happens a second. */
+export const rate = (value: number): string =>
+  value >= 10 ? count(Math.round(value)) : String(Number(value.toPrecision(2)));
+
 /** 1.2 GB */
 export function bytes(value: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
