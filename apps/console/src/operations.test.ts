@@ -150,6 +150,7 @@ test('a schedule is added, listed with its next time, steered, and refused what 
     ...{ name: 'nightly', owner: 'default', missed: 'once', nextAt: expect.any(String) },
   });
   expect((await change('schedules/add', schedule)).json().error.code).toBe('SCHEDULE_INVALID');
+  expect(await read('schedules')).toMatchObject([{ paused: false }]);
   expect((await change('schedules/steer', { name: 'nightly', action: 'pause' })).statusCode).toBe(200);
   expect(await read('schedules')).toMatchObject([
     { name: 'nightly', paused: true, nextAt: null, last: null },
