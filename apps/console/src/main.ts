@@ -30,6 +30,7 @@ await runProcess(process, {
     const app = await createConsole({
       ...{ context, database, queue, host, url: settings.CONSOLE_URL },
       networks: networks === undefined ? undefined : () => networks,
+      gatewayUrl: settings.PUBLIC_URL?.replace(/\/+$/, ''),
     });
     shutdown.add('server', () => app.close());
     await app.listen({ host, port }).catch((error: unknown) => {

@@ -30,6 +30,10 @@ export const consoleSettings = z.object({
     .describe(
       'the address that browsers see, e.g. https://packhouse.example.com; needed unless they run on this machine',
     ),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('the address of the gateway, as its own PUBLIC_URL, for the lines that holders of keys copy'),
   METRICS_PORT: metricsPortSetting(),
   METRICS_HOST: metricsHostSetting(),
   DRAIN_LIMIT_MS: drainLimitSetting(),

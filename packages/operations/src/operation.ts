@@ -17,6 +17,8 @@ export interface OperationParts {
   queue?: Pick<QueueReader, 'look'> | undefined;
   /** The networks file, where this process has it. */
   networks?: (() => readonly Network[]) | undefined;
+  /** Where people reach the gateway, without a slash at the end; absent: unknown. */
+  gatewayUrl?: string | undefined;
   /** What was published of late, where this process keeps looking; without it rates are unknown. */
   overview?: Overview | undefined;
   /** Who asks, for the log of actions. */

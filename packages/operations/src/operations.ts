@@ -22,7 +22,7 @@ import {
   removeOperator,
   setOperator,
 } from './operators.js';
-import { ownLimits, ownUsage } from './own.js';
+import { ownLimits, ownNetworks, ownUsage } from './own.js';
 import { listPlans, setPlan } from './plans.js';
 import { listQuarantine, quarantineCauses, retryQuarantine, showQuarantined } from './quarantine.js';
 import { addSchedule, listSchedules, scheduleHistory, steerSchedule } from './schedules.js';
@@ -41,7 +41,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...[listWorkers, drainWorker],
   ...[listQuarantine, quarantineCauses, showQuarantined, retryQuarantine],
   ...[listKeys, createKey, keyUsage, revokeKey, listPlans, setPlan],
-  ...[ownUsage, ownLimits],
+  ...[ownUsage, ownLimits, ownNetworks],
   ...[listChanges, listSigningKeys],
   ...[listOperators, addOperator, setOperator, removeOperator, makeLink, makeToken, dropTokens],
 ];

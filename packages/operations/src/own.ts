@@ -34,6 +34,27 @@ export const ownLimits = operation({
   },
 });
 
+export const ownNetworks = operation({
+  name: 'own/networks',
+  kind: 'read',
+  role: 'owner',
+  summary: 'The networks that the key that signed in opens, with the addresses of each where they are known.',
+  input: z.object({}),
+  run: async (parts) => {
+    const key = await ownKey(parts);
+    const rows = await parts.database.networks.list();
+    const configured = new Map((parts.networks?.() ?? []).map((network) => [network.id, network]));
+    return rows
+      .filter(({ id }) => key.network === null || key.network === id)
+      .map(({ id, chainId }) => {
+        const { family, baseUrl } = configured.get(id) ?? {};
+        const address = parts.gatewayUrl === undefined ? null : `${parts.gatewayUrl}/${id}`;
+        const jsonRpc = baseUrl ?? (address === null ? null : `${address}/v1/`);
+        return { id, chainId, family: family ?? null, address, jsonRpc };
+      });
+  },
+});
+
 /** The key that its holder signed in with. Throws KEY_UNKNOWN if an operator asks. */
 async function ownKey({ database, keyId, who }: OperationParts): Promise<KeyRow> {
   const row = typeof keyId === 'number' ? await database.keys.named(String(keyId)) : null;

@@ -62,13 +62,14 @@ export const retryQuarantine = operation({
   name: 'quarantine/retry',
   kind: 'change',
   role: 'operator',
-  summary: 'Tries blocks in quarantine again now: a range, all of a network, or all.',
+  summary: 'Tries blocks in quarantine again now: a range, all of a network, all of a cause, or all.',
   input: z.object({
     network: networkField.optional(),
     start: blockField.optional().describe('the first block; without it all'),
     end: blockField.optional().describe('the last block; default: start'),
+    cause: cause.optional().describe('only blocks of this cause'),
   }),
-  run: async (parts, { network: named, start, end = start }) => {
+  run: async (parts, { network: named, start, end = start, cause }) => {
     const { database } = parts;
     const range = start === undefined || end === undefined ? EVERYTHING : { start, end };
     if (range.end < range.start) {
@@ -83,12 +84,15 @@ export const retryQuarantine = operation({
       : [await findNetwork(database, named)];
     const done: { network: string; retried: number }[] = [];
     for (const network of networks) {
-      const retried = await database.network(network).quarantine.retry(range);
+      const retried = await database.network(network).quarantine.retry(range, cause);
       if (retried === 0 && range !== EVERYTHING) throw await noneQuarantined(database, network, range);
       done.push({ network, retried });
       if (retried === 0) continue;
       const blocks = range === EVERYTHING ? 'all' : `${range.start}-${range.end}`;
-      await noteChange(parts, `quarantine ${network}`, 'retry', null, { blocks, retried });
+      await noteChange(parts, `quarantine ${network}`, 'retry', null, {
+        ...{ blocks, retried },
+        ...(cause === undefined ? {} : { cause }),
+      });
     }
     return done;
   },

@@ -109,7 +109,10 @@ async function run(
   );
   for (const line of rpcLines(addresses.gateway, apiKey, networks)) reporter.say(line);
   // What ends by itself is not watched in a browser.
-  if (!options.once) startConsole({ io, context, database, directory, env, reporter, onClose });
+  if (!options.once) {
+    const PUBLIC_URL = io.env.PUBLIC_URL || addresses.gateway;
+    startConsole({ io, context, database, directory, env: { ...env, PUBLIC_URL }, reporter, onClose });
+  }
 
   const rates = createRates();
   const waiting = createWaiting(reporter, () => context.clock.elapsed());

@@ -22,10 +22,8 @@ export function addOperationRoutes(
           JSON.stringify((await operation.run({ ...parts, who, keyId }, input)) ?? {});
         const { name, sharedForMs } = operation;
         reply.type('application/json; charset=utf-8');
-        // Who changed something sees it in the next answer.
-        if (operation.kind === 'change') return run().finally(shared.clear);
         if (sharedForMs === undefined) return run();
-        return shared.get(`${keyId ?? ''} ${name} ${JSON.stringify(input)}`, sharedForMs, run);
+        return shared(`${keyId ?? ''} ${name} ${JSON.stringify(input)}`, sharedForMs, run);
       },
     });
   }

@@ -4,12 +4,8 @@ import type { Clock } from '@packhouse/runtime';
 const MOST_ANSWERS = 1_000;
 const MOST_CHARACTERS = 67_108_864;
 
-interface SharedAnswers {
-  /** Returns the answer of this name, at most so many milliseconds old, or reads it; failures are not remembered. */
-  get(name: string, forMs: number, read: () => Promise<string>): Promise<string>;
-  /** Forgets all, since something was changed: who asks from now on is told what is there now. */
-  clear(): void;
-}
+/** Returns the answer of this name, at most so many milliseconds old, or reads it; failures are not remembered. */
+type SharedAnswers = (name: string, forMs: number, read: () => Promise<string>) => Promise<string>;
 
 /**
  * Creates the memory of answers that many pages ask for alike: those who ask while one is read wait for it, so that
@@ -24,7 +20,7 @@ export function createSharedAnswers(clock: Pick<Clock, 'elapsed'>): SharedAnswer
     answers.delete(name);
   };
 
-  const get: SharedAnswers['get'] = (name, forMs, read) => {
+  return (name, forMs, read) => {
     const there = answers.get(name);
     if (there !== undefined && there.until > clock.elapsed()) return there.answer;
     forget(name);
@@ -48,13 +44,5 @@ export function createSharedAnswers(clock: Pick<Clock, 'elapsed'>): SharedAnswer
       },
     );
     return answer;
-  };
-
-  return {
-    get,
-    clear() {
-      answers.clear();
-      characters = 0;
-    },
   };
 }

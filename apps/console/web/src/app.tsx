@@ -4,9 +4,14 @@ import { type ApiError, currentSession, onSessionEnd, type Session, signOut } fr
 import { hrefOf, useRoute } from './lib/route.js';
 import { Problem } from './parts/states.js';
 import { Alarms } from './screens/alarms.js';
+import { Changes } from './screens/changes.js';
 import { Coverage } from './screens/coverage.js';
+import { Keys } from './screens/keys.js';
 import { Overview } from './screens/overview.js';
+import { Own } from './screens/own.js';
+import { Quarantine } from './screens/quarantine.js';
 import { SignIn } from './screens/sign-in.js';
+import { Workers } from './screens/workers.js';
 
 interface Screen {
   /** The first part of its path. */
@@ -19,8 +24,14 @@ interface Screen {
 const SCREENS: readonly Screen[] = [
   { path: 'overview', title: 'Overview', show: Overview },
   { path: 'coverage', title: 'Coverage', show: Coverage },
+  { path: 'quarantine', title: 'Quarantine', show: Quarantine },
+  { path: 'keys', title: 'Keys', show: Keys },
+  { path: 'workers', title: 'Workers', show: Workers },
   { path: 'alarms', title: 'Alarms', show: Alarms },
+  { path: 'changes', title: 'Log', show: Changes },
 ];
+/** The screens of the holder of a key. */
+const OWN_SCREENS: readonly Screen[] = [{ path: 'own', title: 'Your key', show: Own }];
 
 /** How long until the console is asked again after it did not answer, in milliseconds. */
 const AGAIN_MS = 3_000;
@@ -56,7 +67,8 @@ export function App() {
   }
   if (session === null) return <SignIn done={setSession} />;
   const [first] = path.split('/');
-  const screen = SCREENS.find((each) => each.path === first) ?? (SCREENS[0] as Screen);
+  const screens = session.role === 'owner' ? OWN_SCREENS : SCREENS;
+  const screen = screens.find((each) => each.path === first) ?? (screens[0] as Screen);
   const leave = (): void => void signOut().finally(() => setSession(null));
   return (
     <>
@@ -65,7 +77,7 @@ export function App() {
       </a>
       <header>
         <nav aria-label="Screens">
-          {SCREENS.map((each) => (
+          {screens.map((each) => (
             <a key={each.path} href={hrefOf(each.path)} aria-current={each === screen ? 'page' : undefined}>
               {each.title}
             </a>

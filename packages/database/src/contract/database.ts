@@ -337,8 +337,8 @@ export interface NetworkDatabase {
     ): Promise<QuarantineRow>;
     /** Removes these kinds from the rows of the range, as they are staged by now. */
     settle(range: BlockRange, kinds: readonly Kind[]): Promise<void>;
-    /** Makes the rows that touch the range due now. Returns the number of blocks of the range in them. */
-    retry(range: BlockRange): Promise<number>;
+    /** Makes the rows that touch the range, or those of one cause, due now. Returns the number of blocks of the range in them. */
+    retry(range: BlockRange, cause?: string): Promise<number>;
     /** By block. */
     list(page?: QuarantinePage): Promise<QuarantineRow[]>;
     /** The rows that touch the range, ascending. */

@@ -64,11 +64,12 @@ const selectAllCauses = statement(
    GROUP BY n.name, q.cause ORDER BY n.name, q.cause`,
 );
 
-/** $1 network id, $2 start, $3 end: makes these rows due now. Returns the blocks of each row within the range. */
+/** $1 network id, $2 start, $3 end, $4 cause or null: makes these rows due now. Returns the blocks of each row within the range. */
 const updateNextTry = statement(
   'quarantine/update-next-try',
   `UPDATE packhouse.quarantine SET next_try = least(next_try, now())
    WHERE network_id = $1 AND int8range(block, block + blocks) && int8range($2::int8, $3::int8, '[]')
+     AND ($4::text IS NULL OR cause = $4)
    RETURNING least(block + blocks - 1, $3::int8) - greatest(block, $2::int8) + 1 AS blocks`,
 );
 
@@ -112,8 +113,8 @@ export function createQuarantine(
     put: async (row) => put(connections, { network: network.name, networkId: await network.get() }, row),
     settle: async (range, kinds) =>
       settle(connections, { network: network.name, networkId: await network.find() }, range, kinds),
-    retry: async ({ start, end }) => {
-      const values = [await network.find(), start, lastBlock(end)];
+    retry: async ({ start, end }, cause) => {
+      const values = [await network.find(), start, lastBlock(end), cause ?? null];
       const rows = await connections.query<{ blocks: number }>(updateNextTry, values);
       return rows.reduce((sum, row) => sum + row.blocks, 0);
     },

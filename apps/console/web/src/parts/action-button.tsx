@@ -8,9 +8,11 @@ export function ActionButton(given: {
   name: string;
   input: object;
   confirm?: string;
+  /** What it changes, as the log of actions names it. */
+  subject?: string;
   done?: (result: unknown) => void;
 }) {
-  const { children, name, input, confirm, done } = given;
+  const { children, name, input, confirm, subject, done } = given;
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
   const press = async (): Promise<void> => {
@@ -30,7 +32,7 @@ export function ActionButton(given: {
       <button type="button" disabled={busy} onClick={press}>
         {children}
       </button>
-      {error !== null && <Problem error={error} />}
+      {error !== null && <Problem error={error} subject={subject} />}
     </>
   );
 }

@@ -1,14 +1,36 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../lib/api.js';
+import { differences } from '../lib/difference.js';
 import { dateTime } from '../lib/format.js';
-import type { Reading } from '../lib/use-read.js';
+import { type Reading, useRead } from '../lib/use-read.js';
 
-/** What went wrong, and what to do. */
-export function Problem({ error }: { error: ApiError }) {
+/**
+ * What went wrong, and what to do. If another operator changed the thing meanwhile, how it is now, and with its
+ * `subject` (as the log of actions names it) who did it.
+ */
+export function Problem({ error, subject }: { error: ApiError; subject?: string | undefined }) {
+  const { now } = error.data;
   return (
-    <p class="problem" role="alert">
+    <div class="problem" role="alert">
       {error.message} {error.hint} <code>{error.code}</code>
-    </p>
+      {typeof now === 'object' && now !== null && (
+        <p>
+          Now: {differences(null, now as Record<string, unknown>)}
+          {subject !== undefined && <ChangedBy subject={subject} />}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function ChangedBy({ subject }: { subject: string }) {
+  const { value } = useRead<{ rows: { who: string; at: string }[] }>('changes', { subject, limit: 1 });
+  const last = value?.rows[0];
+  return last === undefined ? null : (
+    <>
+      {' '}
+      by <bdi>{last.who}</bdi>, {dateTime(last.at)}.
+    </>
   );
 }
 
