@@ -1,0 +1,163 @@
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Database } from '@packhouse/database';
+import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { chromiumPath, findingsOf, openPage, startChromium, type WatchedPage } from './browser.js';
+import { type ConsoleProcess, startConsole } from './console-process.js';
+import { fillDatabase, HOSTILE, linkOf, openDatabase, PASSWORD } from './fixture.js';
+
+const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
+const executable = chromiumPath();
+
+describe.skipIf(executable === null)('the console in Chromium', () => {
+  let fresh: FreshDatabase;
+  let database: Database;
+  let server: ConsoleProcess;
+  let browser: Browser;
+  /** Ada's, signed in by the first test; all tests go on with it. */
+  let ada: WatchedPage;
+  let page: Page;
+
+  beforeAll(async () => {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+    database = openDatabase(fresh.url);
+    await fillDatabase(database);
+    server = await startConsole({ DATABASE_URL: fresh.url });
+    browser = await startChromium(executable as string);
+    ada = await openPage(browser, server.origin);
+    page = ada.page;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.kill();
+    await database?.close();
+    await fresh?.drop();
+  });
+
+  const menu = () => page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
+  /** Until everything that is shown was read. */
+  const settled = async (): Promise<void> => {
+    await page.locator('h1').first().waitFor();
+    await expect.poll(() => page.locator('p.waiting').count()).toBe(0);
+  };
+  /** Goes to each screen of the menu in turn. */
+  const eachScreen = async (visit: (name: string) => Promise<void>): Promise<void> => {
+    for (const link of await menu().all()) {
+      await link.click();
+      await expect.poll(() => link.getAttribute('aria-current')).toBe('page');
+      await settled();
+      await visit(((await link.textContent()) ?? '').toLowerCase().replace(/\W+/g, '-'));
+    }
+  };
+
+  test('a link signs in, once, and does not stay in the history', async () => {
+    const link = await linkOf(database, 'ada');
+    await page.goto(link);
+    await page.getByText('ada (admin)').waitFor();
+    expect(page.url()).not.toContain('link');
+    const other = await openPage(browser, server.origin);
+    await other.page.goto(link);
+    await other.page.getByRole('alert').getByText('SIGN_IN_REFUSED').waitFor();
+    await other.page.screenshot({ path: `${SCREENSHOTS}sign-in.png` });
+    expect(await findingsOf(other.page)).toEqual([]);
+    await other.page.context().close();
+    // Whether somebody is signed in is asked first, and answered with 401 here.
+    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 401'))).toEqual([]);
+  });
+
+  test.each(['light', 'dark'] as const)('each screen is without faults, %s', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const findings: string[] = [];
+    await eachScreen(async (name) => {
+      await page.screenshot({ path: `${SCREENSHOTS}${name}-${colorScheme}.png` });
+      findings.push(...(await findingsOf(page)).map((finding) => `${name}: ${finding}`));
+      for (const problem of await page.getByRole('alert').all()) {
+        findings.push(`${name}: ${await problem.textContent()}`);
+      }
+    });
+    expect(findings).toEqual([]);
+    expect(ada.faults).toEqual([]);
+  });
+
+  test('each screen fits a width of 360 px, whatever things are called', async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 360, height: 740 });
+    const tooWide: string[] = [];
+    await eachScreen(async (name) => {
+      await page.screenshot({ path: `${SCREENSHOTS}${name}-narrow.png` });
+      const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
+      if (width > 360) tooWide.push(`${name}: ${width} px`);
+    });
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(tooWide).toEqual([]);
+    expect(ada.faults).toEqual([]);
+  });
+
+  test('names are text, whatever they contain', async () => {
+    await page.goto('/#/alarms');
+    await page.getByText(HOSTILE.html).first().waitFor();
+    await page.getByText(HOSTILE.long).first().waitFor();
+    await page.getByText(HOSTILE.emoji).first().waitFor();
+    await eachScreen(async () => {
+      expect(await page.locator('img, main script').count()).toBe(0);
+    });
+    expect(await page.evaluate(() => 'harmed' in globalThis)).toBe(false);
+    expect(ada.faults).toEqual([]);
+  });
+
+  test('the keyboard reaches the content, each screen, and the end of the session', async () => {
+    await page.goto('/#/alarms');
+    await page.reload();
+    await settled();
+    const focused = () => page.evaluate('document.activeElement?.textContent?.trim()');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('To the content');
+    const titles = await menu().allInnerTexts();
+    expect(titles.length).toBeGreaterThan(1);
+    for (const title of titles) {
+      await page.keyboard.press('Tab');
+      expect(await focused()).toBe(title);
+      await page.keyboard.press('Enter');
+      await page
+        .getByRole('link', { name: title, exact: true })
+        .and(page.locator('[aria-current=page]'))
+        .waitFor();
+    }
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Sign out');
+  });
+
+  test('while the console is away the page stays and says since when its figures are old', async () => {
+    await page.goto('/#/alarms');
+    await settled();
+    await server.kill();
+    await page.getByText(/The figures below are of \d{4}-\d\d-\d\d/).waitFor();
+    await page.getByText(HOSTILE.emoji).first().waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}away.png` });
+    await server.start();
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+    await page.getByText(HOSTILE.emoji).first().waitFor();
+    expect(
+      ada.faults.splice(0).filter((fault) => !fault.includes('Failed to load resource: net::ERR_')),
+    ).toEqual([]);
+  });
+
+  test('when the session ends the page asks to sign in, and goes on where it was', async () => {
+    await page.goto('/#/alarms');
+    await settled();
+    // Whatever changes an operator ends his sessions.
+    await database.operators.set('ada', { role: 'admin' });
+    await page.getByLabel('Password').fill('wrong password');
+    await page.getByLabel('Name').fill('ada');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('SIGN_IN_REFUSED').waitFor();
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByText(HOSTILE.emoji).first().waitFor();
+    expect(page.url()).toContain('#/alarms');
+    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 401'))).toEqual([]);
+  });
+});
