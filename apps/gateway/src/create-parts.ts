@@ -1,3 +1,4 @@
+import { PackhouseError } from '@packhouse/runtime';
 import { createAddressLimiter } from './access/address-limiter.js';
 import { createAdmission } from './access/admission.js';
 import { createKeyCache } from './access/key-cache.js';
@@ -31,6 +32,13 @@ export function createParts(options: GatewayOptions): {
 } {
   const { context, database, objectStore } = options;
   const { clock } = context;
+  if (options.downloads === 'redirect' && objectStore.presign === undefined) {
+    throw new PackhouseError({
+      code: 'SETTINGS_INVALID',
+      message: `DOWNLOADS=redirect needs an object store that has addresses of its own, as s3://bucket/prefix; OBJECT_STORE is ${objectStore.description}.`,
+      hint: 'Set DOWNLOADS=stream.',
+    });
+  }
   const filters = options.filters ?? database.filters;
   const quotas = createQuotas(clock);
   const usage = createUsageCounts({
@@ -51,6 +59,7 @@ export function createParts(options: GatewayOptions): {
   const files = createFileFinder({
     ...{ context, database, objectStore, bodies, pacer },
     storeTimeoutMs: options.storeTimeoutMs,
+    redirect: options.downloads === 'redirect',
   });
   const answers = createAnswerCache(options.answerCacheBytes ?? 67_108_864, options.sharedAnswers);
   const held = createAnswerMemory(options.answerMemoryBytes ?? 268_435_456);
@@ -59,7 +68,8 @@ export function createParts(options: GatewayOptions): {
   context.metrics.gauge('packhouse_gateway_cache_bytes', 'Bytes that a cache holds.', ['cache'], (gauge) => {
     for (const [cache, { bytes }] of Object.entries(memory)) gauge.set({ cache }, bytes);
   });
-  const phase = { warming: options.warmLimitMs !== undefined, leaving: false, draining: false };
+  const { warmLimitMs = 0 } = options;
+  const phase = { warming: warmLimitMs > 0, leaving: false, draining: false };
   const stop = new AbortController();
   const warm = async (limitMs: number): Promise<void> => {
     await warmRanges({
@@ -68,7 +78,7 @@ export function createParts(options: GatewayOptions): {
     });
     phase.warming = false;
   };
-  const warmed = options.warmLimitMs === undefined ? Promise.resolve() : warm(options.warmLimitMs);
+  const warmed = warmLimitMs === 0 ? Promise.resolve() : warm(warmLimitMs);
   return {
     filters,
     pacer,

@@ -29,6 +29,8 @@ export interface GatewayOptions {
   warmLimitMs?: number;
   /** Memory for files. Default 64 MiB. */
   fileCacheBytes?: number;
+  /** Whether files go through the gateway, or clients are led to the object store. Default: through the gateway. */
+  downloads?: 'stream' | 'redirect';
   /** How long the object store may take for a file, or for the next piece of a large one. Default 15 s. */
   storeTimeoutMs?: number;
   /** Memory for results about final blocks. Default 64 MiB. */

@@ -33,7 +33,10 @@ await runProcess(process, {
     });
     shutdown.add('database', () => database.close());
     await waitForSchema(database, context);
-    const objectStore = await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
+    const objectStore = await openObjectStore(settings.OBJECT_STORE, {
+      endpoint: settings.S3_ENDPOINT,
+      publicEndpoint: settings.S3_PUBLIC_ENDPOINT,
+    });
     shutdown.add('object store', () => objectStore.close());
     const queue = createQueueReader({
       ...{ context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL },
@@ -66,6 +69,7 @@ await runProcess(process, {
       queue,
       rangeCacheBytes: settings.RANGE_CACHE,
       warmLimitMs: settings.WARM_LIMIT_MS,
+      downloads: settings.DOWNLOADS,
       fileCacheBytes: settings.FILE_CACHE,
       answerCacheBytes: settings.ANSWER_CACHE,
       answerMemoryBytes: settings.ANSWER_MEMORY,

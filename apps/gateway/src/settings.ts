@@ -27,6 +27,18 @@ export const gatewaySettings = z.object({
   NETWORKS_FILE: z.string().describe('the path of the networks file, e.g. ./networks.yaml'),
   OBJECT_STORE: z.string().describe('s3://bucket/prefix or the path of a folder'),
   S3_ENDPOINT: s3EndpointSetting(),
+  DOWNLOADS: z
+    .enum(['stream', 'redirect'])
+    .default('stream')
+    .describe(
+      'stream, or redirect: whether the gateway passes files on or leads clients to the S3 store, by an address that is good for five minutes (default stream)',
+    ),
+  S3_PUBLIC_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'the address of the S3 store for clients, for DOWNLOADS=redirect, e.g. https://s3.example.com (default: S3_ENDPOINT)',
+    ),
   HOST: z
     .string()
     .default('0.0.0.0')

@@ -204,6 +204,59 @@ describe('what asking again does not change fails at once', () => {
   });
 });
 
+describe('a download that leads to the object store', () => {
+  /** Downloads from a gateway that answers as told and leads to a store of these answers. */
+  const download = async (lead: (store: string) => Script[], ...stored: Script[]) => {
+    const store = await startBadGateway(...stored);
+    gateway = await startBadGateway(...lead(store.url));
+    const { http, waits } = impatientHttp();
+    try {
+      const outcome = await http
+        .text(`${gateway.url}/ethereum/files/logs/0-9.json.gz`, 100, { bearer: true })
+        .catch((error: unknown) => error as PackhouseError);
+      return { outcome, waits, asked: gateway.heads, stored: store.heads };
+    } finally {
+      await http.close();
+      await store.close();
+    }
+  };
+  const lead = (store: string): Script =>
+    answer('302 Found', '', `location: ${store}/bucket/a?X-Amz-Signature=0af1`);
+
+  it('is made there without the key', async () => {
+    const { outcome, asked, stored } = await download((store) => [lead(store)], good);
+    expect(outcome).toBe('good');
+    expect(asked).toEqual([expect.stringContaining(`authorization: Bearer ${API_KEY}`)]);
+    expect(stored).toEqual([expect.stringContaining('GET /bucket/a?X-Amz-Signature=0af1 ')]);
+    expect(stored[0]).not.toMatch(/authorization|ph_/i);
+  });
+
+  it('asks the gateway for another address where the first is too old, and for as long as any is', async () => {
+    const old = answer('403 Forbidden', '<Error>');
+    const { outcome, asked, stored } = await download((store) => [lead(store)], old, good);
+    expect(outcome).toBe('good');
+    expect([asked.length, stored.length]).toEqual([2, 2]);
+    const never = await download((store) => [lead(store)], old);
+    expect(never.outcome).toMatchObject({ code: 'DOWNLOAD_FAILED', data: { status: 403 } });
+    expect(String((never.outcome as Error).message)).toContain('the object store');
+    expect(String((never.outcome as Error).message)).not.toContain('0af1');
+    expect(never.asked).toHaveLength(6);
+  });
+
+  it('goes to nothing but http and https, and not round and round', async () => {
+    for (const location of ['ftp://host/a', 'file:///etc/passwd', '', 'http://user:word@host/']) {
+      const { outcome, asked } = await download(
+        () => [answer('302 Found', '', `location: ${location}`)],
+        good,
+      );
+      expect(outcome).toMatchObject({ code: 'DOWNLOAD_FAILED', retryable: false });
+      expect(asked).toHaveLength(1);
+    }
+    const { outcome } = await download((store) => [lead(store)], answer('302 Found', '', 'location: /again'));
+    expect(outcome).toMatchObject({ code: 'DOWNLOAD_FAILED', data: { status: 302 } });
+  });
+});
+
 it('a disk that gets full while an answer is written is no reason to ask again', async () => {
   gateway = await startBadGateway(good, good);
   const { http, waits } = impatientHttp();

@@ -26,7 +26,7 @@ export interface Answer {
 }
 
 interface Asked {
-  /** Sent with the key as `Authorization: Bearer`; addresses under the base have the key in their path. */
+  /** Sent with the key as `Authorization: Bearer`, and led on to the object store, without it; addresses under the base have the key in their path. */
   bearer?: boolean;
   /** JSON-RPC: the body of a POST. */
   post?: string;
@@ -58,6 +58,10 @@ const DEFAULT_WAIT_MS = 5_000;
 /** A wait is at least this long, whatever Retry-After says, and after at most this the gateway is asked again. */
 const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 3_600_000;
+/** Statuses with which a gateway leads to the object store; the request stays a GET. */
+const REDIRECTIONS = new Set([302, 303, 307]);
+/** Addresses that lead on in a row; a store may know another place of its own. */
+const MOST_LEADS = 3;
 const PROBLEM_BYTES = 65_536;
 const LONGEST_DETAIL = 500;
 /** Without a byte for so long, a connection is dead. */
@@ -81,7 +85,13 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
   const dispatcher = throughProxies();
   let sent = 0;
 
-  const once = async <T>(url: string, read: (answer: Answer) => Promise<T>, asked: Asked): Promise<T> => {
+  /** `leads`: how many addresses led here; 0 is the gateway, which alone gets the key. */
+  const once = async <T>(
+    url: string,
+    read: (answer: Answer) => Promise<T>,
+    asked: Asked,
+    leads = 0,
+  ): Promise<T> => {
     sent += 1;
     const { statusCode, headers, body } = await request(url, {
       dispatcher,
@@ -90,12 +100,16 @@ export function createHttp({ apiKey, onWait, sleep = systemClock.sleep }: HttpOp
       body: asked.post ?? null,
       headers: {
         'user-agent': 'packhouse-client/0.1.0',
-        ...(asked.bearer === true ? { authorization: `Bearer ${apiKey}` } : {}),
+        ...(asked.bearer === true && leads === 0 ? { authorization: `Bearer ${apiKey}` } : {}),
         ...(asked.post === undefined ? {} : { 'content-type': 'application/json' }),
       },
     });
     try {
       if (statusCode === 200) return await read({ headers, body });
+      if (asked.bearer === true && REDIRECTIONS.has(statusCode) && leads < MOST_LEADS) {
+        return await once(ledTo(url, headers.location), read, asked, leads + 1);
+      }
+      if (leads > 0) throw storeRefusal(url, statusCode, headers['retry-after']);
       throw refusal(url, statusCode, headers['retry-after'], await problemOf(body));
     } finally {
       // What was not read is not wanted; a body read to its end is not touched by this.
@@ -195,6 +209,42 @@ function printable(text: string): string {
   return text.slice(0, LONGEST_DETAIL).replace(/\p{C}+/gu, ' ');
 }
 
+/** The address that a redirection leads to: http or https, and from https to nothing less. Throws DOWNLOAD_FAILED. */
+function ledTo(url: string, location: string | string[] | undefined): string {
+  const to =
+    typeof location === 'string' && location !== '' && URL.canParse(location, url)
+      ? new URL(location, url)
+      : null;
+  const fits = to?.protocol === 'https:' || (to?.protocol === 'http:' && url.startsWith('http:'));
+  if (to !== null && fits && to.username === '' && to.password === '') return to.href;
+  throw new PackhouseError({
+    code: 'DOWNLOAD_FAILED',
+    message: `${shownUrl(url)} leads to no address that can be downloaded: expected one of ${url.startsWith('http:') ? 'http or https' : 'https'}, got ${to === null ? 'none' : to.protocol.slice(0, -1)}.`,
+    hint: 'Tell the operator of the gateway.',
+    retryable: false,
+  });
+}
+
+/** The error of an object store: its address may be too old by now, so the gateway is asked for another one. */
+function storeRefusal(
+  url: string,
+  status: number,
+  retryAfter: string | string[] | undefined,
+): PackhouseError {
+  return new PackhouseError({
+    code: 'DOWNLOAD_FAILED',
+    message: `${shownUrl(url)} could not be downloaded: the object store, to which the gateway leads, answered with the status ${status}.`,
+    hint: 'Check that the address can be reached from here, and the clock of the gateway.',
+    data: { status, retryAfterMs: retryAfterOf(retryAfter) },
+    retryable: true,
+  });
+}
+
+/** A date in place of seconds (RFC 9110, 10.2.3) is not read: the clocks may differ. */
+function retryAfterOf(header: string | string[] | undefined): number | undefined {
+  return /^\d{1,10}$/.test(String(header)) ? Number(header) * 1_000 : undefined;
+}
+
 /** The error of an answer that is not 200. */
 function refusal(
   url: string,
@@ -202,8 +252,7 @@ function refusal(
   retryAfter: string | string[] | undefined,
   { reason, detail, maxBlock }: ProblemBody,
 ): PackhouseError {
-  // A date in place of seconds (RFC 9110, 10.2.3) is not read: the clocks may differ.
-  const retryAfterMs = /^\d{1,10}$/.test(String(retryAfter)) ? Number(retryAfter) * 1_000 : undefined;
+  const retryAfterMs = retryAfterOf(retryAfter);
   const said = redact(detail ?? `the answer has the status ${status}`).replace(/\.$/, '');
   const data = { status, reason, maxBlock, retryAfterMs };
   if (reason === 'plan-limit') {

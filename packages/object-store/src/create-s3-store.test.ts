@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { describeError, isPackhouseError } from '@packhouse/runtime';
 import { type ScriptedS3, startScriptedS3 } from '@packhouse/scripted-s3';
@@ -240,5 +240,58 @@ describe('S3 that is set up wrongly', () => {
         ),
       );
     }
+  });
+});
+
+describe('a presigned address', () => {
+  let server: ScriptedS3;
+  beforeAll(async () => {
+    server = await startScriptedS3();
+  });
+  afterAll(() => server.close());
+  const body = randomBytes(1_000);
+  const presign = async (more: Partial<S3StoreOptions> = {}): Promise<string> => {
+    const store = await connect(server, { prefix: 'some/prefix', ...more });
+    await store.put('net/logs/0-1.json.gz', body, optionsFor(body)).catch(() => undefined);
+    const address = await store.presign?.('net/logs/0-1.json.gz', 300);
+    await store.close();
+    return String(address);
+  };
+
+  it('serves the object and parts of it without credentials', async () => {
+    const address = await presign();
+    const whole = await fetch(address);
+    expect(Buffer.from(await whole.arrayBuffer()).equals(body)).toBe(true);
+    const part = await fetch(address, { headers: { range: 'bytes=5-9' } });
+    expect(part.status).toBe(206);
+    expect(Buffer.from(await part.arrayBuffer()).equals(body.subarray(5, 10))).toBe(true);
+    expect(address).not.toContain(SECRET);
+  });
+
+  it('is signed as Signature Version 4 says, for the address that clients reach', async () => {
+    const { host, pathname, searchParams } = new URL(
+      await presign({ publicEndpoint: 'https://s3.example.com' }),
+    );
+    expect([host, pathname]).toEqual(['s3.example.com', '/test-bucket/some/prefix/net/logs/0-1.json.gz']);
+    const signature = searchParams.get('X-Amz-Signature');
+    searchParams.delete('X-Amz-Signature');
+    const query = [...searchParams]
+      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+      .sort()
+      .join('&');
+    const request = ['GET', pathname, query, `host:${host}`, '', 'host', 'UNSIGNED-PAYLOAD'].join('\n');
+    const time = String(searchParams.get('X-Amz-Date'));
+    const scope = `${time.slice(0, 8)}/us-east-1/s3/aws4_request`;
+    const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request).digest('hex')].join(
+      '\n',
+    );
+    const key = scope
+      .split('/')
+      .reduce<string | Buffer>(
+        (from, part) => createHmac('sha256', from).update(part).digest(),
+        `AWS4${SECRET}`,
+      );
+    expect(signature).toBe(createHmac('sha256', key).update(text).digest('hex'));
+    expect(searchParams.get('X-Amz-Credential')).toBe(`${server.accessKeyId}/${scope}`);
   });
 });

@@ -10,6 +10,7 @@ import {
 import { PackhouseError } from '@packhouse/runtime';
 import { checkKey, checkPrefix, checkPut, checkRange, rangeBeyondEnd } from './checks.js';
 import type { ByteRange, ObjectStore } from './object-store.js';
+import { presignGet } from './presign-s3.js';
 import { createS3Client, type S3Connection } from './s3-client.js';
 import { type S3Deed, s3Error } from './s3-errors.js';
 
@@ -37,6 +38,9 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const base = options.prefix === undefined || options.prefix === '' ? '' : `${options.prefix}/`;
   if (base !== '') checkKey(base.slice(0, -1));
   const client = createS3Client(options);
+  const { publicEndpoint } = options;
+  const signing =
+    publicEndpoint === undefined ? client : createS3Client({ ...options, endpoint: publicEndpoint });
   const place = options.endpoint === undefined ? '' : ` at ${new URL(options.endpoint).host}`;
   const description = `s3://${bucket}${base === '' ? '' : `/${base.slice(0, -1)}`}${place}`;
 
@@ -188,6 +192,13 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       } while (token !== undefined);
     },
 
+    presign: async (key, seconds) => {
+      checkKey(key);
+      return guarded(key, 'given an address in', undefined, () =>
+        presignGet(signing, { bucket, key: base + key }, seconds),
+      );
+    },
+
     delete: async (key) => {
       checkKey(key);
       await guarded(key, 'deleted from', undefined, () =>
@@ -195,7 +206,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       );
     },
 
-    close: async () => client.destroy(),
+    close: async () => {
+      client.destroy();
+      signing.destroy();
+    },
   };
 }
 

@@ -52,6 +52,11 @@ export interface ObjectStore {
   head(key: string, options?: { signal?: AbortSignal }): Promise<ObjectInfo | null>;
   /** Keys with this prefix in ascending order, beginning after `after`. */
   list(prefix: string, options?: { after?: string; signal?: AbortSignal }): AsyncIterable<ListedObject>;
+  /**
+   * An address at which anybody may GET the object for `seconds`, whole or in part, without credentials; made here,
+   * whether or not the object exists. Absent: the store has no addresses. Throws OBJECT_STORE_UNAVAILABLE.
+   */
+  presign?(key: string, seconds: number): Promise<string>;
   /** Deletes; an absent object is no error. */
   delete(key: string): Promise<void>;
   close(): Promise<void>;

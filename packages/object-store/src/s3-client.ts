@@ -4,6 +4,8 @@ import { PackhouseError } from '@packhouse/runtime';
 export interface S3Connection {
   /** Address of a store other than Amazon's: `http://localhost:9000`. */
   endpoint?: string | undefined;
+  /** The address at which others reach the store, for presigned addresses; default: `endpoint`. */
+  publicEndpoint?: string | undefined;
   /** Default: the region that the AWS SDK finds (AWS_REGION, profiles); if none and an endpoint is given, us-east-1. */
   region?: string | undefined;
   /** Default: those that the AWS SDK finds. */

@@ -2,7 +2,13 @@ import { PackhouseError, redact } from '@packhouse/runtime';
 import { objectMissing } from './checks.js';
 
 /** The words for an operation on an object, or on the store itself, in messages. */
-export type S3Deed = 'read from' | 'written to' | 'deleted from' | 'listed in' | 'looked up in';
+export type S3Deed =
+  | 'read from'
+  | 'written to'
+  | 'deleted from'
+  | 'listed in'
+  | 'looked up in'
+  | 'given an address in';
 
 const MISSING = new Set(['NoSuchKey', 'NotFound']);
 const MISMATCH = new Set([

@@ -96,8 +96,15 @@ function listing(objects: Map<string, Kept>, query: URLSearchParams): string {
   return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated><KeyCount>${page.length}</KeyCount>${contents.join('')}${next}</ListBucketResult>`;
 }
 
-/** The name of the refusal, or null for the right access key. */
-function authenticate(request: IncomingMessage, accessKeyId: string): string | null {
+/** The name of the refusal, or null for the right access key, in the head or in a presigned address, but not in both. */
+function authenticate(request: IncomingMessage, query: URLSearchParams, accessKeyId: string): string | null {
+  const signedFor = query.get('X-Amz-Credential');
+  if (signedFor !== null) {
+    const whole = ['X-Amz-Date', 'X-Amz-Expires', 'X-Amz-Signature'].every((name) => query.has(name));
+    if (request.headers.authorization !== undefined || request.method !== 'GET') return 'InvalidArgument';
+    if (!whole || query.get('X-Amz-SignedHeaders') !== 'host') return 'AuthorizationQueryParametersError';
+    return signedFor.startsWith(`${accessKeyId}/`) ? null : 'InvalidAccessKeyId';
+  }
   const id = AUTHORIZATION.exec(request.headers.authorization ?? '')?.[1];
   if (id === undefined) return 'AccessDenied';
   return id === accessKeyId ? null : 'InvalidAccessKeyId';
@@ -182,7 +189,7 @@ export async function startScriptedS3(options: ScriptedS3Options = {}): Promise<
       response.writeHead(502, { 'content-type': 'text/html' });
       return void response.end('<html>Bad Gateway</html>');
     }
-    const refused = authenticate(request, accessKeyId);
+    const refused = authenticate(request, url.searchParams, accessKeyId);
     if (refused !== null) return refuse(response, 403, refused);
     if (named !== bucket) return refuse(response, 404, 'NoSuchBucket');
 

@@ -155,7 +155,9 @@ export function noteUsage(usage: UsageCounts, exchange: Exchange): void {
   const { key, network, counted, calls, request, response } = exchange;
   if (key === undefined || counted === '') return;
   const cell = usage.of(key.id, network, counted);
-  if (request.method !== 'HEAD' && response.writableFinished) cell.bytes += exchange.bytes;
+  if (request.method !== 'HEAD' && response.writableFinished) {
+    cell.bytes += exchange.bytes + exchange.redirected;
+  }
   if (calls === undefined || calls.count === 0) {
     if (exchange.refusal !== '') cell.errors += 1;
   } else {

@@ -8,6 +8,8 @@ export interface BoundedStore {
   /** Reads an object, or a part of it, into memory. */
   read(key: string, range?: FileRange): Promise<Buffer>;
   exists(key: string): Promise<boolean>;
+  /** An address at which the store itself serves the object for five minutes; absent if it has none. */
+  address?(key: string): Promise<string>;
   /**
    * Opens an object; the time counts for opening it and for each piece that is asked for, not for the reader. The
    * signal ends it.
@@ -17,6 +19,12 @@ export interface BoundedStore {
 
 /** How long the store may take for a file in memory, or for the next piece of a stream, in milliseconds. */
 const TIMEOUT_MS = 15_000;
+
+/**
+ * How long an address is good for, in seconds: the time to begin a download, which may last longer. Stores look at the
+ * time when a request arrives.
+ */
+const ADDRESS_SECONDS = 300;
 
 /** Bounds the reads of a store. */
 export function createBoundedStore(objectStore: ObjectStore, timeoutMs = TIMEOUT_MS): BoundedStore {
@@ -59,7 +67,11 @@ export function createBoundedStore(objectStore: ObjectStore, timeoutMs = TIMEOUT
     }
   }
 
+  const { presign } = objectStore;
   return {
+    ...(presign === undefined
+      ? {}
+      : { address: (key: string) => bounded(key, () => presign(key, ADDRESS_SECONDS)) }),
     read: (key, range) =>
       bounded(key, (signal) => objectStore.read(key, range === undefined ? { signal } : { range, signal })),
     exists: async (key) => (await bounded(key, (signal) => objectStore.head(key, { signal }))) !== null,

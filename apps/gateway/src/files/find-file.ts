@@ -43,8 +43,10 @@ export function createFileFinder(parts: {
   pacer: Pacer;
   /** How long the store may take, in milliseconds; default: 15 s. */
   storeTimeoutMs?: number | undefined;
+  /** Clients are led to the object store where it has addresses. Default: no. */
+  redirect?: boolean | undefined;
 }): FileFinder {
-  const { context, database, bodies, pacer } = parts;
+  const { context, database, bodies, pacer, redirect = false } = parts;
   const store = createBoundedStore(parts.objectStore, parts.storeTimeoutMs);
   const damaged = createDamagedFiles({ context, database, store });
   let known = new LRUCache<string, PublishedFacts>({ max: MAX_FACTS });
@@ -78,7 +80,7 @@ export function createFileFinder(parts: {
   };
   const serve = async (facts: PublishedFacts): Promise<ServedFile> => {
     await damaged.check(facts);
-    return publishedFile(facts, { store, bodies, damaged, pacer, tableOf });
+    return publishedFile(facts, { store, bodies, damaged, pacer, redirect, tableOf });
   };
 
   const published = (

@@ -32,6 +32,8 @@ export interface ServedFile {
    * they are checked. Fails before the last piece if the file is damaged.
    */
   stream(range: FileRange, owner: number | string): Promise<AsyncIterable<Buffer>>;
+  /** Makes an address at which the object store serves the file; absent: the gateway must. */
+  address?(): Promise<string>;
   /** Must be called once the file is not needed any more, whether or not it was read. */
   release(): void;
 }
@@ -42,6 +44,8 @@ interface PublishedParts {
   bodies: BodyCache;
   damaged: DamagedFiles;
   pacer: Pacer;
+  /** Clients are led to the object store. */
+  redirect: boolean;
   /** The fragment table of a bundle. Throws what the database throws, and `unavailable` if it was superseded. */
   tableOf(file: PublishedFacts): Promise<FragmentTable>;
 }
@@ -63,6 +67,7 @@ const MAX_EXTRA_BYTES = 8_388_608;
 export function publishedFile(facts: PublishedFacts, parts: PublishedParts): ServedFile {
   const { objectKey, byteLength, sha256 } = facts;
   const { store, damaged, pacer } = parts;
+  const address = parts.redirect ? store.address : undefined;
   const stop = new AbortController();
   let pinned: PinnedBody | null = null;
   /** Turns what shows damage into the refusal. */
@@ -91,6 +96,7 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
   }
 
   return {
+    ...(address === undefined ? {} : { address: () => address(objectKey) }),
     sha256,
     byteLength,
     immutable: true,

@@ -85,6 +85,8 @@ export class Exchange {
   prefix = '';
   /** Length of the body as announced, or as streamed so far; compressed, if it is sent so. */
   bytes = 0;
+  /** Bytes that the object store was left to send. */
+  redirected = 0;
   /** Why it was refused; empty if it was not. */
   refusal: ProblemReason | '' = '';
   /** Present only on the JSON-RPC route. */

@@ -39,6 +39,11 @@ const schema = {
   response: {
     200: { description: 'The file. Its ETag is its SHA-256 in hex.', ...bytes },
     206: { description: 'The range of bytes asked for.', ...bytes },
+    302: {
+      description:
+        'With DOWNLOADS=redirect: the file, or the range, is at the address in Location for five minutes; GET it without Authorization. packhouse-sha256 is the SHA-256 of the whole file in hex.',
+      type: 'null',
+    },
     304: { description: 'The client has this file.', type: 'null' },
     ...refusals(
       ...COMMON_REFUSALS,

@@ -4,7 +4,8 @@ import { byteRange, entityTag, ifRangePasses, matchPasses, noneMatchHits } from 
 import { Problem } from '../http/problem.js';
 
 /**
- * Answers with a file in the order of RFC 9110: preconditions, HEAD, a range, the whole file.
+ * Answers with a file in the order of RFC 9110: preconditions, HEAD, a range, the whole file; or, for the last
+ * two, with the address where the object store has them.
  * The file is held until the answer has ended, however slowly the client reads it.
  */
 export async function sendFile(file: ServedFile, exchange: Exchange): Promise<void> {
@@ -41,6 +42,20 @@ export async function sendFile(file: ServedFile, exchange: Exchange): Promise<vo
       detail: `The file has ${size} bytes.`,
       headers: { 'content-range': `bytes */${size}` },
     });
+  }
+  // Its own entity tags are others than ours, so what depends on ours stays here.
+  if (file.address !== undefined && match === undefined && headers['if-range'] === undefined) {
+    const address = await file.address();
+    exchange.removeHeader('content-type');
+    exchange.removeHeader('etag');
+    exchange.redirected = part === 'whole' ? size : part.end - part.start + 1;
+    exchange
+      .status(302)
+      .header('location', address)
+      .header('packhouse-sha256', file.sha256)
+      .header('cache-control', 'no-store')
+      .sendNothing();
+    return;
   }
   const range = part === 'whole' ? { start: 0, end: size - 1 } : part;
   if (part !== 'whole') {
