@@ -80,3 +80,12 @@ test.each([
   expect(answer.json()).toMatchObject({ error: { code } });
   expect(answer.statusCode).toBe(status);
 });
+
+test('a quote needs the networks file, and an operator', async () => {
+  const asked = 'backfills/quote?network=main&start=0&end=9&kinds=logs';
+  expect(await read(asked)).toMatchObject({
+    error: { code: 'NETWORK_UNKNOWN', hint: expect.stringContaining('NETWORKS_FILE') },
+  });
+  const viewer = await on.token('viewer');
+  expect((await on.ask({ url: `/api/${asked}`, headers: viewer })).json().error.code).toBe('ROLE_TOO_LOW');
+});

@@ -15,7 +15,13 @@ const MOST_REPORTS = 50;
 
 const idField = numberField(1, Number.MAX_SAFE_INTEGER).describe('its number');
 const stateField = z.enum(['active', 'paused', 'cancelled']);
-const kindsField = z.array(z.enum(KINDS)).min(1).max(KINDS.length);
+/** Kinds of an order, also as text with commas between; default: all. */
+export const orderedKindsField = z
+  .preprocess(
+    (value) => (typeof value === 'string' ? value.split(',') : value),
+    z.array(z.enum(KINDS)).min(1).max(KINDS.length),
+  )
+  .default([...KINDS]);
 
 /** What a range was when it was read: what differs by now is not overwritten. */
 const expectedField = z
@@ -94,7 +100,7 @@ export const addBackfill = operation({
     network: networkField,
     start: blockField,
     end: blockField.nullable().describe('the last block; null: it follows the head'),
-    kinds: kindsField.default([...KINDS]),
+    kinds: orderedKindsField,
     ...termFields,
   }),
   run: async (parts, { network, start, end, kinds, ...given }) => {

@@ -28,6 +28,7 @@ export { isPassword } from './passwords.js';
 export { listPlans, type PublicPlan, setPlan } from './plans.js';
 export { listQuarantine, retryQuarantine, showQuarantined } from './quarantine.js';
 export type { KindStanding } from './quarantine-advice.js';
+export { makeQuote, quotedNetwork } from './quote.js';
 export { readInput } from './read-input.js';
 export {
   addSchedule,

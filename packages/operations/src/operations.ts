@@ -25,6 +25,7 @@ import {
 import { ownLimits, ownNetworks, ownUsage } from './own.js';
 import { listPlans, setPlan } from './plans.js';
 import { listQuarantine, quarantineCauses, retryQuarantine, showQuarantined } from './quarantine.js';
+import { quoteBackfill } from './quote.js';
 import { addSchedule, listSchedules, scheduleHistory, steerSchedule } from './schedules.js';
 import { ownerSpending, upstreamSpending } from './spending.js';
 import { readOverview, readStatus } from './status.js';
@@ -35,7 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...[readOverview, readStatus],
   ...[listAlarms, clearAlarm],
   ...[listNetworks, readCoverage, readCoverageMap, readHoles],
-  ...[listBackfills, backfillProgress, showBackfill, addBackfill, setBackfill, steerBackfill],
+  ...[listBackfills, backfillProgress, showBackfill, addBackfill, setBackfill, steerBackfill, quoteBackfill],
   ...[listSchedules, scheduleHistory, addSchedule, steerSchedule],
   ...[upstreamSpending, ownerSpending],
   ...[listWorkers, drainWorker],

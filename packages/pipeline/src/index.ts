@@ -42,6 +42,7 @@ export {
 export { createObserver, type Observer } from './report/observe.js';
 export { createOverview, type NetworkOverview, type Overview } from './report/overview.js';
 export { type RangeReport, rangeReport, type WaitReason } from './report/range-report.js';
+export { createRates, type Rate, type Rates } from './report/rates.js';
 export type { DeadlineOutlook } from './schedule/outlook.js';
 export { createOpeningHours, parseTimeWindow } from './schedule/time-window.js';
 export { refuseOtherChains } from './workers/refuse-other-chains.js';

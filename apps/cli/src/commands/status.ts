@@ -1,12 +1,12 @@
 import { type FullStatus, readStatus } from '@packhouse/operations';
 import type { CoverageSummary, KindStatus, NetworkStatus } from '@packhouse/pipeline';
+import { createRates, type Rate, type Rates } from '@packhouse/pipeline';
 import { systemClock } from '@packhouse/runtime';
 import type { Command } from 'commander';
 import { operate } from '../installation/operate.js';
 import { formatBytes, formatCount, formatDuration } from '../terminal/format.js';
 import { type CliIo, print, table } from '../terminal/io.js';
 import { withPlace } from '../terminal/place.js';
-import { createRates, type Rate, type Rates } from '../terminal/rates.js';
 import { alarmTable } from './alarms.js';
 import { deadlineLine } from './backfill-show.js';
 import { type HolesOptions, refuseWithoutHoles, showHoles } from './status-holes.js';

@@ -1,7 +1,7 @@
+import type { Rates } from '@packhouse/pipeline';
 import { systemClock } from '@packhouse/runtime';
 import { formatBytes } from '../terminal/format.js';
 import { type CliIo, write } from '../terminal/io.js';
-import type { Rates } from '../terminal/rates.js';
 import { createView, progressOf } from './view.js';
 import type { Look } from './watch.js';
 

@@ -1,7 +1,6 @@
-import type { NetworkStatus } from '@packhouse/pipeline';
+import type { NetworkStatus, Rate } from '@packhouse/pipeline';
 import { formatBytes, formatCount, formatDuration } from '../terminal/format.js';
 import type { CliIo } from '../terminal/io.js';
-import type { Rate } from '../terminal/rates.js';
 
 /** Sums over the wanted kinds. */
 interface Progress {

@@ -1,4 +1,5 @@
-import { countBlocks, type KindStatus, type NetworkStatus } from '@packhouse/pipeline';
+import { countBlocks } from '../ranges.js';
+import type { KindStatus, NetworkStatus } from './network-report.js';
 
 export interface Rate {
   /** Blocks staged or published a second. */

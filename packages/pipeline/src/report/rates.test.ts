@@ -1,5 +1,5 @@
-import type { KindStatus, NetworkStatus } from '@packhouse/pipeline';
 import { describe, expect, test } from 'vitest';
+import type { KindStatus, NetworkStatus } from './network-report.js';
 import { createRates } from './rates.js';
 
 function kind(done: number, bytes: number, left = 0): KindStatus {
