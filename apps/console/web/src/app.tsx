@@ -4,6 +4,7 @@ import { type ApiError, currentSession, onSessionEnd, type Session, signOut } fr
 import { hrefOf, useRoute } from './lib/route.js';
 import { Problem } from './parts/states.js';
 import { Alarms } from './screens/alarms.js';
+import { Backfills } from './screens/backfills.js';
 import { Changes } from './screens/changes.js';
 import { Coverage } from './screens/coverage.js';
 import { Keys } from './screens/keys.js';
@@ -24,6 +25,7 @@ interface Screen {
 const SCREENS: readonly Screen[] = [
   { path: 'overview', title: 'Overview', show: Overview },
   { path: 'coverage', title: 'Coverage', show: Coverage },
+  { path: 'backfills', title: 'Backfills', show: Backfills },
   { path: 'quarantine', title: 'Quarantine', show: Quarantine },
   { path: 'keys', title: 'Keys', show: Keys },
   { path: 'workers', title: 'Workers', show: Workers },

@@ -64,7 +64,7 @@ export function OneKey({ prefix, mayChange }: { prefix: string; mayChange: boole
 export function KeyFacts({ row }: { row: KeyRow }) {
   const only = (values: readonly string[]): string => (values.length === 0 ? 'all' : values.join(', '));
   return (
-    <dl>
+    <dl class="facts">
       <dt>Application</dt>
       <dd>
         <bdi>{row.application}</bdi>

@@ -55,7 +55,7 @@ export function QuarantinedBlock({
       <Shown reading={reading}>
         {(row) => (
           <>
-            <dl>
+            <dl class="facts">
               <dt>Blocks</dt>
               <dd>{row.number === row.end ? row.number : `${row.number} to ${row.end}`}</dd>
               <dt>Cause</dt>

@@ -1,0 +1,111 @@
+import { useRef, useState } from 'preact/hooks';
+import { CLOSED, DAYS, weekOf, windowsOf } from '../lib/windows.js';
+
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
+const MOVES: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  ArrowUp: -HOURS.length,
+  ArrowDown: HOURS.length,
+};
+
+/** Windows as a grid of the hours of a week, and as text beside it, which the form sends as the field `windows`. */
+export function WindowsEditor({ initial }: { initial: readonly string[] }) {
+  const [text, setText] = useState(initial.join('\n'));
+  const [zone, setZone] = useState(
+    weekOf(initial)?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC',
+  );
+  const [at, setAt] = useState(0);
+  /** What the hours under a held pointer become. */
+  const painting = useRef(true);
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const known = lines.length === 0 ? { week: CLOSED, zone } : weekOf(lines);
+  const set = (hour: number, open: boolean): void => {
+    if (known === null) return;
+    setText(windowsOf(known.week.with(hour, open), zone).join('\n'));
+  };
+  const move = (event: KeyboardEvent): void => {
+    const step = MOVES[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = (at + step + CLOSED.length) % CLOSED.length;
+    setAt(next);
+    const frame = (event.currentTarget as HTMLElement).closest('table');
+    frame?.querySelector<HTMLElement>(`[data-hour="${next}"]`)?.focus();
+  };
+  const enter = (event: PointerEvent, hour: number): void => {
+    // While the button is held, hours become what the first one became.
+    if (event.buttons === 1 && known !== null) set(hour, painting.current);
+  };
+  return (
+    <fieldset>
+      <legend>Only in these hours; none: always</legend>
+      <label>
+        Time zone{' '}
+        <input
+          value={zone}
+          list="zones"
+          onInput={(event) => {
+            setZone(event.currentTarget.value);
+            if (known !== null) setText(windowsOf(known.week, event.currentTarget.value).join('\n'));
+          }}
+        />
+        <datalist id="zones">
+          {Intl.supportedValuesOf('timeZone').map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </label>
+      {known === null ? (
+        <p class="faint">These windows have minutes or several zones: change them as text.</p>
+      ) : (
+        <table class="week">
+          <caption class="unseen">Hours of a week; arrow keys move, space opens or closes an hour</caption>
+          <tbody>
+            {DAYS.map((day, row) => (
+              <tr key={day}>
+                <th scope="row">{day}</th>
+                {HOURS.map((hour) => {
+                  const index = row * HOURS.length + hour;
+                  const open = known.week[index] === true;
+                  return (
+                    <td key={hour}>
+                      <button
+                        type="button"
+                        data-hour={index}
+                        tabIndex={index === at ? 0 : -1}
+                        aria-pressed={open}
+                        aria-label={`${day} ${hour}:00`}
+                        title={`${day} ${hour}:00`}
+                        onFocus={() => setAt(index)}
+                        onKeyDown={move}
+                        onPointerDown={() => {
+                          painting.current = !open;
+                        }}
+                        onPointerLeave={(event) => enter(event, index)}
+                        onPointerEnter={(event) => enter(event, index)}
+                        onClick={() => set(index, !open)}
+                      >
+                        {open ? '■' : ''}
+                      </button>
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <label>
+        As text, one a line
+        <textarea
+          name="windows"
+          rows={Math.max(2, lines.length)}
+          value={text}
+          placeholder="Mon-Fri 20:00-06:00 Europe/Berlin"
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+    </fieldset>
+  );
+}
