@@ -114,7 +114,9 @@ export function sourceFile(path: string, text: string): SourceFile {
 /** The path from the root that a relative import leads to; undefined for packages. */
 export function importedPath(file: SourceFile, specifier: string): string | undefined {
   if (!specifier.startsWith('.')) return undefined;
-  return posix.join(posix.dirname(file.path), specifier).replace(/\.js$/, '.ts');
+  const path = posix.join(posix.dirname(file.path), specifier);
+  // AssemblyScript writes no extension.
+  return posix.extname(path) === '' ? `${path}.ts` : path.replace(/\.js$/, '.ts');
 }
 
 /** Whether a file is where a package is entered or a process starts. */
