@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
+import { createRedisLeases } from '@packhouse/node-rpc';
 import { createQueueReader } from '@packhouse/queue';
 import { PackhouseError, runProcess, startMetrics } from '@packhouse/runtime';
 import { createConsole } from './create-console.js';
@@ -27,9 +28,12 @@ await runProcess(process, {
       databaseUrl: settings.DATABASE_URL,
     });
     shutdown.add('queues', () => queue.close());
+    const redis = settings.REDIS_URL === undefined ? undefined : createRedisLeases(settings.REDIS_URL);
+    shutdown.add('budgets', async () => redis?.close());
     const app = await createConsole({
       ...{ context, database, queue, host, url: settings.CONSOLE_URL },
       networks: networks === undefined ? undefined : () => networks,
+      leases: redis === undefined ? undefined : () => redis,
       gatewayUrl: settings.PUBLIC_URL?.replace(/\/+$/, ''),
     });
     shutdown.add('server', () => app.close());

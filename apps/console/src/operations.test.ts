@@ -170,6 +170,21 @@ test('a schedule is added, listed with its next time, steered, and refused what 
   expect((await change('schedules/steer', { name: 'nobody', action: 'run' })).statusCode).toBe(404);
 });
 
+test('a budget is set, listed with what is used, not overwritten as it was before, and removed', async () => {
+  const set = (given: object, headers = admin) => change('budgets/set', { provider: 'p', ...given }, headers);
+  expect((await set({ perDay: 500 })).json()).toMatchObject({ perDay: 500, usedOfDay: 0, reserve: 0.1 });
+  const late = await set({ perDay: 700, expected: { perDay: 400 } });
+  expect(late.statusCode).toBe(409);
+  expect(late.json().error.data).toEqual({ now: { perDay: 500 } });
+  expect(await read('budgets')).toMatchObject({ rows: [{ provider: 'p', perDay: 500 }], waits: [] });
+  expect((await set({ perDay: 600 }, await on.token('viewer'))).json().error.code).toBe('ROLE_TOO_LOW');
+  expect((await change('budgets/remove', { provider: 'p' })).json()).toEqual({
+    provider: 'p',
+    removed: true,
+  });
+  expect((await change('budgets/remove', { provider: 'p' })).json().error.code).toBe('BUDGET_UNKNOWN');
+});
+
 describe('the overview', () => {
   test('has every network in a row, and rates once something was published between two looks', async () => {
     const publish = (start: number) =>

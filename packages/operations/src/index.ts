@@ -8,6 +8,7 @@ export {
   showBackfill,
   steerBackfill,
 } from './backfills.js';
+export { type BudgetRow, listBudgets, removeBudget, setBudget } from './budgets.js';
 export { listNetworks, readCoverage } from './coverage.js';
 export { findNetwork } from './find-network.js';
 export { keyUsage } from './key-usage.js';

@@ -1,5 +1,6 @@
 import type { Database, OperatorRole } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
+import type { LeaseStore } from '@packhouse/node-rpc';
 import type { Overview } from '@packhouse/pipeline';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
@@ -17,6 +18,8 @@ export interface OperationParts {
   queue?: Pick<QueueReader, 'look'> | undefined;
   /** The networks file, where this process has it. */
   networks?: (() => readonly Network[]) | undefined;
+  /** Where processes share what was taken of budgets; without it Postgres. */
+  leases?: (() => LeaseStore) | undefined;
   /** Where people reach the gateway, without a slash at the end; absent: unknown. */
   gatewayUrl?: string | undefined;
   /** What was published of late, where this process keeps looking; without it rates are unknown. */

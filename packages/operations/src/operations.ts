@@ -7,6 +7,7 @@ import {
   showBackfill,
   steerBackfill,
 } from './backfills.js';
+import { listBudgets, removeBudget, setBudget } from './budgets.js';
 import { listChanges } from './changes.js';
 import { listNetworks, readCoverage, readCoverageMap, readHoles } from './coverage.js';
 import { keyUsage } from './key-usage.js';
@@ -38,7 +39,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...[listNetworks, readCoverage, readCoverageMap, readHoles],
   ...[listBackfills, backfillProgress, showBackfill, addBackfill, setBackfill, steerBackfill, quoteBackfill],
   ...[listSchedules, scheduleHistory, addSchedule, steerSchedule],
-  ...[upstreamSpending, ownerSpending],
+  ...[listBudgets, setBudget, removeBudget, upstreamSpending, ownerSpending],
   ...[listWorkers, drainWorker],
   ...[listQuarantine, quarantineCauses, showQuarantined, retryQuarantine],
   ...[listKeys, createKey, keyUsage, revokeKey, listPlans, setPlan],

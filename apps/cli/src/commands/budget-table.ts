@@ -1,22 +1,7 @@
-import type { Budget, Database } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
-import { budgetStanding, type LeaseStore } from '@packhouse/node-rpc';
+import type { BudgetRow } from '@packhouse/operations';
 import { formatCount } from '../terminal/format.js';
 import { type CliIo, table } from '../terminal/io.js';
-
-/** A budget, and what of it is used. */
-interface BudgetRow extends Budget {
-  usedOfDay: number;
-  usedOfMonth: number;
-  /** The time of the store that counts. */
-  dayEnds: Date;
-  monthEnds: Date;
-}
-
-export async function standingOf(budget: Budget, database: Database, leases: LeaseStore): Promise<BudgetRow> {
-  const { ofDay, ofMonth, ...ends } = await budgetStanding(budget, { table: database.spending, leases });
-  return { ...budget, usedOfDay: ofDay, usedOfMonth: ofMonth, ...ends };
-}
 
 export function budgetTable(rows: readonly BudgetRow[]): string {
   const limit = (value: number | null): string => (value === null ? '-' : formatCount(value));

@@ -1,14 +1,20 @@
-import type { Budget, Database } from '@packhouse/database';
-import { isKnownMethod } from '@packhouse/networks';
+import type { Budget } from '@packhouse/database';
+import { listBudgets, removeBudget, setBudget } from '@packhouse/operations';
 import { PackhouseError } from '@packhouse/runtime';
 import type { Command } from 'commander';
-import { withBudgets, withDatabase } from '../installation/connect.js';
-import { operatorName } from '../installation/operator.js';
+import { operate } from '../installation/operate.js';
 import { type CliIo, print } from '../terminal/io.js';
 import { parseCount, parseInteger } from '../terminal/parse.js';
-import { budgetTable, sharedHosts, standingOf } from './budget-table.js';
+import { withPlace } from '../terminal/place.js';
+import { budgetTable, sharedHosts } from './budget-table.js';
 
-interface SetOptions {
+interface PlaceOptions {
+  server?: string;
+  json?: boolean;
+  dataDir?: string;
+}
+
+interface SetOptions extends PlaceOptions {
   perSecond?: string;
   perDay?: string;
   perMonth?: string;
@@ -17,8 +23,6 @@ interface SetOptions {
   reserve?: string;
   price?: string;
   currency?: string;
-  json?: boolean;
-  dataDir?: string;
 }
 
 const PROVIDER = /^[A-Za-z0-9:][A-Za-z0-9._:-]{0,252}$/;
@@ -36,19 +40,11 @@ export function addBudgetCommand(program: Command, io: CliIo): void {
       '\nExample:\n  $ packhouse budget set alchemy --per-second 50 --per-day 3M --per-month 80M',
     );
 
-  budget
-    .command('list')
+  withPlace(budget.command('list'))
     .description('list budgets, what of them is used, and what waits for them')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object a line')
     .addHelpText('after', '\nExample:\n  $ packhouse budget list')
-    .action(async (options: { json?: boolean; dataDir?: string }) => {
-      const { rows, waits } = await withBudgets(io, options, async (database, leases) => ({
-        rows: await Promise.all(
-          (await database.budgets.list()).map((one) => standingOf(one, database, leases)),
-        ),
-        waits: await database.budgets.waits(),
-      }));
+    .action(async (options: PlaceOptions) => {
+      const { rows, waits } = await operate(io, options, listBudgets, {});
       if (options.json) for (const row of rows) await print(io, row);
       else {
         await print(io, rows.length === 0 ? 'No provider has a budget.' : budgetTable(rows));
@@ -62,8 +58,7 @@ export function addBudgetCommand(program: Command, io: CliIo): void {
       }
     });
 
-  budget
-    .command('set')
+  withPlace(budget.command('set'))
     .description('set or change a budget: every process keeps to it within a second')
     .argument('<provider>', 'as the networks file names it; default there: the host name of the url')
     .option('--per-second <units>', 'units in any second, e.g. 50, or none')
@@ -74,56 +69,24 @@ export function addBudgetCommand(program: Command, io: CliIo): void {
     .option('--reserve <percent>', 'what backfills leave to clients and the head, 0 to 90 (default 10)')
     .option('--price <amount>', 'what a million units cost, or none')
     .option('--currency <code>', 'of the price, e.g. USD')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
       '\nExample:\n  $ packhouse budget set alchemy --per-second 500 --per-month 300M --weights eth_getLogs=60,other=20 --price 0.45 --currency USD',
     )
     .action(async (provider: string, options: SetOptions) => {
       checkProvider(provider);
-      const row = await withBudgets(io, options, async (database, leases) => {
-        const weights = await weightsOf(options.weights, database);
-        let begins = false;
-        const after = await database.budgets.change(
-          provider,
-          (before) => {
-            const changed = changedBudget(provider, before, options, weights);
-            begins = before === null || costsOf(before) !== costsOf(changed);
-            return changed;
-          },
-          operatorName(io),
-        );
-        // Its count begins with what was asked since the beginning of the month, by the new weights.
-        if (begins) await leases.forget(provider);
-        return standingOf(after, database, leases);
-      });
+      const row = await operate(io, options, setBudget, { provider, ...fieldsOf(options) });
       await print(io, options.json ? row : budgetTable([row]));
     });
 
-  budget
-    .command('remove')
+  withPlace(budget.command('remove'))
     .description('remove a budget: the provider is asked without a limit')
     .argument('<provider>', 'as `packhouse budget list` names it')
-    .option('--data-dir <dir>', 'the data folder of a running `packhouse local`')
-    .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  $ packhouse budget remove alchemy')
-    .action(async (provider: string, options: { json?: boolean; dataDir?: string }) => {
-      await withDatabase(io, options, (database) =>
-        database.budgets.change(
-          provider,
-          (before) => {
-            if (before !== null) return null;
-            throw new PackhouseError({
-              code: 'BUDGET_UNKNOWN',
-              message: `There is no budget of a provider "${provider}".`,
-              hint: 'See `packhouse budget list`.',
-            });
-          },
-          operatorName(io),
-        ),
-      );
-      await print(io, options.json ? { provider, removed: true } : `${provider} has no budget any more.`);
+    .action(async (provider: string, options: PlaceOptions) => {
+      checkProvider(provider);
+      const done = await operate(io, options, removeBudget, { provider });
+      await print(io, options.json ? done : `${provider} has no budget any more.`);
     });
 }
 
@@ -134,84 +97,28 @@ function checkProvider(provider: string): void {
   );
 }
 
-/** Throws USAGE for what does not fit. */
-function changedBudget(
-  provider: string,
-  before: Budget | null,
-  options: SetOptions,
-  weights: Record<string, number> | undefined,
-): Budget {
-  const { perSecond, perDay, perMonth, price, currency, reserve } = options;
-  const base: Budget = before ?? {
-    ...{ provider, unit: 'requests', weights: {}, reserve: 0.1 },
-    ...{ perSecond: null, perDay: null, perMonth: null, pricePerMillion: null, currency: null },
+/** What is given, as the operation takes it. Throws USAGE. */
+function fieldsOf(options: SetOptions): Omit<Parameters<typeof setBudget.run>[1], 'provider' | 'expected'> {
+  const { perSecond, perDay, perMonth, price, currency, reserve, weights } = options;
+  return {
+    unit: unitOf(options.unit),
+    perSecond: perSecond === undefined ? undefined : decimalOf(perSecond, '--per-second', MAX_PER_SECOND),
+    perDay: perDay === undefined ? undefined : countOf(perDay, '--per-day'),
+    perMonth: perMonth === undefined ? undefined : countOf(perMonth, '--per-month'),
+    weights: weights === undefined ? undefined : weightsOf(weights),
+    reserve: reserve === undefined ? undefined : parseInteger(reserve, '--reserve', 0, MAX_RESERVE) / 100,
+    pricePerMillion: price === undefined ? undefined : decimalOf(price, '--price', MAX_PER_SECOND),
+    currency: currency === undefined ? undefined : currencyOf(currency),
   };
-  const some = weights !== undefined && Object.keys(weights).length > 0;
-  const after: Budget = {
-    ...base,
-    unit: unitOf(options.unit) ?? (some ? 'units' : base.unit),
-    weights: weights ?? base.weights,
-    perSecond:
-      perSecond === undefined ? base.perSecond : decimalOf(perSecond, '--per-second', MAX_PER_SECOND),
-    perDay: perDay === undefined ? base.perDay : countOf(perDay, '--per-day'),
-    perMonth: perMonth === undefined ? base.perMonth : countOf(perMonth, '--per-month'),
-    reserve: reserve === undefined ? base.reserve : parseInteger(reserve, '--reserve', 0, MAX_RESERVE) / 100,
-    pricePerMillion: price === undefined ? base.pricePerMillion : decimalOf(price, '--price', MAX_PER_SECOND),
-    currency: currency === undefined ? base.currency : currencyOf(currency),
-  };
-  if (after.unit === 'requests' && some)
-    throw usage('--weights are for --unit units, and --unit is requests.');
-  if (after.perSecond === null && after.perDay === null && after.perMonth === null) {
-    throw usage(
-      'A budget has a limit: give --per-second, --per-day or --per-month.',
-      'Or `packhouse budget remove`.',
-    );
-  }
-  checkHeaviest(after);
-  return after;
 }
 
-/** A call that a whole day does not pay for could never be sent. */
-function checkHeaviest({ unit, weights, perDay, perMonth, reserve }: Budget): void {
-  const [method, units] = Object.entries(unit === 'units' ? weights : {}).sort((a, b) => b[1] - a[1])[0] ?? [
-    'a request',
-    1,
-  ];
-  for (const [limit, option] of [
-    [perDay, '--per-day'],
-    [perMonth, '--per-month'],
-  ] as const) {
-    if (limit === null || Math.floor(limit * (1 - reserve)) >= units) continue;
-    throw usage(
-      `${option} ${limit} leaves backfills ${Math.floor(limit * (1 - reserve))} units, and ${method} takes ${units}: it could never be sent.`,
-      'Give more, or a smaller --reserve.',
-    );
-  }
-}
-
-const costsOf = ({ unit, weights }: Budget): string => JSON.stringify([unit, weights]);
-
-/** Throws USAGE for a method that nobody knows. */
-async function weightsOf(
-  text: string | undefined,
-  database: Database,
-): Promise<Record<string, number> | undefined> {
-  if (text === undefined) return undefined;
+function weightsOf(text: string): Record<string, number> {
   if (text === 'none') return {};
   const weights: Record<string, number> = {};
   for (const item of text.split(',')) {
     const [, method = '', units = ''] = /^\s*([A-Za-z][A-Za-z0-9_]{0,63})=(\d+)\s*$/.exec(item) ?? [];
     if (method === '') throw usage(`--weights takes method=units with commas between, got "${item}".`);
     weights[method] = parseInteger(units, `--weights ${method}`, 0, MAX_WEIGHT);
-  }
-  const unknown = Object.keys(weights).filter((method) => method !== 'other' && !isKnownMethod(method));
-  if (unknown.length > 0) {
-    // A network may allow methods of its own; what was sent once exists.
-    const sent = new Set((await database.spending.upstreams(0, 1_000_000)).map(({ method }) => method));
-    const never = unknown.find((method) => !sent.has(method));
-    if (never !== undefined) {
-      throw usage(`There is no method ${never}, and none of this name was ever sent to a node.`);
-    }
   }
   return weights;
 }

@@ -1,5 +1,5 @@
 import { createDatabase, type Database } from '@packhouse/database';
-import { createRedisLeases, type LeaseStore } from '@packhouse/node-rpc';
+import { createRedisLeases } from '@packhouse/node-rpc';
 import { createQueueReader, type QueueReader } from '@packhouse/queue';
 import {
   type Context,
@@ -73,17 +73,8 @@ export function openQueueReader(io: CliIo, { dataDir }: { dataDir?: string }): Q
   });
 }
 
-/** As `withDatabase`, with the store where processes share what was taken of budgets. Throws SETTINGS_INVALID. */
-export async function withBudgets<T>(
-  io: CliIo,
-  options: { dataDir?: string },
-  use: (database: Database, leases: LeaseStore) => Promise<T>,
-): Promise<T> {
+/** The store on Redis where processes share what was taken of budgets; undefined: it is Postgres. Throws SETTINGS_INVALID. */
+export function openLeases(io: CliIo): ReturnType<typeof createRedisLeases> | undefined {
   const { REDIS_URL } = loadSettings(queueSettings, io.env);
-  const redis = REDIS_URL === undefined ? undefined : createRedisLeases(REDIS_URL);
-  try {
-    return await withDatabase(io, options, (database) => use(database, redis ?? database.budgets));
-  } finally {
-    redis?.close();
-  }
+  return REDIS_URL === undefined ? undefined : createRedisLeases(REDIS_URL);
 }

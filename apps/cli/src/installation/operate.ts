@@ -1,9 +1,10 @@
+import type { LeaseStore } from '@packhouse/node-rpc';
 import { type Operation, readInput } from '@packhouse/operations';
 import type { QueueReader } from '@packhouse/queue';
 import { ERROR_CATALOGUE, type ErrorCode, PackhouseError } from '@packhouse/runtime';
 import type { z } from 'zod';
 import type { CliIo } from '../terminal/io.js';
-import { commandContext, openQueueReader, withDatabase } from './connect.js';
+import { commandContext, openLeases, openQueueReader, withDatabase } from './connect.js';
 import { operatorName } from './operator.js';
 
 /** How long a console may take to answer, in milliseconds. */
@@ -40,11 +41,17 @@ export async function operate<I extends z.ZodObject, O>(
         return reader.look(...asked);
       },
     };
+    let redis: ReturnType<typeof openLeases>;
+    const leases = (): LeaseStore => {
+      redis ??= openLeases(io);
+      return redis ?? database.budgets;
+    };
     try {
-      const parts = { context: commandContext(io), database, queue, who: operatorName(io) };
+      const parts = { context: commandContext(io), database, queue, leases, who: operatorName(io) };
       return await operation.run(parts, readInput(operation.input, input));
     } finally {
       await reader?.close();
+      redis?.close();
     }
   });
 }

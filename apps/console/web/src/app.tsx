@@ -11,7 +11,9 @@ import { Keys } from './screens/keys.js';
 import { Overview } from './screens/overview.js';
 import { Own } from './screens/own.js';
 import { Quarantine } from './screens/quarantine.js';
+import { Schedules } from './screens/schedules.js';
 import { SignIn } from './screens/sign-in.js';
+import { Spending } from './screens/spending.js';
 import { Workers } from './screens/workers.js';
 
 interface Screen {
@@ -26,6 +28,8 @@ const SCREENS: readonly Screen[] = [
   { path: 'overview', title: 'Overview', show: Overview },
   { path: 'coverage', title: 'Coverage', show: Coverage },
   { path: 'backfills', title: 'Backfills', show: Backfills },
+  { path: 'schedules', title: 'Schedules', show: Schedules },
+  { path: 'budgets', title: 'Budgets', show: Spending },
   { path: 'quarantine', title: 'Quarantine', show: Quarantine },
   { path: 'keys', title: 'Keys', show: Keys },
   { path: 'workers', title: 'Workers', show: Workers },

@@ -2,6 +2,7 @@ import { hrefOf } from '../lib/route.js';
 import { useRead } from '../lib/use-read.js';
 import { ChangeForm, textOf } from '../parts/change-form.js';
 import { Empty, Shown } from '../parts/states.js';
+import { QuoteButton } from './quote.js';
 import { TermsFields, termsIn, USUAL } from './terms-fields.js';
 
 const KINDS = ['blocks', 'transactions', 'receipts', 'logs', 'traces'];
@@ -75,6 +76,7 @@ function Order({ networks }: { networks: readonly string[] }) {
           </label>
         ))}
       </fieldset>
+      <QuoteButton inputOf={rangeIn} />
       <TermsFields terms={USUAL} />
     </ChangeForm>
   );
