@@ -1,3 +1,4 @@
+import { createDeflater } from '@packhouse/bundle';
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, watchNetworks } from '@packhouse/networks';
 import { createRedisLeases, createSpending } from '@packhouse/node-rpc';
@@ -37,12 +38,15 @@ await runProcess(process, {
       leases: leases ?? database.budgets,
     });
     shutdown.add('spending', () => spending.close());
+    const deflater = settings.DEFLATE === 'kernel' ? createDeflater({ context }) : undefined;
+    shutdown.add('deflater', () => deflater?.close());
     const workers = createNetworkWorkers(context, (network) =>
       createNetworkWorker({
         ...{ context, database, queues, network, notify, spending },
         maxBodyBytes: settings.NODE_MAX_BODY,
         timeoutMs: settings.NODE_TIMEOUT_MS,
         stagingMaxBytes: settings.STAGING_MAX_BYTES,
+        deflate: deflater?.deflate,
       }),
     );
     shutdown.add('networks', () => workers.close());

@@ -1,3 +1,4 @@
+import type { Deflate } from '@packhouse/bundle';
 import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
@@ -36,6 +37,8 @@ interface NetworkWorkerParts {
   timeoutMs: number;
   /** Bytes of staging, all networks together, from which on nothing new is fetched. */
   stagingMaxBytes: number;
+  /** What deflates texts; default: zlib. */
+  deflate?: Deflate | undefined;
   notify(message: ProcessMessage): void;
 }
 
@@ -79,6 +82,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
     prover,
     network: network.id,
     maxFragmentBlocks: network.bundles.maxBlocks,
+    deflate: parts.deflate,
   };
   const wake = createWake();
 

@@ -29,6 +29,10 @@ export const ingesterSettings = z.object({
   STAGING_MAX_BYTES: bytesSetting(
     'the disk that staging may take, all networks together, e.g. 20GiB (the default); from then on nothing new is fetched until packing has made room',
   ).default(21_474_836_480),
+  DEFLATE: z
+    .enum(['kernel', 'zlib'])
+    .default('kernel')
+    .describe('kernel or zlib: what deflates texts (default kernel, which takes a third of the CPU)'),
   JOBS_KEPT: integerSetting(
     'finished jobs that each queue keeps for dashboards, 0 to 100000 (default 0); any makes a job of the queue dearer',
     0,

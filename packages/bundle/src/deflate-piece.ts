@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { promisify } from 'node:util';
-import { constants, crc32, createDeflateRaw, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
+import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
 import { PackhouseError } from '@packhouse/runtime';
 import { crc32Combine } from './crc32-combine.js';
 import type { Piece } from './fragment.js';
@@ -13,8 +12,13 @@ export const SYNC_FLUSH = Buffer.from([0x00, 0x00, 0xff, 0xff]);
 /** Below this the round trip to zlib's pool (100 µs of CPU) costs more than the work (16 µs for 1.5 KB). */
 const POOL_BYTES = 4_096;
 
-/** Parts are joined to this size before they go to zlib's pool. */
-const GATHER_BYTES = 262_144;
+/** Parts of a text are joined to this size, and then deflated as a piece. */
+const GATHER_BYTES = 1_048_576;
+/** Such pieces that may be deflated while the next one is gathered. */
+const AHEAD = 2;
+
+/** Deflates a text into a piece. */
+export type Deflate = (text: Buffer) => Promise<Piece>;
 
 /**
  * How pieces are deflated; `level` is zlib's, 1 to 9.
@@ -64,50 +68,37 @@ interface PieceWriter {
   write(part: Buffer): Promise<void>;
   /** Ends the piece on a byte boundary, without a final block. */
   finish(): Promise<Piece>;
-  /** Aborts; nothing is kept. */
-  destroy(): void;
 }
 
-/** Creates a writer; its piece is as valid a fragment body as that of `deflatePiece`. */
-export function createPieceWriter(level = 4): PieceWriter {
-  const deflate = createDeflateRaw({ ...pieceOptions(level), chunkSize: 65_536 });
-  const body: Buffer[] = [];
-  let failure: Error | undefined;
-  deflate.on('data', (chunk: Buffer) => body.push(chunk));
-  deflate.on('error', (error) => {
-    failure = error;
-  });
+/**
+ * Creates a writer; its piece is as valid a fragment body as that of `deflatePiece`. It is made of a piece for each
+ * megabyte, which costs a few bytes in ten thousand: matches do not reach from one into the other.
+ */
+export function createPieceWriter(deflate: Deflate = deflatePiece): PieceWriter {
+  const pieces: Promise<Piece>[] = [];
   let gathered: Buffer[] = [];
   let gatheredBytes = 0;
-  let rawLength = 0;
-  let crc = 0;
 
-  const send = async (): Promise<void> => {
-    if (gatheredBytes === 0) return;
-    const part = Buffer.concat(gathered, gatheredBytes);
+  const send = (): void => {
+    const piece = deflate(Buffer.concat(gathered, gatheredBytes));
+    // It is awaited later; until then a rejection must not count as unhandled.
+    piece.catch(() => undefined);
+    pieces.push(piece);
     gathered = [];
     gatheredBytes = 0;
-    crc = crc32(part, crc);
-    if (!deflate.write(part)) await once(deflate, 'drain');
-    if (failure !== undefined) throw failure;
   };
 
   return {
     async write(part) {
       gathered.push(part);
       gatheredBytes += part.length;
-      rawLength += part.length;
-      if (gatheredBytes >= GATHER_BYTES) await send();
+      if (gatheredBytes < GATHER_BYTES) return;
+      send();
+      await pieces.at(-1 - AHEAD);
     },
     async finish() {
-      await send();
-      await new Promise<void>((resolve) => deflate.flush(constants.Z_SYNC_FLUSH, () => resolve()));
-      if (failure !== undefined) throw failure;
-      deflate.destroy();
-      return { body: Buffer.concat(body), rawLength, crc32: crc };
-    },
-    destroy() {
-      deflate.destroy();
+      if (gatheredBytes > 0 || pieces.length === 0) send();
+      return joinPieces(await Promise.all(pieces));
     },
   };
 }

@@ -8,6 +8,7 @@ it('exports what strangers may use, and nothing else', () => {
       "buildSkipFilter",
       "bundleOfFilter",
       "chooseCut",
+      "createDeflater",
       "createGrouper",
       "createPieceWriter",
       "createRangeCheck",

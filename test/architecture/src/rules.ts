@@ -129,7 +129,7 @@ export const FOR_STRANGERS: readonly string[] = ['client'];
 
 /** Names that are exported for tests alone, by room. */
 export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
-  bundle: ['buildSkipFilter', 'fragmentOf', 'openKernel'],
+  bundle: ['buildSkipFilter', 'fragmentOf'],
   chain: ['keyLength', 'keyOf', 'RULE_SETS'],
   cli: ['createProgram'],
   client: ['loadDuckDb'],

@@ -115,7 +115,7 @@ export async function extract(
         run = createRun(parts, window.kinds);
       }
       // Blocks that were received already come without a turn of the event loop between them. Answers of the nodes, of
-      // Postgres and of zlib's pool would wait until all of them are proved, and so would the other cores.
+      // Postgres and of other threads would wait until all of them are proved, and so would the other cores.
       await nextTurn();
     }
     await endRun();
@@ -168,9 +168,9 @@ interface Run {
   close(): Promise<StageRequest>;
 }
 
-function createRun({ network, maxFragmentBlocks }: ExtractParts, kinds: readonly Kind[]): Run {
+function createRun({ network, maxFragmentBlocks, deflate }: ExtractParts, kinds: readonly Kind[]): Run {
   const blocks: StagedBlock[] = [];
-  const writer = createFragmentWriter(kinds, maxFragmentBlocks);
+  const writer = createFragmentWriter(kinds, maxFragmentBlocks, deflate);
   return {
     blocks,
     push(record) {

@@ -1,5 +1,6 @@
 import {
   createGrouper,
+  type Deflate,
   deflatePiece,
   FRAGMENT_BYTES,
   type Fragment,
@@ -23,7 +24,7 @@ interface FragmentWriter {
   close(): Promise<StagedKind[]>;
 }
 
-/** Raw bytes that may wait for the zlib pool. */
+/** Raw bytes that may wait to be deflated. */
 const MAX_DEFLATING_BYTES = 16_000_000;
 
 /**
@@ -36,12 +37,13 @@ const MAX_DEFLATING_BYTES = 16_000_000;
 export function createFragmentWriter(
   kinds: readonly Kind[],
   maxBlocks = Number.POSITIVE_INFINITY,
+  deflateText: Deflate = deflatePiece,
 ): FragmentWriter {
   let deflating = 0;
   const waiting = new Set<Promise<unknown>>();
   const deflate = (text: Buffer): Promise<Piece> => {
     deflating += text.length;
-    const piece = deflatePiece(text).finally(() => {
+    const piece = deflateText(text).finally(() => {
       deflating -= text.length;
       waiting.delete(piece);
     });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createPieceWriter, type Piece } from '@packhouse/bundle';
+import { createPieceWriter, type Deflate, type Piece } from '@packhouse/bundle';
 import { checkTotalDifficulty, type Kind, type ProvedBlock, type Prover } from '@packhouse/chain';
 import type { QuarantineTry } from '@packhouse/database';
 import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
@@ -12,6 +12,8 @@ export interface ProveParts {
   source: BlockSource;
   prover: Prover;
   network: string;
+  /** What deflates texts; default: zlib. */
+  deflate?: Deflate | undefined;
 }
 
 /** A proved block, and the client version of the node that sent it. */
@@ -61,7 +63,7 @@ export async function proveBlock(
   { before, omitting }: Neighbours = { omitting: new Set() },
 ): Promise<NamedRecord | ExtractFailure> {
   if ('error' in fetched) return notFetched(fetched);
-  const { source, prover, context } = parts;
+  const { source, context } = parts;
   const { number } = fetched;
   const avoid: string[] = [];
   const tried: QuarantineTry[] = [];
@@ -88,7 +90,7 @@ export async function proveBlock(
   for (let candidate = fetched; ; ) {
     const { upstream } = candidate;
     try {
-      const record = await proveRecord(prover, candidate, before);
+      const record = await proveRecord(parts, candidate, before);
       const named = { ...record, client: candidate.client ?? null };
       if (record.block.missing.length === 0) return proved(named);
       incomplete ??= named;
@@ -126,10 +128,11 @@ export async function proveBlock(
 }
 
 async function proveRecord(
-  prover: Prover,
+  parts: ProveParts,
   fetched: FetchedBlock,
   before: ProvedBlock | undefined,
 ): Promise<ProvedRecord> {
+  const { prover } = parts;
   let block: ProvedBlock;
   try {
     block = prover.proveBlock({
@@ -143,30 +146,25 @@ async function proveRecord(
   }
   if (fetched.traces === undefined) return { block };
   if (Array.isArray(fetched.traces)) return { block, traces: prover.proveTraces(block, fetched.traces) };
-  return { block, traces: await deflateTraces(prover, block, fetched.traces) };
+  return { block, traces: await deflateTraces(parts, block, fetched.traces) };
 }
 
 /** Checks and deflates traces while they arrive, so that an answer of any size takes bounded memory. */
 async function deflateTraces(
-  prover: Prover,
+  { prover, deflate }: ProveParts,
   block: ProvedBlock,
   traces: AsyncIterable<unknown>,
 ): Promise<Piece> {
   const proof = prover.traceProver(block);
-  const writer = createPieceWriter();
-  try {
-    let separator = '[';
-    for await (const trace of traces) {
-      await writer.write(Buffer.from(separator + proof.push(trace), 'latin1'));
-      separator = ',';
-    }
-    proof.finish();
-    await writer.write(Buffer.from(separator === '[' ? '[]' : ']'));
-    return await writer.finish();
-  } catch (error) {
-    writer.destroy();
-    throw error;
+  const writer = createPieceWriter(deflate);
+  let separator = '[';
+  for await (const trace of traces) {
+    await writer.write(Buffer.from(separator + proof.push(trace), 'latin1'));
+    separator = ',';
   }
+  proof.finish();
+  await writer.write(Buffer.from(separator === '[' ? '[]' : ']'));
+  return await writer.finish();
 }
 
 /**

@@ -1,0 +1,128 @@
+import { Worker } from 'node:worker_threads';
+import type { Piece } from './fragment.js';
+
+/** What a thread answers. */
+export interface DeflatedText {
+  body: Uint8Array<ArrayBuffer>;
+  crc32: number;
+}
+
+/** Threads that deflate by the kernel; they keep no process alive that waits for nothing of them. */
+interface DeflateThreads {
+  /** Throws if the text's thread ended before it answered, and at once if no thread ever answers. */
+  deflate(text: Buffer): Promise<Piece>;
+  close(): Promise<void>;
+}
+
+export interface ThreadOptions {
+  /** Threads at most; each is started when all others have work. */
+  threads: number;
+  /** How long a thread may have nothing to do before it is ended, in milliseconds. */
+  idleMs: number;
+  /** What a thread runs. */
+  program: URL;
+}
+
+interface Job {
+  text: Buffer;
+  done(piece: Piece): void;
+  failed(why: Error): void;
+}
+
+interface Thread {
+  worker: Worker;
+  /** Sent and not answered yet, in their order. */
+  jobs: Job[];
+  /** Of the texts of its jobs. */
+  bytes: number;
+  idle?: NodeJS.Timeout;
+}
+
+/** Texts that a thread may have, so that it need not wait for the main thread between them; bounds the copies. */
+const AHEAD_BYTES = 2_097_152;
+/** So many threads in a row that end without an answer are the last ones. */
+const MOST_SILENT = 3;
+
+/** Creates the threads; none is started yet. A thread that ended is replaced when there is work for another one. */
+export function createDeflateThreads({ threads, idleMs, program }: ThreadOptions): DeflateThreads {
+  const all = new Set<Thread>();
+  const waiting: Job[] = [];
+  let silent = 0;
+  let closed = false;
+
+  const start = (): Thread => {
+    // Without the options of this process: they are for its main thread (conditions of tests, SDKs of traces).
+    const worker = new Worker(program, { execArgv: [], env: {} });
+    const thread: Thread = { worker, jobs: [], bytes: 0 };
+    let answered = false;
+    let why = '';
+    worker.on('message', ({ body, crc32 }: DeflatedText) => {
+      answered = true;
+      silent = 0;
+      const { text, done } = thread.jobs.shift() as Job;
+      thread.bytes -= text.length;
+      done({ body: Buffer.from(body.buffer), rawLength: text.length, crc32 });
+      if (thread.jobs.length === 0) rest(thread);
+      dispatch();
+    });
+    worker.on('error', (error) => {
+      why = `: ${error.message}`;
+    });
+    worker.on('exit', (code) => {
+      all.delete(thread);
+      clearTimeout(thread.idle);
+      if (!answered) silent += 1;
+      for (const { failed } of thread.jobs) failed(new Error(`A thread ended with ${code}${why}`));
+      dispatch();
+    });
+    all.add(thread);
+    return thread;
+  };
+
+  const rest = (thread: Thread): void => {
+    thread.worker.unref();
+    thread.idle = setTimeout(() => {
+      all.delete(thread);
+      void thread.worker.terminate();
+    }, idleMs).unref();
+  };
+
+  /** The thread with the fewest bytes to do, or a new one if all have some; undefined if none may have more. */
+  const choose = (): Thread | undefined => {
+    const [first] = [...all].sort((a, b) => a.bytes - b.bytes);
+    if (first === undefined || (first.jobs.length > 0 && all.size < threads)) return start();
+    return first.bytes < AHEAD_BYTES ? first : undefined;
+  };
+
+  const dispatch = (): void => {
+    while (waiting.length > 0) {
+      if (closed || silent >= MOST_SILENT) {
+        for (const { failed } of waiting.splice(0)) failed(new Error('There are no threads'));
+        return;
+      }
+      const thread = choose();
+      if (thread === undefined) return;
+      const job = waiting.shift() as Job;
+      clearTimeout(thread.idle);
+      thread.worker.ref();
+      thread.jobs.push(job);
+      thread.bytes += job.text.length;
+      // The text stays here, for it may have to be deflated again.
+      const copy = new Uint8Array(job.text);
+      thread.worker.postMessage(copy, [copy.buffer]);
+    }
+  };
+
+  return {
+    deflate: (text) =>
+      new Promise((done, failed) => {
+        waiting.push({ text, done, failed });
+        dispatch();
+      }),
+    async close() {
+      closed = true;
+      await Promise.all([...all].map(({ worker }) => worker.terminate()));
+      dispatch();
+    },
+  };
+}
