@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import cookie from '@fastify/cookie';
 import files from '@fastify/static';
 import type { Database } from '@packhouse/database';
+import type { ObjectStore } from '@packhouse/object-store';
 import type { OperationParts } from '@packhouse/operations';
 import { createOverview } from '@packhouse/pipeline';
 import { type Context, PackhouseError } from '@packhouse/runtime';
@@ -10,6 +11,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { createAccess } from './access/access.js';
 import { addSignInRoutes } from './access/sign-in-routes.js';
 import { addEventRoute } from './events/event-route.js';
+import { addFileRoute } from './http/file-route.js';
 import { addHeaders } from './http/headers.js';
 import { addOperationRoutes } from './http/operation-routes.js';
 import { sendProblem } from './http/problem.js';
@@ -17,6 +19,8 @@ import { sendProblem } from './http/problem.js';
 interface ConsoleParts extends Omit<OperationParts, 'who'> {
   context: Context;
   database: Database;
+  /** Where the files are; without it none can be opened. */
+  objectStore?: ObjectStore | undefined;
   /** The address that browsers see. */
   url?: string | undefined;
   /** The address that it listens on. */
@@ -43,6 +47,7 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   addSignInRoutes(app, { access, database, secure: url?.startsWith('https:') === true });
   const overview = createOverview({ clock: context.clock, database, queue: parts.queue });
   addOperationRoutes(app, { ...parts, overview }, access);
+  addFileRoute(app, parts, access);
   addEventRoute(app, { ...parts, overview }, access);
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_, reply) => {

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { createRedisLeases } from '@packhouse/node-rpc';
+import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
 import { PackhouseError, runProcess, startMetrics } from '@packhouse/runtime';
 import { createConsole } from './create-console.js';
@@ -30,8 +31,13 @@ await runProcess(process, {
     shutdown.add('queues', () => queue.close());
     const redis = settings.REDIS_URL === undefined ? undefined : createRedisLeases(settings.REDIS_URL);
     shutdown.add('budgets', async () => redis?.close());
+    const objectStore =
+      settings.OBJECT_STORE === undefined
+        ? undefined
+        : await openObjectStore(settings.OBJECT_STORE, { endpoint: settings.S3_ENDPOINT });
+    if (objectStore !== undefined) shutdown.add('object store', () => objectStore.close());
     const app = await createConsole({
-      ...{ context, database, queue, host, url: settings.CONSOLE_URL },
+      ...{ context, database, queue, objectStore, host, url: settings.CONSOLE_URL },
       networks: networks === undefined ? undefined : () => networks,
       leases: redis === undefined ? undefined : () => redis,
       gatewayUrl: settings.PUBLIC_URL?.replace(/\/+$/, ''),

@@ -6,7 +6,9 @@ import {
   metricsHostSetting,
   metricsPortSetting,
   networksFileSetting,
+  objectStoreSetting,
   redisUrlSetting,
+  s3EndpointSetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 
@@ -15,6 +17,8 @@ export const consoleSettings = z.object({
   DATABASE_URL: databaseUrlSetting(),
   REDIS_URL: redisUrlSetting('where the queues are; without it Postgres'),
   NETWORKS_FILE: networksFileSetting().optional(),
+  OBJECT_STORE: objectStoreSetting().optional(),
+  S3_ENDPOINT: s3EndpointSetting(),
   CONSOLE_HOST: z
     .string()
     .default('127.0.0.1')

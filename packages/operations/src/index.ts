@@ -10,6 +10,7 @@ export {
 } from './backfills.js';
 export { type BudgetRow, listBudgets, removeBudget, setBudget } from './budgets.js';
 export { listNetworks, readCoverage } from './coverage.js';
+export { fileAt } from './files.js';
 export { findNetwork } from './find-network.js';
 export { keyUsage } from './key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys.js';

@@ -10,6 +10,7 @@ import {
 import { listBudgets, removeBudget, setBudget } from './budgets.js';
 import { listChanges } from './changes.js';
 import { listNetworks, readCoverage, readCoverageMap, readHoles } from './coverage.js';
+import { listAudits, locateBlock, newestFiles, showFile } from './files.js';
 import { keyUsage } from './key-usage.js';
 import { createKey, listKeys, revokeKey } from './keys.js';
 import { listSigningKeys } from './manifest.js';
@@ -45,5 +46,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...[listKeys, createKey, keyUsage, revokeKey, listPlans, setPlan],
   ...[ownUsage, ownLimits, ownNetworks],
   ...[listChanges, listSigningKeys],
+  ...[newestFiles, locateBlock, showFile, listAudits],
   ...[listOperators, addOperator, setOperator, removeOperator, makeLink, makeToken, dropTokens],
 ];

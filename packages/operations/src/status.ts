@@ -72,7 +72,8 @@ export const readStatus = operation({
   },
 });
 
-async function auditStanding(database: Database, network: string): Promise<AuditStanding> {
+/** The last audit of a network, and what was published again. */
+export async function auditStanding(database: Database, network: string): Promise<AuditStanding> {
   const { audit } = database.network(network);
   const [last, superseded] = await Promise.all([audit.last(), audit.superseded()]);
   return { network, last, superseded };

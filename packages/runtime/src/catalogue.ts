@@ -175,6 +175,8 @@ export const ERROR_CATALOGUE = {
     exitCode: 78,
     meaning: 'OBJECT_STORE or its credentials are wrong.',
   },
+  FILE_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such published file.' },
+  FILE_TOO_LARGE: { retryable: false, exitCode: 2, meaning: 'A file is larger than a page may open.' },
   // audits
   REPAIR_REFUSED: {
     retryable: false,

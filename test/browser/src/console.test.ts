@@ -1,4 +1,7 @@
 import { mkdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
@@ -14,6 +17,8 @@ const executable = chromiumPath();
 describe.skipIf(executable === null)('the console in Chromium', () => {
   let fresh: FreshDatabase;
   let database: Database;
+  /** Of its objects. */
+  let folder: string;
   let server: ConsoleProcess;
   let browser: Browser;
   /** Ada's, signed in by the first test; all tests go on with it. */
@@ -24,8 +29,9 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     mkdirSync(SCREENSHOTS, { recursive: true });
     fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
     database = openDatabase(fresh.url);
-    await fillDatabase(database);
-    server = await startConsole({ DATABASE_URL: fresh.url });
+    folder = await mkdtemp(path.join(tmpdir(), 'packhouse-browser-'));
+    await fillDatabase(database, folder);
+    server = await startConsole({ DATABASE_URL: fresh.url, OBJECT_STORE: folder });
     browser = await startChromium(executable as string);
     ada = await openPage(browser, server.origin);
     page = ada.page;
@@ -35,6 +41,7 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     await server?.kill();
     await database?.close();
     await fresh?.drop();
+    if (folder !== undefined) await rm(folder, { recursive: true });
   });
 
   const menu = () => page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
@@ -128,6 +135,22 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     }
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('Sign out');
+  });
+
+  test('a file is found by its block, opened, and verified in the browser', async () => {
+    await page.goto('/#/files?network=main');
+    await page.getByLabel('Block').fill('1_500');
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: 'logs published' }).getByRole('link', { name: '1000-1999' }).click();
+    await page.getByRole('button', { name: 'Open and verify here' }).click();
+    const checks = page.getByRole('region', { name: 'Checks' }).locator('tbody tr');
+    await page.getByText('block 1,004').waitFor();
+    const results = await checks.locator('td:nth-child(2)').allTextContents();
+    expect(results).toEqual(Array(6).fill('fits'));
+    await page.getByText(HOSTILE.html).first().waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}file.png` });
+    expect(await findingsOf(page)).toEqual([]);
+    expect(ada.faults).toEqual([]);
   });
 
   test('while the console is away the page stays and says since when its figures are old', async () => {

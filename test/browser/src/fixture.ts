@@ -1,5 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { createDatabase, type Database } from '@packhouse/database';
+import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
 import { addOperator, makeLink, type OperationParts } from '@packhouse/operations';
 import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 
@@ -33,7 +37,7 @@ export async function linkOf(database: Database, name: string): Promise<string> 
 }
 
 /** Writes operators (ada, an admin, has PASSWORD) and an installation of which every screen has something to show. */
-export async function fillDatabase(database: Database): Promise<void> {
+export async function fillDatabase(database: Database, objects: string): Promise<void> {
   const parts = partsOf(database);
   await addOperator.run(parts, { name: 'ada', role: 'admin', password: PASSWORD });
   await addOperator.run(parts, { name: HOSTILE.html, role: 'viewer' });
@@ -46,6 +50,7 @@ export async function fillDatabase(database: Database): Promise<void> {
     await database.networks.register({ id, chainId });
   }
   await fillMain(database);
+  await publishFiles(database, objects);
   await database.network('side').alarms.raise({ name: 'NODE_LIES', message: HOSTILE.html });
   await database.network('side').alarms.raise({ name: 'NODE_BEHIND', message: HOSTILE.long });
   await database.network(HOSTILE.emoji).alarms.raise({ name: 'NODE_LIES', message: HOSTILE.rtl });
@@ -58,24 +63,18 @@ export async function fillDatabase(database: Database): Promise<void> {
   });
 }
 
-/** Blocks 1,000 to 20,000 are wanted: published, quarantined, paused and waiting ones. */
+/** The blocks of logs that can be opened, as the JSON of a file. */
+const LOGS = JSON.stringify(
+  Array.from({ length: 1_000 }, (_, i) => [{ blockNumber: 1_000 + i, address: HASH, data: HOSTILE.html }]),
+);
+
+/** Blocks 1,000 to 20,000 are wanted: quarantined, paused and waiting ones; some are published below. */
 async function fillMain(database: Database): Promise<void> {
   const main = database.network('main');
   await main.head.set({ number: HEAD, hash: HASH, finalized: HEAD - 64 });
   await main.wanted.add({ kinds: ['blocks', 'logs', 'receipts'], start: 1_000, end: null, priority: 1 });
   const { id } = await main.wanted.add({ kinds: ['logs'], start: 500, end: 999, priority: 1 });
   await database.wanted.change(id, { state: 'paused' });
-  for (const kind of ['blocks', 'logs'] as const) {
-    for (let start = 1_000; start < 15_000; start += 1_000) {
-      const end = start + 999;
-      await main.bundles.publish({
-        ...{ kind, start, end, objectKey: `${kind}-${start}`, byteLength: 900, rawLength: 4_000 },
-        ...{ sha256: HASH.slice(2), firstHash: HASH, firstParentHash: HASH, lastHash: HASH },
-        ...{ proofs: [], formatVersion: 1 },
-        fragments: [{ startBlock: start, endBlock: end, byteLength: 900, rawLength: 4_000, crc32: 1 }],
-      });
-    }
-  }
   const upstreams = ['https://a.example', HOSTILE.html, HOSTILE.rtl];
   await main.quarantine.put({
     ...{ number: 15_500, end: 15_503, kinds: ['logs'], cause: 'PROOF_FAILED' },
@@ -89,6 +88,30 @@ async function fillMain(database: Database): Promise<void> {
       payloadDigest: `${i}a`.repeat(32),
     })),
   });
+}
+
+/** Puts all of them into the manifest; the first one of logs is in the folder of objects too. */
+async function publishFiles(database: Database, objects: string): Promise<void> {
+  const { bundles } = database.network('main');
+  const signer = createSigner(readSigningKey(makeSigningKey(), 'test'), 'packhouse/test');
+  await database.manifest.registerKey(signer.publicKey);
+  const bytes = gzipSync(LOGS);
+  await mkdir(objects, { recursive: true });
+  await writeFile(path.join(objects, 'logs-1000'), bytes);
+  for (const kind of ['blocks', 'logs'] as const) {
+    for (let start = 1_000; start < 15_000; start += 1_000) {
+      const [end, byteLength, rawLength] = [start + 999, bytes.length, LOGS.length];
+      await bundles.publish(
+        {
+          ...{ kind, start, end, objectKey: `${kind}-${start}`, byteLength, rawLength },
+          ...{ sha256: createHash('sha256').update(bytes).digest('hex'), firstHash: HASH },
+          ...{ firstParentHash: HASH, lastHash: HASH, proofs: [], formatVersion: 1 },
+          fragments: [{ startBlock: start, endBlock: end, byteLength, rawLength, crc32: 1 }],
+        },
+        { signer, clients: [] },
+      );
+    }
+  }
 }
 
 const partsOf = (database: Database): OperationParts => ({ context, database, who: 'test' });

@@ -31,7 +31,10 @@ export function startConsole(parts: ConsoleParts): void {
   let port = Number(io.env.CONSOLE_PORT || PORT);
   const child: Supervised = supervise({
     name: 'console',
-    env: () => ({ ...io.env, ...env, CONSOLE_PORT: String(port), METRICS_PORT: '0' }),
+    env: () => ({
+      ...{ ...io.env, ...env, CONSOLE_PORT: String(port), METRICS_PORT: '0' },
+      OBJECT_STORE: io.env.OBJECT_STORE ?? directory.in('objects'),
+    }),
     logFile: directory.in('logs', 'console.log'),
     onMessage(name, message) {
       if (message.type === 'problem') reporter.problem(name, message.message, message.code);

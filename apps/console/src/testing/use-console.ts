@@ -1,5 +1,6 @@
 import { createDatabase, type Database } from '@packhouse/database';
 import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import type { ObjectStore } from '@packhouse/object-store';
 import type { Role } from '@packhouse/operations';
 import { hashOf, makeSecret } from '@packhouse/operations';
 import { type Clock, type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
@@ -21,7 +22,13 @@ interface TestConsole {
 const HOUR_MS = 3_600_000;
 
 /** Makes them before the tests of a file, and removes them after it. */
-export function useConsole({ clock = systemClock }: { clock?: Clock } = {}): TestConsole {
+export function useConsole({
+  clock = systemClock,
+  objectStore,
+}: {
+  clock?: Clock;
+  objectStore?: ObjectStore;
+} = {}): TestConsole {
   const context: Context = {
     logger: createLogger({ name: 'console', level: 'silent' }),
     metrics: createMetrics(),
@@ -35,7 +42,7 @@ export function useConsole({ clock = systemClock }: { clock?: Clock } = {}): Tes
   beforeAll(async () => {
     fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
     database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
-    app = await createConsole({ context, database, host: '127.0.0.1' });
+    app = await createConsole({ context, database, objectStore, host: '127.0.0.1' });
   });
   afterAll(async () => {
     await app.close();

@@ -7,6 +7,7 @@ import { Alarms } from './screens/alarms.js';
 import { Backfills } from './screens/backfills.js';
 import { Changes } from './screens/changes.js';
 import { Coverage } from './screens/coverage.js';
+import { Files } from './screens/files.js';
 import { Keys } from './screens/keys.js';
 import { Overview } from './screens/overview.js';
 import { Own } from './screens/own.js';
@@ -31,6 +32,7 @@ const SCREENS: readonly Screen[] = [
   { path: 'schedules', title: 'Schedules', show: Schedules },
   { path: 'budgets', title: 'Budgets', show: Spending },
   { path: 'quarantine', title: 'Quarantine', show: Quarantine },
+  { path: 'files', title: 'Files', show: Files },
   { path: 'keys', title: 'Keys', show: Keys },
   { path: 'workers', title: 'Workers', show: Workers },
   { path: 'alarms', title: 'Alarms', show: Alarms },

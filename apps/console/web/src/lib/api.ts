@@ -77,7 +77,20 @@ function keep(session: Session): Session {
   return session;
 }
 
+/** The bytes of a published file: `<network>/<kind>/<first block>`. Throws ApiError. */
+export async function readFile(place: string): Promise<ArrayBuffer> {
+  const answer = await answerOf(`/api/files/${place}`, {});
+  return answer.arrayBuffer().catch(() => {
+    throw new ApiError(0, 'AWAY', 'The file was cut off on its way.', 'Open it again.', {});
+  });
+}
+
 async function send<T>(url: string, init: RequestInit): Promise<T> {
+  return (await (await answerOf(url, init)).json().catch(() => null)) as T;
+}
+
+/** The answer if it is a good one. Throws ApiError. */
+async function answerOf(url: string, init: RequestInit): Promise<Response> {
   const late = AbortSignal.timeout(TIMEOUT_MS);
   const signal = init.signal ? AbortSignal.any([init.signal, late]) : late;
   let answer: Response;
@@ -87,8 +100,8 @@ async function send<T>(url: string, init: RequestInit): Promise<T> {
     if (init.signal?.aborted) throw error;
     throw new ApiError(0, 'AWAY', 'The console does not answer.', 'This page tries again by itself.', {});
   }
+  if (answer.ok) return answer;
   const body = await answer.json().catch(() => null);
-  if (answer.ok) return body as T;
   const {
     code = 'INTERNAL',
     message = `The console answered with HTTP ${answer.status}.`,
