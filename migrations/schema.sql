@@ -314,6 +314,27 @@ CREATE TABLE packhouse.node_client (
   CONSTRAINT node_client_name_key UNIQUE (name)
 );
 
+CREATE TABLE packhouse.node_cordon (
+  network text NOT NULL,
+  upstream text NOT NULL,
+  who text NOT NULL,
+  why text NOT NULL,
+  at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT node_cordon_pkey PRIMARY KEY (network, upstream)
+);
+
+CREATE TABLE packhouse.node_report (
+  process uuid NOT NULL,
+  network text NOT NULL,
+  upstream text NOT NULL,
+  provider text NOT NULL,
+  role text NOT NULL,
+  host text NOT NULL,
+  report jsonb NOT NULL,
+  seen_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT node_report_pkey PRIMARY KEY (process, network, upstream)
+);
+
 CREATE TABLE packhouse.operator (
   id integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   name text NOT NULL,

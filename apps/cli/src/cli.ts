@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
   backfill: async () => (await import('./commands/backfill.js')).addBackfillCommand,
   alarms: async () => (await import('./commands/alarms.js')).addAlarmsCommand,
+  nodes: async () => (await import('./commands/nodes.js')).addNodesCommand,
   workers: async () => (await import('./commands/workers.js')).addWorkersCommand,
   quarantine: async () => (await import('./commands/quarantine.js')).addQuarantineCommand,
   budget: async () => (await import('./commands/budget.js')).addBudgetCommand,

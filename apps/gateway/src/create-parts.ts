@@ -103,6 +103,7 @@ export function createParts(options: GatewayOptions): {
       batchCalls: options.batchCalls ?? 1_000,
       tips: options.tips ?? database.tips,
       spending: options.spending,
+      reports: options.reports,
       callMetrics: createCallMetrics(context.metrics, () => filters.count()),
       publicMetrics: options.publicMetrics ?? false,
     },

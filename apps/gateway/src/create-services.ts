@@ -19,12 +19,12 @@ export interface Services extends RoutedServices {
 
 export function createServices(
   network: Network,
-  { context, database, answers, tips, spending }: GatewayParts,
+  { context, database, answers, tips, spending, reports }: GatewayParts,
   filters: FilterStore,
   nftOptions: NftOptions | undefined,
 ): Services {
   const onFalseAnswer = createFalseAnswerReport({ network: network.id, context, database });
-  const forwarder = createForwarder({ network, context, tips, spending, onFalseAnswer });
+  const forwarder = createForwarder({ network, context, tips, spending, reports, onFalseAnswer });
   const integrity =
     network.family === 'evm' && network.rpc.integrity === 'full'
       ? createIntegrity({ policy: network.proofs, forwarder, rpc: network.rpc })

@@ -1,7 +1,7 @@
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
 import type { NftOptions } from '@packhouse/nft';
-import type { SharedTips, Spending } from '@packhouse/node-rpc';
+import type { NodeReports, SharedTips, Spending } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { QueueReader } from '@packhouse/queue';
 import type { Context } from '@packhouse/runtime';
@@ -51,6 +51,8 @@ export interface GatewayOptions {
   tips?: SharedTips;
   /** Counts the requests to nodes; default: they are not counted. */
   spending?: Spending;
+  /** Told what is known of nodes, and tells which are cordoned; default: nobody. */
+  reports?: NodeReports;
   /** Results about final blocks, shared with other gateways; default: none. */
   sharedAnswers?: SharedAnswers;
   /** Requests a second from one address to networks that need no key. Default 25. */

@@ -1,7 +1,7 @@
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, type NetworksWatch, watchNetworks } from '@packhouse/networks';
 import { nftOptionsOf } from '@packhouse/nft';
-import { createRedisLeases, createSpending } from '@packhouse/node-rpc';
+import { createNodeReports, createRedisLeases, createSpending } from '@packhouse/node-rpc';
 import { openObjectStore } from '@packhouse/object-store';
 import { createQueueReader } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
@@ -49,6 +49,8 @@ await runProcess(process, {
       leases: leases ?? database.budgets,
     });
     shutdown.add('spending', () => spending.close());
+    const reports = await createNodeReports({ context, role: 'gateway', table: database.nodes });
+    shutdown.add('node reports', () => reports.close());
     const { REDIS_URL } = settings;
     const seconds =
       REDIS_URL === undefined
@@ -87,6 +89,7 @@ await runProcess(process, {
             tips: createRedisTips(redis),
           }),
       spending,
+      reports,
       usageDays: settings.USAGE_DAYS,
       openRate: settings.OPEN_RATE,
       trustProxy: settings.TRUST_PROXY,

@@ -1,7 +1,7 @@
 import { createDeflater } from '@packhouse/bundle';
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, watchNetworks } from '@packhouse/networks';
-import { createRedisLeases, createSpending } from '@packhouse/node-rpc';
+import { createNodeReports, createRedisLeases, createSpending } from '@packhouse/node-rpc';
 import { createObserver, refuseOtherChains, takeJobs } from '@packhouse/pipeline';
 import { createQueues } from '@packhouse/queue';
 import { runProcess, startMetrics } from '@packhouse/runtime';
@@ -40,9 +40,11 @@ await runProcess(process, {
     shutdown.add('spending', () => spending.close());
     const deflater = settings.DEFLATE === 'kernel' ? createDeflater({ context }) : undefined;
     shutdown.add('deflater', () => deflater?.close());
+    const reports = await createNodeReports({ context, role: 'ingester', table: database.nodes });
+    shutdown.add('node reports', () => reports.close());
     const workers = createNetworkWorkers(context, (network) =>
       createNetworkWorker({
-        ...{ context, database, queues, network, notify, spending },
+        ...{ context, database, queues, network, notify, spending, reports },
         maxBodyBytes: settings.NODE_MAX_BODY,
         timeoutMs: settings.NODE_TIMEOUT_MS,
         stagingMaxBytes: settings.STAGING_MAX_BYTES,

@@ -2,7 +2,7 @@ import type { Deflate } from '@packhouse/bundle';
 import { createProver } from '@packhouse/chain';
 import type { Database } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
-import { createBlockSource, type Spending } from '@packhouse/node-rpc';
+import { createBlockSource, type NodeReports, type Spending } from '@packhouse/node-rpc';
 import {
   createBackPressure,
   createFairShares,
@@ -32,6 +32,7 @@ interface NetworkWorkerParts {
   database: Database;
   queues: Queues;
   spending?: Spending;
+  reports?: NodeReports;
   network: Network;
   maxBodyBytes: number;
   timeoutMs: number;
@@ -73,6 +74,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
     maxBodyBytes: parts.maxBodyBytes,
     timeoutMs: parts.timeoutMs,
     ...(parts.spending === undefined ? {} : { spending: parts.spending }),
+    ...(parts.reports === undefined ? {} : { reports: parts.reports }),
   });
   const prover = await createProver(network.proofs);
   const ingestParts = {

@@ -25,6 +25,7 @@ import { createKeys } from './tables/keys.js';
 import { createManifest, createSigningKeys } from './tables/manifest.js';
 import { createNetworks, networkRef } from './tables/networks.js';
 import { createNft } from './tables/nft.js';
+import { createNodes } from './tables/nodes.js';
 import { createOperators } from './tables/operators.js';
 import { createPlans } from './tables/plans.js';
 import { createPressure } from './tables/pressure.js';
@@ -118,6 +119,7 @@ export function createDatabase(options: {
     tips: createTips(connections),
     nft: createNft(connections),
     workers: createWorkers(connections),
+    nodes: createNodes(connections),
     changes: createChanges(connections),
     spending: createSpending(connections),
     schedules: createSchedules(connections),

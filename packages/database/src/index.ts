@@ -21,6 +21,7 @@ export {
   type NftTarget,
   type NftTokenRef,
 } from './contract/nft.js';
+export type { NodeCordon, NodeReport, NodeReportRow } from './contract/nodes.js';
 export type { OperatorRole, OperatorRow, SecretHolder } from './contract/operators.js';
 export {
   type AlarmRow,

@@ -19,5 +19,6 @@ export { budgetStanding } from './spending/open-budgets.js';
 export type { Account, Spending } from './spending/spending.js';
 export { createNodeLabel, type NodeLabel } from './upstream/label.js';
 export { forgetUpstreams } from './upstream/metrics.js';
+export { createNodeReports, type NodeReports } from './upstream/node-reports.js';
 export { headQuestion, identityQuestion, quantity } from './upstream/questions.js';
 export { type RefusedRange, refusedRange } from './upstream/refused-range.js';

@@ -4,6 +4,7 @@ import { afterEach, expect } from 'vitest';
 import { createForwarder } from '../src/forward/create-forwarder.js';
 import type { ForwardAnswer, Forwarder, ForwardRequest } from '../src/forward/forwarder.js';
 import type { Spending } from '../src/spending/spending.js';
+import type { NodeReports } from '../src/upstream/node-reports.js';
 import { type Handler, type ScriptedNode, startScriptedNode } from './scripted-node.js';
 import { type TestContext, testContext, testNetwork, testUpstream } from './test-source.js';
 
@@ -14,6 +15,7 @@ interface ForwarderOptions {
   upstreams?: readonly Partial<Upstream>[];
   clock?: Clock;
   spending?: Spending;
+  reports?: NodeReports;
 }
 
 /** Scripted nodes and forwarders to them; all close after the test. */
@@ -37,7 +39,9 @@ export function forwarders() {
         testUpstream(url, { name: `node-${at + 1}`, priority: at + 1, ...options.upstreams?.[at] }),
       );
       const network = testNetwork(upstreams, { family: 'registry', pollIntervalMs: 100, ...options.network });
-      const forwarder = createForwarder({ network, context, spending: options.spending });
+      const forwarder = createForwarder({
+        ...{ network, context, spending: options.spending, reports: options.reports },
+      });
       closers.push(() => forwarder.close());
       return { forwarder, context };
     },

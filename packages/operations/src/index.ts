@@ -15,6 +15,7 @@ export { findNetwork } from './find-network.js';
 export { keyUsage } from './key-usage.js';
 export { createKey, listKeys, type PublicKey, revokeKey } from './keys.js';
 export { listSigningKeys } from './manifest.js';
+export { cordonNode, listNodes, type NodeStanding, uncordonNode } from './nodes.js';
 export { type Operation, type OperationParts, ROLES, type Role } from './operation.js';
 export { OPERATIONS } from './operations.js';
 export {

@@ -14,6 +14,7 @@ import { listAudits, locateBlock, newestFiles, showFile } from './files.js';
 import { keyUsage } from './key-usage.js';
 import { createKey, listKeys, revokeKey } from './keys.js';
 import { listSigningKeys } from './manifest.js';
+import { cordonNode, listNodes, uncordonNode } from './nodes.js';
 import type { Operation } from './operation.js';
 import {
   addOperator,
@@ -42,6 +43,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...[listSchedules, scheduleHistory, addSchedule, steerSchedule],
   ...[listBudgets, setBudget, removeBudget, upstreamSpending, ownerSpending],
   ...[listWorkers, drainWorker],
+  ...[listNodes, cordonNode, uncordonNode],
   ...[listQuarantine, quarantineCauses, showQuarantined, retryQuarantine],
   ...[listKeys, createKey, keyUsage, revokeKey, listPlans, setPlan],
   ...[ownUsage, ownLimits, ownNetworks],

@@ -344,6 +344,7 @@ export const ERROR_CATALOGUE = {
   OPERATOR_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such operator.' },
   OPERATOR_EXISTS: { retryable: false, exitCode: 64, meaning: 'There is an operator of this name already.' },
   CONSOLE_UNAVAILABLE: { retryable: true, exitCode: 69, meaning: 'The console cannot be reached.' },
+  NODE_UNKNOWN: { retryable: false, exitCode: 64, meaning: 'There is no such node, or it is not cordoned.' },
   LISTENERS_FULL: {
     retryable: true,
     exitCode: 75,

@@ -1,5 +1,13 @@
 import { PassThrough } from 'node:stream';
-import { listAlarms, listWorkers, type OperationParts, readInput, readOverview } from '@packhouse/operations';
+import {
+  listAlarms,
+  listNodes,
+  listWorkers,
+  type Operation,
+  type OperationParts,
+  readInput,
+  readOverview,
+} from '@packhouse/operations';
 import { PackhouseError } from '@packhouse/runtime';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -60,13 +68,18 @@ export function addEventRoute(
 
 /** The reads that pages repeat, with what names their rows. */
 function topicsOf(parts: OperationParts): readonly Topic[] {
-  const topic = <T extends object>(
-    { name, run }: { name: string; run(parts: OperationParts, input: object): Promise<readonly T[]> },
+  const topic = <I extends z.ZodObject, T extends object>(
+    { input, name, run }: Operation<I, readonly T[]>,
     keyOf: (row: T) => string,
-  ): Topic => ({ name, read: () => run(parts, {}), keyOf: keyOf as (row: object) => string });
+  ): Topic => ({
+    name,
+    read: () => run(parts, readInput(input, {})),
+    keyOf: keyOf as (row: object) => string,
+  });
   return [
     topic(readOverview, ({ network }) => network),
     topic(listAlarms, ({ network, name, raisedAt }) => `${network} ${name} ${raisedAt.getTime()}`),
     topic(listWorkers, ({ id }) => id),
+    topic(listNodes, ({ network, upstream }) => JSON.stringify([network, upstream])),
   ];
 }

@@ -9,6 +9,7 @@ import { Changes } from './screens/changes.js';
 import { Coverage } from './screens/coverage.js';
 import { Files } from './screens/files.js';
 import { Keys } from './screens/keys.js';
+import { Nodes } from './screens/nodes.js';
 import { Overview } from './screens/overview.js';
 import { Own } from './screens/own.js';
 import { Quarantine } from './screens/quarantine.js';
@@ -35,6 +36,7 @@ const SCREENS: readonly Screen[] = [
   { path: 'files', title: 'Files', show: Files },
   { path: 'keys', title: 'Keys', show: Keys },
   { path: 'workers', title: 'Workers', show: Workers },
+  { path: 'nodes', title: 'Nodes', show: Nodes },
   { path: 'alarms', title: 'Alarms', show: Alarms },
   { path: 'changes', title: 'Log', show: Changes },
 ];

@@ -1,5 +1,5 @@
 import type { Database } from '@packhouse/database';
-import type { SharedTips, Spending } from '@packhouse/node-rpc';
+import type { NodeReports, SharedTips, Spending } from '@packhouse/node-rpc';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { CoverageParts } from '@packhouse/pipeline';
 import type { Context } from '@packhouse/runtime';
@@ -41,6 +41,7 @@ export interface GatewayParts {
   /** The newest block numbers that all gateways told. */
   tips: SharedTips;
   spending: Spending | undefined;
+  reports: NodeReports | undefined;
   /** Counts the answers that are held whole until they are sent. */
   held: AnswerMemory;
   /** Counts the bodies of requests until they are answered. */

@@ -6,6 +6,7 @@ import type { Changes } from './changes.js';
 import type { Holes, NetworkStanding } from './holes.js';
 import type { Keys, Plans } from './keys.js';
 import type { Nft } from './nft.js';
+import type { Nodes } from './nodes.js';
 import type { Operators } from './operators.js';
 import type {
   AlarmRow,
@@ -145,6 +146,7 @@ export interface Database {
   nft: Nft;
 
   workers: Workers;
+  nodes: Nodes;
 
   changes: Changes;
   operators: Operators;

@@ -10,6 +10,7 @@ import { createPoolHead } from '../heads/pool-head.js';
 import { createHeadSubscriptions } from '../heads/subscribe.js';
 import { type Account, NOBODY as NO_ACCOUNT, type Spending } from '../spending/spending.js';
 import { createCallMetrics } from '../upstream/metrics.js';
+import type { NodeReports, UpstreamReport } from '../upstream/node-reports.js';
 import type { BlockSource, FailedBlock, FetchedBlock, UpstreamStatus } from './block-source.js';
 import { fetchWithFailover } from './failover.js';
 import { fetchRange } from './fetch-range.js';
@@ -30,6 +31,8 @@ export interface BlockSourceOptions {
   checkMs?: number;
   /** Counts the requests; default: they are not counted. */
   spending?: Spending;
+  /** Told what is known of the upstreams, and tells which are cordoned; default: nobody. */
+  reports?: NodeReports;
 }
 
 const MEBIBYTE = 1_048_576;
@@ -92,6 +95,13 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     metrics,
     checkMs: options.checkMs,
   });
+  const unreport = nodes.map((node, at) =>
+    options.reports?.add({
+      ...{ network: network.id, upstream: node.name, provider: network.upstreams[at]?.provider ?? '' },
+      report: () => reportOf(node, clock.elapsed(), subscriptions.isDelivering(node.name)),
+      cordon: node.cordon,
+    }),
+  );
   const nobody = (): Error => noUpstream(network, nodes);
   const head = createPoolHead({ nodes, network, context, metrics, nobody });
 
@@ -182,6 +192,7 @@ export function createBlockSource(options: BlockSourceOptions): BlockSource {
     status: () =>
       nodes.map((node) => describeNode(node, clock.elapsed(), subscriptions.isDelivering(node.name))),
     close: async () => {
+      for (const end of unreport) end?.();
       closing.abort(
         new PackhouseError({ code: 'NODE_UNREACHABLE', message: `The nodes of ${network.id} were let go.` }),
       );
@@ -208,6 +219,41 @@ function describeNode(node: UpstreamNode, now: number, subscribed: boolean | nul
       finalizedTag,
     },
   };
+}
+
+function reportOf(node: UpstreamNode, now: number, subscribed: boolean | null): UpstreamReport {
+  const { finalizedTag, receipts, traces } = node.capabilities;
+  const offered: [string, string | null, boolean][] = [
+    ['receipts', receipts.confirmed ? (receipts.mode?.name ?? null) : null, receipts.mode === null],
+    ['traces', traces.confirmed ? (traces.mode?.name ?? null) : null, traces.mode === null],
+    ['the finalized tag', finalizedTag === true ? 'the finalized tag' : null, finalizedTag === false],
+    [
+      'new heads over WebSocket',
+      subscribed === true ? 'new heads over WebSocket' : null,
+      subscribed === false,
+    ],
+  ];
+  return {
+    state: stateOf(node, now),
+    ...node.recent.look(),
+    client: node.client,
+    head: node.head,
+    inFlight: node.limit.load,
+    maxInFlight: node.limit.limit,
+    lies: node.lies,
+    keptBack: node.spending.refusal('backfill')?.error.message ?? null,
+    lastError: node.lastFault?.error.message ?? node.lastError,
+    can: offered.flatMap(([, can]) => can ?? []),
+    lacks: offered.flatMap(([what, , isMissing]) => (isMissing ? what : [])),
+  };
+}
+
+function stateOf(node: UpstreamNode, now: number): UpstreamReport['state'] {
+  if (node.cordoned) return 'cordoned';
+  if (node.excluded !== null) return 'another-chain';
+  if (node.offChain) return 'another-branch';
+  if (node.distrustedUntil > now) return 'distrusted';
+  return node.circuit.state === 'closed' && node.pause.waitMs() === 0 ? 'ok' : 'resting';
 }
 
 function noUpstream(network: Network, nodes: readonly UpstreamNode[]): PackhouseError {

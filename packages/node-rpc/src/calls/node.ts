@@ -1,11 +1,5 @@
 import type { Upstream as Configured, Network } from '@packhouse/networks';
-import {
-  type Context,
-  isBudgetError,
-  type PackhouseError,
-  type Scope,
-  untilAborted,
-} from '@packhouse/runtime';
+import { type Context, isBudgetError, PackhouseError, type Scope, untilAborted } from '@packhouse/runtime';
 import { type Use, windowOf } from '../spending/budget-rule.js';
 import { type Account, NOBODY, type Spending } from '../spending/spending.js';
 import { type Fault, makeFault, transportFault } from '../upstream/fault.js';
@@ -39,7 +33,7 @@ export interface UpstreamNode extends Upstream {
   readonly limit: InFlightLimit;
   /** Its client version; null until known. */
   client: string | null;
-  /** Why it is never asked: another chain. */
+  /** Why it is never asked: another chain, or a cordon. */
   excluded: PackhouseError | null;
   /** It was unreachable, so another node may answer now: it is asked for its chain id before anything else. */
   chainDoubtful: boolean;
@@ -49,7 +43,6 @@ export interface UpstreamNode extends Upstream {
   offChain: boolean;
   /** It failed a proof: asked last until this time, in the clock's milliseconds. */
   distrustedUntil: number;
-  lies: number;
   lastFault: Fault | null;
   requests: number;
   errors: number;
@@ -63,6 +56,8 @@ export interface UpstreamNode extends Upstream {
    * chain is excluded, one that does not answer stays doubtful.
    */
   askChain(scope: Scope): Promise<Fault | null>;
+  /** Takes it out, or puts it back: then it is asked for its chain first. */
+  cordon(is: boolean): void;
   /** Sends calls of one method, in batches of a size that works here. Rejects only when aborted. */
   callAll(calls: readonly Call[], context: CallContext): Promise<Answer[]>;
 }
@@ -98,7 +93,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       if (rests) node.chainDoubtful = true;
     },
   });
-  const { circuit, http, label, pause, spending } = self;
+  const { circuit, http, label, pause, recent, spending } = self;
   const limit = createInFlightLimit({
     start: START_IN_FLIGHT,
     max: Math.max(1, upstream.maxInFlight),
@@ -178,11 +173,13 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       const fault = transportFault(error, asked, calls.length);
       noteFault(fault, subject, calls.length, startedAt);
       metrics.calls(name, method, fault.error.code, calls.length);
+      recent.called(method, fault.error.code, calls.length);
       node.errors += calls.length;
       return calls.map((): Answer => ({ ok: false, fault }));
     }
     const elapsedMs = performance.now() - startedAt;
     metrics.took(name, method, elapsedMs / 1_000);
+    recent.answered(method, elapsedMs);
     self.answeredAfter(elapsedMs);
     // The next request may be sent while this answer is parsed.
     release();
@@ -198,7 +195,9 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     const faults = new Set(answers.flatMap((answer) => (answer.ok ? [] : [answer.fault])));
     for (const answer of answers) {
       if (!answer.ok) node.errors += 1;
-      metrics.calls(name, method, answer.ok ? 'ok' : answer.fault.error.code, 1);
+      const outcome = answer.ok ? 'ok' : answer.fault.error.code;
+      metrics.calls(name, method, outcome, 1);
+      recent.called(method, outcome, 1);
     }
     if (faults.size === 0) {
       pause.over();
@@ -220,7 +219,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
   const askChain = async (scope: Scope): Promise<Fault | null> => {
     const [answer] = await node.callAll([CHAIN_ID_CALL], { scope });
     const fault = answer === undefined ? null : checkChainId(label, options.network, answer);
-    node.excluded = fault?.error.code === 'NODE_WRONG_CHAIN' ? fault.error : null;
+    if (!node.cordoned) node.excluded = fault?.error.code === 'NODE_WRONG_CHAIN' ? fault.error : null;
     node.chainDoubtful = fault !== null;
     return fault;
   };
@@ -237,7 +236,6 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
     confirmed: null,
     offChain: false,
     distrustedUntil: 0,
-    lies: 0,
     lastFault: null,
     requests: 0,
     errors: 0,
@@ -246,8 +244,18 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       return Math.max(circuit.waitMs(), pause.waitMs(), spending.refusal(use)?.waitMs ?? 0);
     },
     askChain: shareQuestion(askChain),
+    cordon: (is: boolean) => {
+      node.cordoned = is;
+      node.excluded = is ? cordonError(options.network, label) : null;
+      // Another node may answer after maintenance.
+      node.chainDoubtful = true;
+    },
     callAll: async (calls: readonly Call[], callContext: CallContext) => {
       const { signal } = callContext.scope;
+      if (node.cordoned) {
+        const fault = notAsked(cordonError(options.network, label));
+        return calls.map((): Answer => ({ ok: false, fault }));
+      }
       if (node.chainDoubtful && calls[0] !== CHAIN_ID_CALL) {
         const fault = await untilAborted(node.askChain(callContext.scope), signal);
         if (fault !== null) return calls.map((): Answer => ({ ok: false, fault }));
@@ -298,6 +306,15 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
   return node;
 }
 
+function cordonError(network: Pick<Network, 'id'>, label: NodeLabel): PackhouseError {
+  return new PackhouseError({
+    code: 'NODE_UNREACHABLE',
+    message: `Node ${label.text} of ${network.id} is cordoned by an operator.`,
+    hint: `\`packhouse nodes list\` says why; \`packhouse nodes uncordon ${network.id} ${label.name}\` ends it.`,
+    data: { upstream: label.name },
+  });
+}
+
 /** Shares one request among all callers at the same time. Rejects only when the caller is aborted. */
 function shareQuestion<T>(ask: (scope: Scope) => Promise<T>): (scope: Scope) => Promise<T> {
   let asking: Promise<T> | undefined;
@@ -317,6 +334,10 @@ function shareQuestion<T>(ask: (scope: Scope) => Promise<T>): (scope: Scope) => 
 /** The fault of calls that a budget keeps back; rethrows any other error. */
 function keptBack(error: unknown): Fault {
   if (!isBudgetError(error)) throw error;
+  return notAsked(error);
+}
+
+function notAsked(error: PackhouseError): Fault {
   const fault = { happened: 'is not asked for now', action: 'elsewhere', weighs: false } as const;
   return { ...fault, error, refusesParams: false, pauseMs: 0 };
 }

@@ -2,6 +2,7 @@ import type { Network } from '@packhouse/networks';
 import type { CallController, Context } from '@packhouse/runtime';
 import type { Spending } from '../spending/spending.js';
 import { createForwardMetrics } from '../upstream/metrics.js';
+import type { NodeReports, UpstreamReport } from '../upstream/node-reports.js';
 import { broadcast } from './broadcast.js';
 import { headNeeded, isEligible, tipOf, whyNotAsked } from './eligibility.js';
 import { createForwardNode, createMethodTimes, type ForwardNode, TIMED_OUT } from './forward-node.js';
@@ -20,6 +21,8 @@ interface ForwarderOptions {
   tips?: SharedTips;
   /** Counts the requests; default: they are not counted. */
   spending?: Spending | undefined;
+  /** Told what is known of the upstreams, and tells which are cordoned; default: nobody. */
+  reports?: NodeReports | undefined;
 }
 
 /** For a call that names no block, an upstream this many blocks behind the tip, or without a head, is asked after the others. */
@@ -39,6 +42,7 @@ export function createForwarder({
   context,
   tips,
   spending,
+  reports,
   onFalseAnswer = () => undefined,
 }: ForwarderOptions): Forwarder {
   const { clock } = context;
@@ -48,6 +52,14 @@ export function createForwarder({
   const nodes = network.upstreams.map((upstream) =>
     createForwardNode({ upstream, network, context, metrics, times, spending, onFalseAnswer, waiting }),
   );
+  const unreport = nodes.map((node, at) => {
+    const { maxInFlight = 0, provider = '' } = network.upstreams[at] ?? {};
+    return reports?.add({
+      ...{ network: network.id, upstream: node.name, provider },
+      report: () => reportOf(node, maxInFlight),
+      cordon: node.cordon,
+    });
+  });
   const closing = new AbortController();
   /** A single node of a single gateway is passed on as it is. */
   const lone = nodes.length === 1 && tips === undefined;
@@ -311,11 +323,26 @@ export function createForwarder({
         inFlight: node.inFlight,
       })),
     async close() {
+      for (const end of unreport) end?.();
       closing.abort(new Error('the gateway closes'));
       await Promise.all([told.leave(), watching.ended, ...nodes.map((node) => node.http.destroy())]);
     },
   };
   return forwarder;
+}
+
+function reportOf(node: ForwardNode, maxInFlight: number): UpstreamReport {
+  const works = node.circuit.state === 'closed' && node.pause.waitMs() === 0;
+  const asked = node.excluded ? 'another-chain' : works ? 'ok' : 'resting';
+  return {
+    state: node.cordoned ? 'cordoned' : asked,
+    ...node.recent.look(),
+    ...{ client: null, head: node.head, inFlight: node.inFlight, maxInFlight, lies: node.lies },
+    keptBack: node.spending.refusal('backfill')?.error.message ?? null,
+    lastError: node.lastError,
+    can: node.tagged === null ? [] : ['the finalized tag'],
+    lacks: node.history.describe(),
+  };
 }
 
 async function* until<T>(source: AsyncIterable<T>, done: () => void): AsyncGenerator<T> {

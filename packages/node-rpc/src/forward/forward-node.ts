@@ -29,12 +29,14 @@ export interface ForwardNode extends Upstream {
   /** Notes its head, as it answered a question of the time `askedAt` (performance.now). */
   sawHead(head: number, askedAt: number): void;
   inFlight: number;
-  /** On another chain: see `exclude`. */
+  /** On another chain, or cordoned: see `exclude`. */
   readonly excluded: boolean;
   /** When it last reported its chain, or that it cannot, in the clock's milliseconds; null: not since it was gone. */
   identifiedAt: number | null;
   /** Sets whether it is on another chain; its earlier answers about its head no longer count. */
   exclude(excluded: boolean): void;
+  /** Takes it out, or puts it back: then it is asked for its chain again. */
+  cordon(is: boolean): void;
   /** Rejects only when the signal is aborted. */
   tryOnce(request: ForwardRequest, signal: CallSignal): Promise<TryOutcome>;
 }
@@ -84,6 +86,11 @@ export function createForwardNode(options: {
   const { circuit, http, spending } = self;
   const { headers, path, pool } = http;
   const gzipHeaders = { ...headers, 'accept-encoding': 'gzip' };
+  const asked = (method: string, outcome: string, ms: number): void => {
+    metrics.asked(name, method, outcome, ms);
+    self.recent.called(method, outcome, 1);
+    if (ms > 0) self.recent.answered(method, ms);
+  };
   const turns = createFairTurns(upstream.maxInFlight, MOST_WAITING);
   const encodingOf = createMethodEncodings(http.hostname, MOST_METHODS);
 
@@ -95,7 +102,7 @@ export function createForwardNode(options: {
       // The one try of an upstream that rests must succeed, or every call would wait for it first.
       if (circuit.state !== 'closed') self.failed('slower than another node');
     } else if (reason === TIMED_OUT) {
-      metrics.asked(name, request.method, 'timeout', ms);
+      asked(request.method, 'timeout', ms);
       // An upstream that was asked near the end had too little time to be judged.
       if (2 * ms >= request.timeoutMs) self.failed('no answer in time');
     }
@@ -114,6 +121,7 @@ export function createForwardNode(options: {
     const disproof = (await request.prove?.(bytes, signal)) ?? null;
     if (disproof?.isFalse) {
       metrics.lied(name, request.method);
+      self.lies += 1;
       onFalseAnswer({ upstream: name, method: request.method, why: disproof.why });
     }
     return disproof;
@@ -133,7 +141,7 @@ export function createForwardNode(options: {
       } catch (error) {
         leave();
         if (!isBudgetError(error)) throw error;
-        metrics.asked(name, request.method, 'unavailable', 0);
+        asked(request.method, 'unavailable', 0);
         return keptBack(error, spending.refusal(account.use ?? 'urgent')?.waitMs);
       }
     }
@@ -160,7 +168,7 @@ export function createForwardNode(options: {
             else {
               self.failed(fault.what);
               // Its beginning was counted as a result.
-              metrics.asked(name, request.method, fault.reason, performance.now() - startedAt);
+              asked(request.method, fault.reason, performance.now() - startedAt);
             }
           },
         },
@@ -175,8 +183,7 @@ export function createForwardNode(options: {
       const disproof = request.prove === undefined ? null : await prove(request, status, read, signal);
       const outcome = judge(request, read, status, wait, startedAt, disproof);
       if (outcome.kind !== 'elsewhere') times.answered(request.method, took);
-      metrics.asked(
-        name,
+      asked(
         request.method,
         'reason' in outcome ? outcome.reason : outcome.kind,
         performance.now() - startedAt,
@@ -190,7 +197,7 @@ export function createForwardNode(options: {
         throw signal.reason;
       }
       self.failed('no connection, or one that broke');
-      metrics.asked(name, request.method, 'unavailable', ms);
+      asked(request.method, 'unavailable', ms);
       context.logger.debug({ upstream: name, method: request.method, err: error }, 'node could not be asked');
       const unsent = (error as { sent?: boolean }).sent !== true && judgeSocket(error).unsent;
       return { kind: 'elsewhere', reason: 'unavailable', detail: 'a node broke off', unsent };
@@ -216,9 +223,14 @@ export function createForwardNode(options: {
     inFlight: 0,
     excluded: false,
     identifiedAt: null,
-    exclude(yes: boolean) {
+    exclude(onAnother: boolean) {
+      const yes = onAnother || node.cordoned;
       Object.assign(node, { excluded: yes, head: null, finalized: null, tagged: null });
       metrics.healthy(name, !yes && circuit.state === 'closed');
+    },
+    cordon(is: boolean) {
+      Object.assign(node, { cordoned: is, identifiedAt: null });
+      node.exclude(false);
     },
     async tryOnce(request: ForwardRequest, signal: CallSignal) {
       node.inFlight += 1;
@@ -238,7 +250,7 @@ export function createForwardNode(options: {
         return await traced(span, ask(request, signal, span, leave));
       } catch (error) {
         if (!(error instanceof TooManyWaitingError)) throw error;
-        metrics.asked(name, request.method, 'busy', 0);
+        asked(request.method, 'busy', 0);
         return BUSY;
       } finally {
         node.inFlight -= 1;

@@ -24,6 +24,8 @@ export interface History {
   lacks(request: ForwardRequest): 'declared' | 'learnt' | false;
   /** Notes that it said that it has deleted what the call asks for. */
   pruned(request: ForwardRequest): void;
+  /** What it lacks, in words. */
+  describe(): string[];
 }
 
 /** A node may be replaced by one with more. */
@@ -46,6 +48,15 @@ export function createHistory(
       if (elapsed() - known.at < FORGET_MS) return block < known.oldest && 'learnt';
       learnt.delete(group);
       return false;
+    },
+    describe() {
+      const declared = Object.entries(oldest ?? {}).map(
+        ([group, from]) => `${group} below ${from}, as declared`,
+      );
+      const said = [...learnt]
+        .filter(([, { at }]) => elapsed() - at < FORGET_MS)
+        .map(([group, known]) => `${group} below ${known.oldest}, as it said`);
+      return [...declared, ...said];
     },
     pruned(request) {
       const [group, block] = [GROUPS.get(request.method), oldestOf(request)];

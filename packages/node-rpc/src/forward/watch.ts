@@ -203,6 +203,7 @@ async function checkIdentity(
   const { context, network, signal } = parts;
   const question = identityQuestion(network);
   if (question === null) return true;
+  if (node.cordoned) return false;
   const now = context.clock.elapsed();
   const known = node.identifiedAt !== null;
   if (known && now - (node.identifiedAt as number) < EVERY_MS) return !node.excluded;

@@ -4,6 +4,7 @@ import { createOwnSpending, type Spending, type UpstreamSpending } from '../spen
 import { type Circuit, createCircuit } from './circuit.js';
 import { createHttp, type HttpOptions, type UpstreamHttp } from './http.js';
 import { createNodeLabel, type NodeLabel } from './label.js';
+import { createRecentCalls, type RecentCalls } from './recent-calls.js';
 
 /** One upstream as its callers need it: how it is reached, and whether it works. */
 export interface Upstream {
@@ -14,6 +15,13 @@ export interface Upstream {
   readonly spending: UpstreamSpending;
   readonly circuit: Circuit;
   readonly pause: Pause;
+  readonly recent: RecentCalls;
+  /** An operator took it out: it is not asked. */
+  cordoned: boolean;
+  /** Blocks or answers that failed a proof. */
+  lies: number;
+  /** What went wrong last, for its operator; null: nothing yet. */
+  readonly lastError: string | null;
   /** The highest block seen on it. */
   head: number | null;
   /** Smoothed, in milliseconds; null while unknown. */
@@ -56,6 +64,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     spending: (options.spending ?? createOwnSpending(clock)).of(network.id, upstream),
     circuit,
     pause: createPause(clock),
+    recent: createRecentCalls(clock),
+    cordoned: false,
+    lies: 0,
+    lastError: null,
     head: null,
     latencyMs: null,
     answeredAfter: (ms) => {
@@ -63,6 +75,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     failed: (why) => {
       because = why;
+      Object.assign(self, { lastError: why instanceof Error ? why.message : String(why) });
       circuit.failed();
     },
   };
