@@ -69,6 +69,19 @@ describe('a budget of a second', () => {
     expect(take(1, NOON + 3_100)).toMatchObject({ calls: 1 });
   });
 
+  it('lets such a call begin beside others that leave no second empty, and leaves them the reserve', () => {
+    const { take } = budget({ perSecond: 20 });
+    let heavy = 0;
+    let light = 0;
+    for (let now = NOON; now < NOON + 300_000; now += 250) {
+      light += take(1, now).calls;
+      heavy += take(1, now, 'backfill', 75).calls;
+    }
+    expect(heavy).toBeGreaterThan(50);
+    expect(light).toBeGreaterThan(500);
+    expect(light + heavy * 75).toBeLessThanOrEqual(20 * 301);
+  });
+
   it('may be less than one', () => {
     const { take } = budget({ perSecond: 0.5 });
     expect(take(2, NOON)).toEqual({ calls: 1, kept: { period: 'second', until: NOON + 2_060 } });

@@ -48,8 +48,13 @@ const SLOT_MS = 10;
 /** A clock that is behind by less was not set back. */
 const SAME_MS = 1_000;
 
+interface Window {
+  ms: number;
+  units: number;
+}
+
 /** The units that may be taken of any window. */
-export function windowOf(perSecond: number): { ms: number; units: number } {
+export function windowOf(perSecond: number): Window {
   const ms = Math.max(1_000, 1_000 / perSecond);
   return { ms: ms * SLACK, units: Math.max(1, Math.floor((perSecond * ms) / 1_000)) };
 }
@@ -61,7 +66,8 @@ export function stateAt(now: number, ofDay = 0, ofMonth = 0): BudgetState {
 
 /**
  * Takes what the limits allow now. A sliding window: no second of the store's clock has more than a second's units. Where
- * one call costs more than a window, it may begin in an empty one, and is paid by the next windows.
+ * one call costs more than a window, it may begin in one that is not full, and is paid by the next windows: one that is
+ * empty never comes where the head is polled. These keep the reserve, too.
  *
  * A clock that goes back makes no new room: one window is taken as full, and neither day nor month begins again.
  */
@@ -121,7 +127,9 @@ function takeOne(state: BudgetState, limits: Limits, { use, each, calls }: Want,
   const granted = Math.min(calls, ofMonth, ofDay, second.calls);
   state.ofDay += granted * each;
   state.ofMonth += granted * each;
-  if (granted > 0 && limits.perSecond !== null) note(state, limits.perSecond, granted * each, now);
+  if (granted > 0 && limits.perSecond !== null) {
+    note(state, mostOf(windowOf(limits.perSecond), share), granted * each, now);
+  }
   if (granted === calls) return { calls: granted, kept: null };
   const rest = { use, each, calls: calls - granted };
   if (ofMonth === granted) return { calls: granted, kept: { period: 'month', until: monthEnd(state.month) } };
@@ -141,28 +149,38 @@ function secondLeft(
   now: number,
 ): { calls: number; until: number } {
   if (perSecond === null) return { calls, until: now };
-  const { ms, units } = windowOf(perSecond);
-  const most = Math.max(1, Math.floor(units * share));
-  let used = recent.reduce((sum, [, taken]) => sum + taken, 0);
-  if (used === 0 && each > most) return { calls: 1, until: now };
-  const fit = Math.floor((most - used) / each);
+  const { ms, units: most } = mostOf(windowOf(perSecond), share);
+  const fitting = (used: number): number =>
+    each > most ? Number(used < most) : Math.max(0, Math.floor((most - used) / each));
+  let used = takenOf(recent);
+  const fit = fitting(used);
   if (fit > 0) return { calls: fit, until: now };
   let until = now;
   for (const [at, taken] of recent) {
     used -= taken;
     until = at + ms;
-    if (used === 0 || used + each <= most) break;
+    if (fitting(used) > 0) break;
   }
   return { calls: 0, until };
 }
 
-function note(state: BudgetState, perSecond: number, units: number, now: number): void {
-  const window = windowOf(perSecond);
-  const windows = Math.ceil(units / window.units);
-  const at = now - (now % SLOT_MS) + (windows - 1) * window.ms;
-  const last = state.recent.at(-1);
-  if (last !== undefined && last[0] >= at) last[1] += units;
-  else state.recent.push([at, Math.min(units, window.units)]);
+/** The part of a window that a use may take. */
+function mostOf({ ms, units }: Window, share: number): Window {
+  return { ms, units: Math.max(1, Math.floor(units * share)) };
+}
+
+/** Notes units; those beyond a window are noted ahead, so that they fill the windows up to then. */
+function note({ recent }: BudgetState, window: Window, units: number, now: number): void {
+  const windows = Math.ceil((takenOf(recent) + units) / window.units);
+  const at = now - (now % SLOT_MS) + (Math.max(1, windows) - 1) * window.ms;
+  const before = recent.findLastIndex(([noted]) => noted <= at);
+  const same = recent[before];
+  if (same?.[0] === at) same[1] += units;
+  else recent.splice(before + 1, 0, [at, Math.min(units, window.units)]);
+}
+
+function takenOf(recent: BudgetState['recent']): number {
+  return recent.reduce((sum, [, units]) => sum + units, 0);
 }
 
 function monthOf(ms: number): number {
