@@ -27,7 +27,7 @@ export interface NodeStanding
 
 const nodeInput = z.object({
   network: networkField,
-  upstream: z.string().min(1).max(200).describe('its name in the networks file'),
+  upstream: z.string().min(1).max(1_000).describe('its name in the networks file'),
 });
 /** Reports that are read at most: of each process one for each of its upstreams. */
 const MOST_REPORTS = 10_000;

@@ -29,7 +29,7 @@ interface Feed {
 }
 
 /** Pause between two looks, in milliseconds: with the time of the look, less than a second. */
-const EVERY_MS = 750;
+const EVERY_MS = 500;
 /** A page that hears nothing for longer takes its stream as cut (`web/src/lib/live.ts`); in milliseconds. */
 const BEAT_MS = 5_000;
 /** A page that does not read so many bytes is cut; it asks anew when it is awake. */

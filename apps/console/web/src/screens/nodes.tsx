@@ -57,12 +57,14 @@ export function Nodes({ mayChange }: { mayChange: boolean }) {
               <code>packhouse ingester</code> or <code>packhouse gateway</code>.
             </Empty>
           ) : (
-            <Table
-              label="Nodes"
-              rows={rows}
-              keyOf={(row) => JSON.stringify([row.network, row.upstream])}
-              columns={columns(mayChange)}
-            />
+            <div class="roomy">
+              <Table
+                label="Nodes"
+                rows={rows}
+                keyOf={(row) => JSON.stringify([row.network, row.upstream])}
+                columns={columns(mayChange)}
+              />
+            </div>
           );
         }}
       </Shown>
@@ -166,7 +168,7 @@ function Standing({ row: { cordon, processes } }: { row: Node }) {
         ))}
       {processes.length > 0 && (
         <details>
-          <summary>{count(processes.length)} processes</summary>
+          <summary>{processes.length === 1 ? '1 process' : `${count(processes.length)} processes`}</summary>
           <ul class="plain">
             {processes.map(({ process, role, host, state }) => (
               <li key={process}>

@@ -121,7 +121,7 @@ function Networks({ rows }: { rows: readonly Network[] }) {
           title: 'Quarantine',
           number: true,
           cell: ({ quarantinedBlocks: blocks }) =>
-            blocks === 0 ? '0' : <span class="wait">{count(blocks)} blocks</span>,
+            blocks === 0 ? '0' : <span class="wait">{count(blocks)}</span>,
         },
         { title: 'Alarms', cell: ({ alarms }) => <Alarms alarms={alarms} /> },
       ]}
