@@ -46,7 +46,10 @@ export function createParts(options: GatewayOptions): {
     keepDays: options.usageDays ?? 400,
   });
   const rateLimiter = createRateLimiter(options.seconds ?? createLocalSeconds(clock), quotas);
-  const addressLimiter = createAddressLimiter(clock, options.openRate);
+  const addressLimiter = createAddressLimiter(
+    options.addressSeconds ?? createLocalSeconds(clock),
+    options.openRate,
+  );
   const ranges = createRangeCache({
     load: (network, kind, range) => loadRanges(database, network, kind, range),
     clock,
@@ -69,16 +72,25 @@ export function createParts(options: GatewayOptions): {
     for (const [cache, { bytes }] of Object.entries(memory)) gauge.set({ cache }, bytes);
   });
   const { warmLimitMs = 0 } = options;
-  const phase = { warming: warmLimitMs > 0, leaving: false, draining: false };
+  const phase = {
+    warming: warmLimitMs > 0 || options.othersReady !== undefined,
+    leaving: false,
+    draining: false,
+  };
   const stop = new AbortController();
   const warm = async (limitMs: number): Promise<void> => {
-    await warmRanges({
-      ...{ context, database, networks: options.networks, ranges, limitMs },
-      signal: stop.signal,
+    if (limitMs > 0) {
+      await warmRanges({
+        ...{ context, database, networks: options.networks, ranges, limitMs },
+        signal: stop.signal,
+      });
+    }
+    // Not awaited: the others wait until they hear that this one is warm.
+    void (options.othersReady ?? Promise.resolve()).then(() => {
+      phase.warming = false;
     });
-    phase.warming = false;
   };
-  const warmed = warmLimitMs === 0 ? Promise.resolve() : warm(warmLimitMs);
+  const warmed = phase.warming ? warm(warmLimitMs) : Promise.resolve();
   return {
     filters,
     pacer,

@@ -19,6 +19,10 @@ export interface GatewayOptions {
   publicUrl?: string | undefined;
   /** Counts the second of a key; default: in this process. */
   seconds?: SecondLimiter;
+  /** Counts the second of an address; default: in this process. */
+  addressSeconds?: SecondLimiter;
+  /** Resolves when the other workers of this gateway are ready too; /readyz fails until then. Default: there are none. */
+  othersReady?: Promise<void>;
   /** Days that usage is kept. Default 400. */
   usageDays?: number;
   /** For coverage, which needs it to tell what is queued or being fetched. The gateway does not close it. */

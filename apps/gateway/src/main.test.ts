@@ -103,6 +103,46 @@ describe('the gateway as a process', () => {
     }
   });
 
+  it('answers on one port from two workers, as one gateway, and replaces one that is killed', async () => {
+    const store = createDatabase({
+      ...{ connectionString: database.url, applicationName: 'workers test' },
+      context: {
+        ...{ logger: createLogger({ name: 'test', level: 'silent' }), metrics: createMetrics() },
+        ...{ clock: systemClock, signal: new AbortController().signal },
+      },
+    });
+    await store.plans.set('slow', { requestsPerSecond: 1 }, { make: true });
+    const { key } = await store.keys.create({ application: 'x', network: null, plan: 'slow' });
+    await store.close();
+    const { child, said, ended, listening, metrics } = start({
+      ...{ GATEWAY_WORKERS: '2', METRICS_PORT: 'any', METRICS_HOST: '127.0.0.1' },
+    });
+    const url = `http://127.0.0.1:${await listening}`;
+    const own = `http://127.0.0.1:${await metrics}`;
+    await vi.waitFor(async () => expect((await ask(url, '/readyz')).status).toBe(200), 60_000);
+    // Each request has a connection, which the next worker gets; the second of the key is counted in the primary.
+    const pointers = async (): Promise<number[]> => {
+      const asked = Array.from({ length: 60 }, () => ask(url, `/ethereum/v1/${key}/bundle-api/logs/7`));
+      return (await Promise.all(asked)).map(({ status }) => status);
+    };
+    const statuses = await pointers();
+    expect(statuses).toContain(429);
+    const counted = /^packhouse_gateway_requests_total\{[^}]*route="pointer"[^}]*\} (\d+)$/gm;
+    const sum = (text: string): number =>
+      [...text.matchAll(counted)].reduce((all, [, n]) => all + Number(n), 0);
+    await vi.waitFor(async () => expect(sum((await ask(own, '/metrics')).text)).toBe(60), 60_000);
+    expect(sum((await ask(url, '/metrics')).text)).toBe(60);
+    const pids = [...new Set([...said.stderr.matchAll(/"pid":(\d+)/g)].map(([, pid]) => Number(pid)))];
+    const victim = pids.find((pid) => pid !== child.pid) as number;
+    process.kill(victim, 'SIGKILL');
+    await vi.waitFor(() => expect(said.stderr).toContain('a worker of the gateway ended'), 60_000);
+    await vi.waitFor(() => expect(said.stderr.match(/"msg":"listening"/g)).toHaveLength(3), 60_000);
+    expect((await ask(url, '/')).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(said.stdout).toBe('');
+  });
+
   it('says that nobody can read its metrics', async () => {
     const { child, said, ended, listening } = start({ HOST: '0.0.0.0' });
     await listening;

@@ -1,3 +1,5 @@
+import cluster from 'node:cluster';
+import { availableParallelism, totalmem } from 'node:os';
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, type NetworksWatch, watchNetworks } from '@packhouse/networks';
 import { nftOptionsOf } from '@packhouse/nft';
@@ -12,15 +14,40 @@ import { createGateway } from './create-gateway.js';
 import { createRedisFilterStore } from './filters/create-redis-filter-store.js';
 import { createRedisTips } from './networks/redis-tips.js';
 import { gatewaySettings, hasPublicMetrics } from './settings.js';
+import { superviseWorkers } from './workers/supervise-workers.js';
+import { networksOfWorker, workerCount } from './workers/worker-count.js';
+import { type Channel, createWorkerLink } from './workers/worker-link.js';
 
 await runProcess(process, {
   name: 'gateway',
   settings: gatewaySettings,
-  async start({ settings, context, shutdown, notify }) {
+  async start({ settings, context: own, shutdown, notify }) {
     const networks = await loadNetworks(settings.NETWORKS_FILE, process.env);
+    const { count, because } = workerCount(settings, networks, {
+      cores: availableParallelism(),
+      memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
+    });
+    if (cluster.isPrimary && because !== null) {
+      own.logger.info({ workers: count, because }, 'fewer workers than cores');
+    }
+    if (cluster.isPrimary && count > 1) {
+      const workers = superviseWorkers({
+        ...{ context: own, cluster, count, notify },
+        abandon: (exitCode) => process.exit(exitCode),
+      });
+      shutdown.add('workers', () => workers.close());
+      const context = { ...own, metrics: { ...own.metrics, render: workers.render } };
+      await startMetrics({ context, shutdown, notify }, settings);
+      await workers.ready;
+      return;
+    }
+    const link = cluster.isWorker ? createWorkerLink(process as Channel, own.metrics) : undefined;
+    const context =
+      link === undefined ? own : { ...own, metrics: { ...own.metrics, render: () => link.render() } };
+    const share = (bytes: number): number => Math.floor(bytes / count);
     await startMetrics({ context, shutdown, notify }, settings);
     const publicMetrics = hasPublicMetrics(settings);
-    if (!publicMetrics && settings.METRICS_PORT === 0) {
+    if (!publicMetrics && settings.METRICS_PORT === 0 && link === undefined) {
       context.logger.warn(
         'metrics are not served: set METRICS_PORT (PORT does not answer /metrics to others)',
       );
@@ -54,7 +81,7 @@ await runProcess(process, {
     const { REDIS_URL } = settings;
     const seconds =
       REDIS_URL === undefined
-        ? undefined
+        ? link?.seconds('key')
         : createSharedSeconds(connectRedis(REDIS_URL, context), context.clock);
     const redis =
       REDIS_URL === undefined
@@ -66,21 +93,25 @@ await runProcess(process, {
       context,
       database,
       objectStore,
-      networks,
+      networks: networksOfWorker(networks, count),
       publicUrl: settings.PUBLIC_URL,
       queue,
-      rangeCacheBytes: settings.RANGE_CACHE,
+      rangeCacheBytes: share(settings.RANGE_CACHE),
       warmLimitMs: settings.WARM_LIMIT_MS,
       downloads: settings.DOWNLOADS,
-      fileCacheBytes: settings.FILE_CACHE,
-      answerCacheBytes: settings.ANSWER_CACHE,
-      answerMemoryBytes: settings.ANSWER_MEMORY,
-      bodyMemoryBytes: settings.BODY_MEMORY,
+      fileCacheBytes: share(settings.FILE_CACHE),
+      answerCacheBytes: share(settings.ANSWER_CACHE),
+      answerMemoryBytes: share(settings.ANSWER_MEMORY),
+      bodyMemoryBytes: share(settings.BODY_MEMORY),
       bodyBytes: settings.MAX_BODY,
       openBodyBytes: settings.OPEN_MAX_BODY,
-      connectionsPerAddress: settings.CONNECTIONS_PER_ADDRESS,
+      connectionsPerAddress: Math.ceil(settings.CONNECTIONS_PER_ADDRESS / count),
+      maxConnections: Math.ceil(10_000 / count),
       batchCalls: settings.BATCH_CALLS,
       ...(seconds === undefined ? {} : { seconds }),
+      ...(link === undefined
+        ? {}
+        : { addressSeconds: link.seconds('address'), othersReady: link.othersReady }),
       ...(redis === undefined
         ? {}
         : {
@@ -101,7 +132,7 @@ await runProcess(process, {
     shutdown.add('gateway', () => gateway.close({ delayMs: settings.DRAIN_DELAY_MS, cut: shutdown.cut }));
     watch = watchNetworks({
       ...{ path: settings.NETWORKS_FILE, env: process.env, context, networks },
-      apply: (changed) => gateway.replaceNetworks(changed),
+      apply: (changed) => gateway.replaceNetworks(networksOfWorker(changed, count)),
     });
     shutdown.add('networks file', () => watch?.close());
     const port = await gateway.listen(settings.PORT, settings.HOST);

@@ -46,6 +46,14 @@ export const gatewaySettings = z.object({
   PORT: integerSetting('the port to listen on, 0 for any that is free (default 8080)', 0, 65_535).default(
     8_080,
   ),
+  GATEWAY_WORKERS: z
+    .string()
+    .regex(/^(cores|[1-9]\d?)$/)
+    .transform((text) => (text === 'cores' ? text : Number(text)))
+    .default(1)
+    .describe(
+      'processes that answer on PORT, 1 to 99 (default 1), or cores: as many as the machine has, if its memory and the networks allow (what packhouse gateway does)',
+    ),
   METRICS_PORT: metricsPortSetting(),
   METRICS_HOST: metricsHostSetting(),
   PUBLIC_METRICS: z

@@ -51,6 +51,9 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
   const gauge = context.metrics.gauge(
     'packhouse_networks_file_ok',
     '1 while the networks file is in force as it is; 0 if its last change was refused.',
+    [],
+    undefined,
+    'min',
   );
   gauge.set(1);
 

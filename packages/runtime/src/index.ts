@@ -5,7 +5,7 @@ export type { Context } from './context.js';
 export { describeError, isBudgetError, isPackhouseError, PackhouseError } from './errors.js';
 export { createFairTurns, type FairTurns, FIRST, TooManyWaitingError } from './fair-turns.js';
 export { createLogger, type Logger } from './logger.js';
-export { createMetrics, type Metrics } from './metrics.js';
+export { createMetrics, type Metrics, renderTogether } from './metrics.js';
 export { startMetrics } from './metrics-server.js';
 export { createOnceAWhile } from './once-a-while.js';
 export { isAlive, processStart } from './process-start.js';

@@ -1,15 +1,19 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type TallyCount, type TallySeries, type TallyTimes, tallyCounts, tallyTimes } from './tallies.js';
 
 /** Names are `packhouse_<noun>_<unit>`; labels are few and bounded. A repeated name returns the same metric. */
 export interface Metrics {
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
-  /** `collect` is called before the gauge is rendered, to set its current values. */
+  /**
+   * `collect` is called before the gauge is rendered, to set its current values. `across`: how processes that are
+   * rendered as one are joined; default: summed.
+   */
   gauge<L extends string>(
     name: string,
     help: string,
     labels?: readonly L[],
     collect?: (gauge: Gauge<L>) => void | Promise<void>,
+    across?: 'sum' | 'max' | 'min',
   ): Gauge<L>;
   histogram<L extends string>(
     name: string,
@@ -32,6 +36,8 @@ export interface Metrics {
   ): TallySeries<L, TallyTimes>;
   /** The Prometheus text. */
   render(): Promise<string>;
+  /** The figures behind the text, as JSON, for `renderTogether`. */
+  figures(): Promise<object[]>;
   contentType: string;
   /** For libraries that register metrics themselves. */
   registry: Registry;
@@ -65,6 +71,7 @@ export function createMetrics(): Metrics {
       help: string,
       labels: readonly L[] = [],
       collect?: (gauge: Gauge<L>) => void | Promise<void>,
+      across: 'sum' | 'max' | 'min' = 'sum',
     ) =>
       get(name, () => {
         const gauge: Gauge<L> = new Gauge<L>({
@@ -72,6 +79,7 @@ export function createMetrics(): Metrics {
           help,
           labelNames: [...labels],
           registers: [registry],
+          aggregator: across,
           ...(collect === undefined ? {} : { collect: () => collect(gauge) }),
         });
         return gauge;
@@ -89,9 +97,18 @@ export function createMetrics(): Metrics {
           }),
       ),
     render: () => registry.metrics(),
+    figures: () => registry.getMetricsAsJSON(),
     contentType: registry.contentType,
     registry,
   };
+}
+
+/**
+ * The Prometheus text of several processes as one: counters and histograms are summed, gauges joined as they say.
+ * `process_start_time_seconds` is left out, and lags of the event loop are averages.
+ */
+export function renderTogether(processes: readonly object[][]): Promise<string> {
+  return AggregatorRegistry.aggregate([...processes]).metrics();
 }
 
 /**

@@ -46,7 +46,8 @@ const REPEAT_MS = 60_000;
  *   the catalogue's code, 70
  * ```
  *
- * A supervised process (one with an IPC channel) leaves SIGINT to its supervisor, which gets it too. An error is one
+ * A supervised process (one with an IPC channel) leaves SIGINT to its supervisor, which gets it too, and drains at its
+ * message `drain` as at SIGTERM; a SIGTERM beside it, which the system may send to all, is not a second signal. An error is one
  * line on stderr and the exit code of the catalogue. An uncaught error ends the process, because its state is unknown:
  * other processes repeat the unfinished work. During the drain such an error is only logged, so that failures caused
  * by closing do not stop the release of jobs and locks. Warnings of Node and of libraries are lines of the log.
@@ -105,6 +106,10 @@ export async function runProcess<S extends SettingsSchema>(
         void drain(name);
       });
     }
+    host.on('message', (message) => {
+      if (supervised && (message as { type?: unknown } | null)?.type === 'drain')
+        void drain('the supervisor');
+    });
     host.on('disconnect', () => void drain('the supervisor is gone'));
     const uncaught = (error: unknown, message: string): void => {
       if (parts.signal.aborted) {

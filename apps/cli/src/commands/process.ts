@@ -11,6 +11,9 @@ const PROCESSES = {
   console: 'serve the pages and the API with which operators steer Packhouse',
 } as const;
 
+/** What a process in the foreground has unless it is set. */
+const DEFAULTS: Readonly<Record<string, Record<string, string>>> = { gateway: { GATEWAY_WORKERS: 'cores' } };
+
 /** `packhouse gateway|ingester|packer|console`: one process in the foreground, set up by the environment. */
 export function addProcessCommands(program: Command, io: CliIo): void {
   for (const [name, description] of Object.entries(PROCESSES)) {
@@ -26,7 +29,7 @@ export function addProcessCommands(program: Command, io: CliIo): void {
         const main = fileURLToPath(import.meta.resolve(`@packhouse/${name}/main`));
         const child = spawn(process.execPath, [main], {
           stdio: 'inherit',
-          env: { ...io.env },
+          env: { ...DEFAULTS[name], ...io.env },
           detached: true,
         });
         io.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });

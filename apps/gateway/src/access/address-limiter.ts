@@ -1,27 +1,26 @@
 import { hash } from 'node:crypto';
 import type { KeyRow } from '@packhouse/database';
-import type { Clock } from '@packhouse/runtime';
 import { addressBlock } from '../http/client-address.js';
 import { Problem } from '../http/problem.js';
-import { createLocalSeconds } from './local-seconds.js';
+import { type Soon, whenHere } from '../http/soon.js';
 import { type AnswerHeaders, type RateVerdict, sayRate } from './rate-headers.js';
+import type { SecondLimiter } from './rate-limiter.js';
 
 /** Counts the requests of clients without a key, by address, and apart from them those whose key is not valid. */
 export interface AddressLimiter {
   /** Counts a request. `paid`: units that were counted for its body. Throws the problem `rate-limited`. */
-  charge(address: string, cost: number, answer: AnswerHeaders, paid?: number): void;
+  charge(address: string, cost: number, answer: AnswerHeaders, paid?: number): Soon<void>;
   /** Counts a request whose key is not valid. Throws the problem `rate-limited`. */
-  chargeFailed(address: string, answer: AnswerHeaders): void;
+  chargeFailed(address: string, answer: AnswerHeaders): Soon<void>;
   /** Counts nothing. Throws the problem `rate-limited` if a request whose key is not valid would be refused. */
-  refuseFailing(address: string, answer: AnswerHeaders): void;
+  refuseFailing(address: string, answer: AnswerHeaders): Soon<void>;
 }
 
 /** Requests a second from one address. */
 const PER_SECOND = 25;
 
-/** Creates a limiter that counts in this process. */
-export function createAddressLimiter(clock: Pick<Clock, 'elapsed'>, perSecond = PER_SECOND): AddressLimiter {
-  const seconds = createLocalSeconds(clock);
+/** Creates a limiter. */
+export function createAddressLimiter(seconds: SecondLimiter, perSecond = PER_SECOND): AddressLimiter {
   const refuse = (verdict: RateVerdict, cost: number, answer: AnswerHeaders): never => {
     const retryAfter = Math.max(1, Math.ceil(verdict.resetMs / 1_000));
     sayRate(answer, verdict, cost);
@@ -34,18 +33,20 @@ export function createAddressLimiter(clock: Pick<Clock, 'elapsed'>, perSecond = 
   const failing = (address: string): string => `failed ${addressBlock(address)}`;
   return {
     charge(address, cost, answer, paid = 0) {
-      const verdict = seconds.take(addressBlock(address), perSecond, Math.max(0, cost - paid), paid);
-      if (!verdict.allowed) refuse(verdict, cost, answer);
-      sayRate(answer, verdict, Math.max(cost, paid));
+      const taken = seconds.take(addressBlock(address), perSecond, Math.max(0, cost - paid), paid);
+      return whenHere(taken, (verdict) => {
+        if (!verdict.allowed) refuse(verdict, cost, answer);
+        sayRate(answer, verdict, Math.max(cost, paid));
+      });
     },
-    chargeFailed(address, answer) {
-      const verdict = seconds.take(failing(address), perSecond, 1);
-      if (!verdict.allowed) refuse(verdict, 1, answer);
-    },
-    refuseFailing(address, answer) {
-      const verdict = seconds.left(failing(address), perSecond);
-      if (verdict.remaining === 0) refuse(verdict, 1, answer);
-    },
+    chargeFailed: (address, answer) =>
+      whenHere(seconds.take(failing(address), perSecond, 1), (verdict) => {
+        if (!verdict.allowed) refuse(verdict, 1, answer);
+      }),
+    refuseFailing: (address, answer) =>
+      whenHere(seconds.left(failing(address), perSecond), (verdict) => {
+        if (verdict.remaining === 0) refuse(verdict, 1, answer);
+      }),
   };
 }
 

@@ -42,7 +42,7 @@ it('looks no key up for an address that guessed too many, except those that were
   });
   const seconds = createLocalSeconds(clock);
   const admission = createAdmission({
-    ...{ clock, keys, addressLimiter: createAddressLimiter(clock, 3) },
+    ...{ clock, keys, addressLimiter: createAddressLimiter(createLocalSeconds(clock), 3) },
     rateLimiter: createRateLimiter(seconds, createQuotas(clock)),
     usage: {} as UsageCounts,
   });

@@ -122,11 +122,11 @@ export function createAdmission(options: {
   const find = (key: string | undefined, exchange: Exchange): Soon<KeyRow | null> => {
     if (key !== undefined && keys.wasFound(key)) return keys.find(key);
     const { ip } = exchange;
-    addressLimiter.refuseFailing(ip, exchange);
-    return whenHere(key === undefined ? null : keys.find(key), (row) => {
-      if (row === null) addressLimiter.chargeFailed(ip, exchange);
-      return row;
-    });
+    return whenHere(addressLimiter.refuseFailing(ip, exchange), () =>
+      whenHere(key === undefined ? null : keys.find(key), (row) =>
+        row === null ? whenHere(addressLimiter.chargeFailed(ip, exchange), () => row) : row,
+      ),
+    );
   };
 
   return {

@@ -78,9 +78,11 @@ function chargeBody(parts: GatewayParts, exchange: Exchange, units: number): Soo
   if (exchange.key !== undefined) {
     return whenHere(parts.admission.chargeBody(exchange.key, more, exchange), paid);
   }
-  parts.addressLimiter.charge(exchange.ip, exchange.paid + more, exchange, exchange.paid);
-  exchange.paid += more;
-  return paid();
+  const charged = parts.addressLimiter.charge(exchange.ip, exchange.paid + more, exchange, exchange.paid);
+  return whenHere(charged, () => {
+    exchange.paid += more;
+    paid();
+  });
 }
 
 /** Answers a request after admission, synchronously if no upstream is asked. Throws problems of the whole request. */

@@ -68,12 +68,17 @@ export function createCallMetrics(
   metrics.gauge('packhouse_rpc_in_flight', 'Calls that are being answered.', ['network'], (gauge) => {
     for (const [network, { inFlight }] of networks) gauge.set({ network }, inFlight);
   });
-  metrics.gauge('packhouse_rpc_filters', 'Filters that live.', ['network'], async (gauge) => {
+  const showFilters = async (gauge: {
+    reset(): void;
+    set(labels: { network: string }, value: number): void;
+  }): Promise<void> => {
     // The metrics are most needed while the database is away.
     const living = await countFilters().catch(() => null);
     gauge.reset();
     for (const [network, count] of living ?? []) gauge.set({ network }, count);
-  });
+  };
+  // The store counts those of all processes.
+  metrics.gauge('packhouse_rpc_filters', 'Filters that live.', ['network'], showFilters, 'max');
 
   const keyLabel = createBoundedLabel();
   const seriesOf = (network: string): OfNetwork => {

@@ -48,16 +48,22 @@ export function createCallMetrics(metrics: Metrics, network: string): CallMetric
     'packhouse_upstream_head',
     'The highest block that an upstream was seen to have.',
     labels,
+    undefined,
+    'max',
   );
   const healthy = metrics.gauge(
     'packhouse_upstream_usable',
     '1 while an upstream is asked like any other; 0 while it rests, told a lie, is on another branch or another chain.',
     labels,
+    undefined,
+    'min',
   );
   const subscribed = metrics.gauge(
     'packhouse_upstream_subscribed',
     '1 while an upstream tells of new heads over WebSocket; 0 while it is polled for them.',
     labels,
+    undefined,
+    'min',
   );
   return {
     calls: (upstream, method, outcome, count) => calls.inc({ network, upstream, method, outcome }, count),
