@@ -9,10 +9,18 @@
 import { open } from './bits';
 import { addLiterals, addMatch, endBlock, mostTokens, openBlocks, writeSyncFlush } from './block';
 
-/** Where a hash of 8 bytes stood last, as an address; 0 for nowhere. 32 KB, so that it stays in the nearest cache. */
+/**
+ * Where 8 bytes of a hash stood last: their place in the text, counted from 1, and in the lowest 8 bits a tag, further bits
+ * of the hash, which saves looking at nearly all places where others stand; 0 for nowhere. 32 KB, so that it stays in the
+ * nearest cache.
+ */
 const TABLE_BITS: u64 = 13;
 const TABLE_BYTES: usize = 32_768;
 const TABLE = memory.data(32_768, 16);
+const TAG_BITS: u32 = 8;
+const TAG: u32 = 255;
+/** A place has the other 24 bits. */
+const LONGEST_TEXT: usize = 16_777_214;
 
 /** How far back a match may be. */
 const WINDOW: usize = 32_768;
@@ -27,10 +35,11 @@ const QUOTE: i8 = 0x22;
 const PAGE: usize = 65_536;
 
 let outputAt: usize = 0;
-let reserved: usize = 0;
+let textAt: usize = 0;
+let textLength: usize = 0;
 
 /**
- * Makes room for a text of `length` bytes and returns the address to write it to. Memory is, in this order: tables, tokens
+ * Makes room for a text of `length` bytes, 16 MB at most, and returns the address to write it to. Memory is, in this order: tables, tokens
  * of a block, the text, what is read behind it, and the output.
  *
  * The output has `length` + `length` / 4096 + 64 bytes, which suffice: a block is never longer than stored, which is at
@@ -39,14 +48,15 @@ let reserved: usize = 0;
  * of bits 8.
  */
 export function reserve(length: usize): usize {
-  reserved = length;
-  const text = tokensAt() + (mostTokens(length, BLOCK_MATCHES) << 3);
-  outputAt = text + length + READ_BEHIND;
+  if (length > LONGEST_TEXT) unreachable();
+  textLength = length;
+  textAt = tokensAt() + (mostTokens(length, BLOCK_MATCHES) << 3);
+  outputAt = textAt + length + READ_BEHIND;
   const end = outputAt + length + length / 4_096 + 64;
   const pages = (end + PAGE - 1) / PAGE;
   const missing = <i32>pages - memory.size();
   if (missing > 0 && memory.grow(missing) < 0) unreachable();
-  return text;
+  return textAt;
 }
 
 /** The address of the output of `deflate`. */
@@ -59,10 +69,10 @@ export function deflate(): usize {
   memory.fill(TABLE, 0, TABLE_BYTES);
   open(outputAt);
   openBlocks(tokensAt());
-  const start = outputAt - READ_BEHIND - reserved;
-  const end = outputAt - READ_BEHIND;
+  const start = textAt;
+  const end = start + textLength;
   // Nearer to the end nothing is looked for: 8 bytes could not be compared there.
-  const last = reserved > 16 ? end - 16 : start;
+  const last = textLength > 16 ? end - 16 : start;
   let at = start;
   let quote = start;
   let literals = start;
@@ -73,11 +83,16 @@ export function deflate(): usize {
     let distance: usize = 0;
     for (; at < quote; at += STEP) {
       const eight = load<u64>(at);
-      const entry = entryOf(eight);
-      const before = <usize>load<u32>(entry);
-      store<u32>(entry, <u32>at);
-      if (before !== 0 && at - before <= WINDOW && load<u64>(before) === eight) {
-        distance = at - before;
+      const hash = hashOf(eight);
+      const before = load<u32>(entryOf(hash));
+      const here = entryAt(at, hash);
+      store<u32>(entryOf(hash), here);
+      // Equal tags cancel out.
+      const differ = here - before;
+      if ((differ & TAG) !== 0 || before === 0) continue;
+      const apart = <usize>(differ >> TAG_BITS);
+      if (apart <= WINDOW && load<u64>(at - apart) === eight) {
+        distance = apart;
         break;
       }
     }
@@ -114,9 +129,18 @@ function tokensAt(): usize {
   return (__heap_base + 15) & ~15;
 }
 
-function entryOf(eight: u64): usize {
+/** The number of an entry, and the tag in its lowest bits. */
+function hashOf(eight: u64): u32 {
   // biome-ignore lint/correctness/noPrecisionLoss: here it is an integer of 64 bits.
-  return TABLE + ((<usize>((eight * 0x9e3779b97f4a7c15) >> (64 - TABLE_BITS))) << 2);
+  return <u32>((eight * 0x9e3779b97f4a7c15) >> (64 - TABLE_BITS - TAG_BITS));
+}
+
+function entryOf(hash: u32): usize {
+  return TABLE + ((<usize>(hash >> TAG_BITS)) << 2);
+}
+
+function entryAt(at: usize, hash: u32): u32 {
+  return ((<u32>(at - textAt + 1)) << TAG_BITS) | (hash & TAG);
 }
 
 /** The address of the first quote from `from` on; `to` or beyond if there is none before. */
@@ -163,5 +187,6 @@ function nextLook(found: usize, end: usize, quote: usize): usize {
 }
 
 function note(at: usize): void {
-  store<u32>(entryOf(load<u64>(at)), <u32>at);
+  const hash = hashOf(load<u64>(at));
+  store<u32>(entryOf(hash), entryAt(at, hash));
 }
