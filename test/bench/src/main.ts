@@ -5,6 +5,7 @@ import { closeOpenScopes } from '@packhouse/local';
 import { benchBudgets } from './budgets.js';
 import { benchCompression } from './compression.js';
 import { benchCoverage } from './coverage.js';
+import { benchDeflate } from './deflate.js';
 import { benchDownloads } from './downloads.js';
 import { benchExtractToPublished } from './extract-to-published.js';
 import { benchFilters } from './filters.js';
@@ -31,6 +32,7 @@ const BENCHMARKS: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   pull: benchPull,
   forwarding: benchForwarding,
   compression: benchCompression,
+  deflate: benchDeflate,
   filters: benchFilters,
   'slow-node': benchSlowNode,
   'giant-traces': benchGiantTraces,
