@@ -35,7 +35,7 @@ export function Table<T>(given: {
             <tr key={keyOf(row)}>
               {columns.map(({ title, number, cell }) => (
                 <td key={title} data-title={title} class={number ? 'number' : undefined}>
-                  {cell(row)}
+                  <div>{cell(row)}</div>
                 </td>
               ))}
             </tr>
