@@ -49,6 +49,8 @@ const AGAIN_MS = 3_000;
 /** Everything: who is signed in, the menu, and the screen of the address. */
 export function App() {
   const [session, setSession] = useState<Session | null | undefined>(undefined);
+  /** The session ended by itself: what is open stays, also what was entered, until somebody has signed in again. */
+  const [expired, setExpired] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
   const { path } = useRoute();
   useEffect(() => {
@@ -65,7 +67,13 @@ export function App() {
         },
       );
     };
-    onSessionEnd(() => setSession(null));
+    // An answer to what was asked before a new sign-in ends nothing.
+    onSessionEnd(() => {
+      currentSession().then(
+        (found) => setExpired(found === null),
+        () => undefined,
+      );
+    });
     look();
     return () => clearTimeout(timer);
   }, []);
@@ -75,37 +83,44 @@ export function App() {
       <main>{error === null ? <p class="waiting">Asking the console …</p> : <Problem error={error} />}</main>
     );
   }
-  if (session === null) return <SignIn done={setSession} />;
+  const signedIn = (found: Session): void => {
+    setSession(found);
+    setExpired(false);
+  };
+  if (session === null) return <SignIn done={signedIn} />;
   const [first] = path.split('/');
   const screens = session.role === 'owner' ? OWN_SCREENS : SCREENS;
   const screen = screens.find((each) => each.path === first) ?? (screens[0] as Screen);
   const leave = (): void => void signOut().finally(() => setSession(null));
   return (
     <>
-      <a class="unseen" href="#main">
-        To the content
-      </a>
-      <header>
-        <nav aria-label="Screens">
-          {screens.map((each) => (
-            <a key={each.path} href={hrefOf(each.path)} aria-current={each === screen ? 'page' : undefined}>
-              {each.title}
-            </a>
-          ))}
-        </nav>
-        <p class="who">
-          {session.name} ({session.role}){' '}
-          <button type="button" onClick={leave}>
-            Sign out
-          </button>
-        </p>
-      </header>
-      <main id="main" tabIndex={-1}>
-        <screen.show
-          mayChange={session.role === 'operator' || session.role === 'admin'}
-          isAdmin={session.role === 'admin'}
-        />
-      </main>
+      {expired && <SignIn done={signedIn} />}
+      <div hidden={expired} key={`${session.role} ${session.name}`}>
+        <a class="unseen" href="#main">
+          To the content
+        </a>
+        <header>
+          <nav aria-label="Screens">
+            {screens.map((each) => (
+              <a key={each.path} href={hrefOf(each.path)} aria-current={each === screen ? 'page' : undefined}>
+                {each.title}
+              </a>
+            ))}
+          </nav>
+          <p class="who">
+            {session.name} ({session.role}){' '}
+            <button type="button" onClick={leave}>
+              Sign out
+            </button>
+          </p>
+        </header>
+        <main id="main" tabIndex={-1}>
+          <screen.show
+            mayChange={session.role === 'operator' || session.role === 'admin'}
+            isAdmin={session.role === 'admin'}
+          />
+        </main>
+      </div>
     </>
   );
 }

@@ -64,7 +64,8 @@ export function Progress({ report, state }: { report: BackfillReport | undefined
   const rate = report.rate === null ? null : `${report.rate.blocksPerSecond.toFixed(1)} blocks/s`;
   return (
     <>
-      <progress value={published} max={Math.max(1, all)} aria-label={`${percent} % published`} /> {percent} %
+      <progress value={published} max={Math.max(1, all)} aria-label={`${percent} % published`} />{' '}
+      {`${percent}\u00a0%`}
       <div class="faint">
         {report.state === 'done'
           ? 'all is published'

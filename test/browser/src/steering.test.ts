@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Database } from '@packhouse/database';
+import { type FreshDatabase, freshDatabase } from '@packhouse/local';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { chromiumPath, findingsOf, openPage, startChromium, type WatchedPage } from './browser.js';
+import { type ConsoleProcess, startConsole } from './console-process.js';
+import { fillDatabase, linkOf, openDatabase, PASSWORD } from './fixture.js';
+
+const executable = chromiumPath();
+
+describe.skipIf(executable === null)('steering in Chromium', () => {
+  let fresh: FreshDatabase;
+  let folder: string;
+  let database: Database;
+  let server: ConsoleProcess;
+  let browser: Browser;
+  let ada: WatchedPage;
+  let page: Page;
+
+  beforeAll(async () => {
+    fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
+    database = openDatabase(fresh.url);
+    folder = await mkdtemp(path.join(tmpdir(), 'packhouse-browser-'));
+    await fillDatabase(database, folder);
+    server = await startConsole({ DATABASE_URL: fresh.url, OBJECT_STORE: folder });
+    browser = await startChromium(executable as string);
+    ada = await openPage(browser, server.origin);
+    page = ada.page;
+    await page.goto(await linkOf(database, 'ada'));
+    await page.getByText('ada (admin)').waitFor();
+    ada.faults.length = 0;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.kill();
+    await database?.close();
+    await fresh?.drop();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Faults of what is shown now: findings of axe, problems, and lines that do not fit. */
+  const faultsOf = async (shown: Page): Promise<string[]> => {
+    await shown.locator('h1').first().waitFor();
+    await expect.poll(() => shown.locator('p.waiting').count()).toBe(0);
+    const problems = await shown.getByRole('alert').allTextContents();
+    return [...(await findingsOf(shown)), ...problems];
+  };
+
+  test('the screens of one thing are without faults', async () => {
+    const [key] = await database.keys.list({ search: 'shop' });
+    const [first] = await database.wanted.list();
+    const hashes = [
+      `backfills/${first?.id}`,
+      'backfills/new',
+      'quarantine/main/15500',
+      'keys/plans',
+      `keys/${key?.prefix}`,
+      'changes?subject=backfill',
+    ];
+    const faults: string[] = [];
+    for (const hash of hashes) {
+      await page.goto(`/#/${hash}`);
+      faults.push(...(await faultsOf(page)).map((fault) => `${hash}: ${fault}`));
+    }
+    expect(faults).toEqual([]);
+    expect(ada.faults).toEqual([]);
+  });
+
+  test('a range is ordered with hours from the grid, and changed; who was quicker is told', async () => {
+    await page.goto('/#/backfills/new');
+    await page.getByLabel('First block').fill('16,000');
+    await page.getByLabel('Last block').fill('16_999');
+    await page.getByLabel('Time zone').fill('Europe/Berlin');
+    await page.getByRole('button', { name: 'Sat 9:00' }).click();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Space');
+    expect(await page.getByLabel('As text').inputValue()).toBe('Sat 09:00-11:00 Europe/Berlin');
+    await page.getByRole('button', { name: 'Order', exact: true }).click();
+    await page.getByRole('heading', { name: /^Backfill \d+$/ }).waitFor();
+    const id = Number(page.url().split('/').at(-1));
+    expect(await database.wanted.find(id)).toMatchObject({
+      ...{ network: 'main', start: 16_000, end: 16_999, windows: ['Sat 09:00-11:00 Europe/Berlin'] },
+    });
+    await page.getByRole('button', { name: 'Change terms' }).click();
+    await page.getByLabel('Priority, 1 is first').fill('7');
+    await database.wanted.change(id, { weight: 3 }, { who: 'bob' });
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    const alert = page.getByRole('alert');
+    await alert.getByText('CHANGED_MEANWHILE').waitFor();
+    await alert.getByText('Now: weight 3 by bob').waitFor();
+    expect(await database.wanted.find(id)).toMatchObject({ priority: 100, weight: 3 });
+    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 409'))).toEqual([]);
+  });
+
+  test('what was entered stays when the session ends meanwhile', async () => {
+    await page.goto('/#/schedules');
+    await page.getByText('Add a schedule').click();
+    await page.getByLabel('Command, without packhouse').fill('audit --sample 0.01');
+    await database.operators.set('ada', { role: 'admin' });
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByLabel('Name', { exact: true }).and(page.locator('.sign-in input')).fill('ada');
+    await page.keyboard.press('Enter');
+    const command = page.getByLabel('Command, without packhouse');
+    await command.waitFor();
+    expect(await command.inputValue()).toBe('audit --sample 0.01');
+    expect(ada.faults.splice(0).filter((fault) => !fault.includes('status of 401'))).toEqual([]);
+  });
+
+  test('a new key is shown once', async () => {
+    await page.goto('/#/keys');
+    await page.getByText('Create a key').click();
+    await page.getByLabel('Application', { exact: true }).fill('a new one');
+    await page.getByRole('button', { name: 'Create' }).click();
+    expect(await page.locator('pre').textContent()).toMatch(/^ph_[\w-]{20,}$/);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('cell', { name: 'a new one' }).waitFor();
+    expect(await page.locator('pre').count()).toBe(0);
+    expect(ada.faults).toEqual([]);
+  });
+
+  test('the holder of a key sees his own usage and limits, and nothing else', async () => {
+    const { key, row } = await database.keys.create({ application: 'mine', network: null, plan: 'free' });
+    const holder = await openPage(browser, server.origin);
+    await holder.page.goto('/');
+    await holder.page.getByLabel('API key').fill(key);
+    await holder.page.keyboard.press('Enter');
+    await holder.page.getByText(`${row.prefix} (owner)`).waitFor();
+    await holder.page.getByText('eth_blockNumber').waitFor();
+    expect(await faultsOf(holder.page)).toEqual([]);
+    const menu = holder.page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
+    expect(await menu.allTextContents()).toEqual(['Your key']);
+    await holder.page.context().close();
+  });
+});
