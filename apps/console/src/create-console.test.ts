@@ -1,4 +1,4 @@
-import { addOperator, hashOf, makeSecret } from '@packhouse/operations';
+import { addOperator, hashOf, makeLink, makeSecret, setOperator } from '@packhouse/operations';
 import { describe, expect, test } from 'vitest';
 import { useConsole } from './testing/use-console.js';
 
@@ -60,10 +60,69 @@ describe('signing in', () => {
     await on.database.operators.succeeded(['name grace', 'address 127.0.0.1']);
   });
 
+  test('by a password: wrong ones of strangers do not keep out a browser that was signed in before', async () => {
+    const password = 'correct horse';
+    const parts = { context: on.context, database: on.database, who: 'test' };
+    await addOperator.run(parts, { name: 'mary', role: 'viewer', password });
+    const first = await post('/api/sign-in', { name: 'mary', password });
+    const known = first.cookies.find(({ name }) => name === 'packhouse_known');
+    expect(known).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/api/sign-in' });
+    const subjects = ['name mary', 'address 127.0.0.1'];
+    for (let failure = 0; failure < 5; failure++) await on.database.operators.attempt(subjects);
+
+    expect((await post('/api/sign-in', { name: 'mary', password })).statusCode).toBe(429);
+    const cookie = `packhouse_known=${known?.value}`;
+    expect((await post('/api/sign-in', { name: 'mary', password }, { cookie })).statusCode).toBe(200);
+    const grace = await post('/api/sign-in', { name: 'grace', password }, { cookie });
+    expect(grace.statusCode).toBe(429);
+
+    const { link } = await makeLink.run(parts, { name: 'mary' });
+    expect((await post('/api/sign-in', { link })).statusCode).toBe(200);
+    await on.database.operators.succeeded(subjects);
+  });
+
+  test('of concurrent attempts no more are heard than the free ones', async () => {
+    const heard = await Promise.all(
+      Array.from({ length: 20 }, () => on.database.operators.attempt(['name nobody'])),
+    );
+    expect(heard.filter(Boolean)).toHaveLength(5);
+    expect(await on.database.operators.lockedMs(['name nobody'])).toBeGreaterThan(0);
+  });
+
+  test('a password that was changed meanwhile opens no session', async () => {
+    const parts = { context: on.context, database: on.database, who: 'test' };
+    const { id } = await addOperator.run(parts, { name: 'kay', role: 'admin', password: 'first password' });
+    const checked = (await on.database.operators.find('kay'))?.password ?? null;
+    const keep = (password: string | null): Promise<boolean> => {
+      const session = { kind: 'session', operatorId: id, keyId: null, role: 'admin', forMs: 60_000 } as const;
+      return on.database.operators.keep({ sha256: hashOf(makeSecret()), ...session, password });
+    };
+    expect(await keep(checked)).toBe(true);
+    await setOperator.run(parts, { name: 'kay', password: 'second password' });
+    expect(await keep(checked)).toBe(false);
+  });
+
+  test('of the sessions of one holder the newest 50 stay', async () => {
+    const { key } = await on.database.keys.create({ application: 'many', network: null, plan: 'free' });
+    const cookieOf = async (): Promise<string> =>
+      String((await post('/api/sign-in', { key })).headers['set-cookie']).split(';')[0] ?? '';
+    const oldest = await cookieOf();
+    for (let at = 0; at < 49; at++) await cookieOf();
+    expect((await on.ask({ url: '/api/session', headers: { cookie: oldest } })).statusCode).toBe(200);
+    const newest = await cookieOf();
+    const secrets = [oldest, newest].map((cookie) => hashOf(cookie.slice(cookie.indexOf('=') + 1)));
+    expect(await on.database.operators.holders(secrets)).toMatchObject([null, { role: 'owner' }]);
+  });
+
   test('by an API key its holder may see nothing of the installation', async () => {
     const { key } = await on.database.keys.create({ application: 'app', network: null, plan: 'free' });
     const signedIn = await post('/api/sign-in', { key });
     expect(signedIn.json()).toMatchObject({ role: 'owner' });
+    const past = { application: 'app', network: null, plan: 'free', expiresAt: new Date(Date.now() - 1) };
+    const ended = await on.database.keys.create(past);
+    expect((await post('/api/sign-in', { key: ended.key })).json()).toMatchObject({
+      error: { code: 'SIGN_IN_REFUSED' },
+    });
     const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
     expect((await on.ask({ url: '/api/alarms', headers: { cookie } })).json()).toMatchObject({
       error: { code: 'ROLE_TOO_LOW' },
@@ -93,11 +152,18 @@ describe('requests', () => {
       'INPUT_INVALID',
     ],
     [{ method: 'POST', url: '/api/sign-in', payload: { name: 'x' } }, 400, 'INPUT_INVALID'],
+    [{ method: 'POST', url: '/api/sign-in', payload: { name: '\0', password: 'x' } }, 400, 'INPUT_INVALID'],
   ] as const)('%j is refused with %i', async (options, status, code) => {
     const answer = await on.ask(options);
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toMatchObject({ error: { code } });
     expect(answer.headers['content-security-policy']).toContain("default-src 'self'");
+  });
+
+  test('a HEAD opens no stream of events', async () => {
+    const headers = await on.token('viewer');
+    const head = await on.ask({ method: 'HEAD', url: '/api/events?topics=alarms', headers });
+    expect(head.statusCode).toBe(404);
   });
 
   test('are described as OpenAPI', async () => {

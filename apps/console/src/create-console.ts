@@ -44,7 +44,12 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   addHeaders(app, { url, host });
   await app.register(cookie);
   const access = createAccess({ clock: context.clock, database });
-  addSignInRoutes(app, { access, database, secure: url?.startsWith('https:') === true });
+  addSignInRoutes(app, {
+    access,
+    clock: context.clock,
+    database,
+    secure: url?.startsWith('https:') === true,
+  });
   const overview = createOverview({ clock: context.clock, database, queue: parts.queue });
   addOperationRoutes(app, { ...parts, overview }, access);
   addFileRoute(app, parts, access);

@@ -90,6 +90,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/node-rpc/src/calls/node.ts': 'Retry-After may be a date',
   'packages/node-rpc/src/forward/forward-node.ts': 'Retry-After may be a date',
   'packages/node-rpc/src/spending/create-spending.ts': 'requests are counted by the day',
+  'apps/console/src/access/sign-in-routes.ts': 'keys end at a date',
   'apps/gateway/src/access/quotas.ts': 'days and months are of the calendar',
   'apps/gateway/src/access/admission.ts': 'keys end at a date',
   'apps/gateway/src/access/usage-counts.ts': 'usage is counted by the day',

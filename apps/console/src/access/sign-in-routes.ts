@@ -1,78 +1,94 @@
+import { createHmac } from 'node:crypto';
 import type { Database, SecretHolder } from '@packhouse/database';
-import { csrfOf, hashOf, isPassword, makeSecret, readInput } from '@packhouse/operations';
-import { PackhouseError } from '@packhouse/runtime';
+import { csrfOf, hashOf, isPassword, isSame, makeSecret, readInput } from '@packhouse/operations';
+import { type Clock, PackhouseError } from '@packhouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Access, SESSION_COOKIE } from './access.js';
 
 /** How long a session lasts, in milliseconds. */
 const SESSION_MS = 12 * 3_600_000;
+/** Tells a browser in which an operator gave his password before; how long, in seconds. */
+const KNOWN_COOKIE = 'packhouse_known';
+const KNOWN_S = 90 * 86_400;
 
 const byLink = z.object({ link: z.string().min(1).max(128) });
 const byPassword = z.object({ name: z.string().min(1).max(200), password: z.string().min(1).max(1_024) });
 const byKey = z.object({ key: z.string().min(1).max(256) });
 const signIn = z.union([byLink, byPassword, byKey]);
 
-type Person = Pick<SecretHolder, 'name' | 'role' | 'operatorId' | 'keyId'>;
+interface Person extends Pick<SecretHolder, 'name' | 'role' | 'operatorId' | 'keyId'> {
+  /** The hash of the password that he gave; null: he gave none. */
+  password: string | null;
+}
 
 /** `POST /api/sign-in` by a one-time link, by name and password, or by an API key; `/api/sign-out`, `/api/session`. */
 export function addSignInRoutes(
   app: FastifyInstance,
-  { access, database, secure }: { access: Access; database: Database; secure: boolean },
+  { access, clock, database, secure }: { access: Access; clock: Clock; database: Database; secure: boolean },
 ): void {
   const { operators } = database;
 
-  /** Throws SIGN_IN_LOCKED while one of the subjects failed too often. */
-  const attempt = async (
-    subjects: readonly string[],
-    look: () => Promise<Person | null>,
-  ): Promise<Person> => {
+  /**
+   * Links and keys cannot be guessed; passwords can, and wrong ones are counted by address and by name. Those that a
+   * browser gives in which the operator signed in before are counted on their own, so that no stranger locks him out.
+   */
+  const byNameAndPassword = async (
+    request: FastifyRequest,
+    { name, password }: z.output<typeof byPassword>,
+  ): Promise<Person | null> => {
+    const found = await operators.find(name);
+    const mark = request.cookies[KNOWN_COOKIE];
+    const known = found?.password && mark !== undefined && isSame(mark, knownMark(name, found.password));
+    const subjects = known ? [`known ${name}`] : [`address ${request.ip}`, `name ${name}`];
+    // One statement tells first, so that attempts that must wait count for nobody.
     const lockedMs = await operators.lockedMs(subjects);
-    if (lockedMs > 0) {
+    if (lockedMs > 0 || !(await operators.attempt(subjects))) {
+      const retryAfterMs = Math.max(lockedMs, 1_000);
       throw new PackhouseError({
         code: 'SIGN_IN_LOCKED',
-        message: `Too many attempts failed: the next one is heard in ${Math.ceil(lockedMs / 1_000)} s.`,
-        data: { retryAfterMs: lockedMs },
+        message: `Too many attempts failed: the next one is heard in ${Math.ceil(retryAfterMs / 1_000)} s.`,
+        hint: '`packhouse operators link NAME` prints a link that is heard at once.',
+        data: { retryAfterMs },
       });
     }
-    const person = await look();
-    if (person === null) {
-      await operators.failed(subjects);
+    if (!(await isPassword(password, found?.password ?? null)) || found === null) return null;
+    await operators.succeeded(subjects);
+    const { id, role } = found.operator;
+    return { name, role, operatorId: id, keyId: null, password: found.password };
+  };
+
+  const identify = async (request: FastifyRequest): Promise<Person | null> => {
+    const given = readInput(signIn, request.body);
+    if ('password' in given) return byNameAndPassword(request, given);
+    if ('link' in given) {
+      const taken = await operators.takeLink(hashOf(given.link));
+      return taken && { ...taken, password: null };
+    }
+    const row = await database.keys.find(hashOf(given.key));
+    if (row === null || row.revokedAt !== null) return null;
+    if (row.expiresAt !== null && row.expiresAt.getTime() <= clock.now()) return null;
+    return { name: row.prefix, role: 'owner', operatorId: null, keyId: row.id, password: null };
+  };
+
+  const cookie = { path: '/', httpOnly: true, sameSite: 'strict', secure } as const;
+  const start = async (reply: FastifyReply, person: Person | null): Promise<object> => {
+    const session = makeSecret();
+    const { operatorId = null, keyId = null, role = 'owner', password = null } = person ?? {};
+    const secret = { kind: 'session', operatorId, keyId, role, forMs: SESSION_MS, password } as const;
+    if (person === null || !(await operators.keep({ sha256: hashOf(session), ...secret }))) {
       throw new PackhouseError({
         code: 'SIGN_IN_REFUSED',
         message: 'That link, that name with that password, or that key signs nobody in.',
         hint: 'A link works once and for ten minutes; `packhouse operators link NAME` prints a new one.',
       });
     }
-    await operators.succeeded(subjects);
-    return person;
-  };
-
-  const identify = async (request: FastifyRequest): Promise<Person> => {
-    const given = readInput(signIn, request.body);
-    const address = `address ${request.ip}`;
-    if ('link' in given) return attempt([address], () => operators.takeLink(hashOf(given.link)));
-    if ('key' in given) {
-      return attempt([address], async () => {
-        const row = await database.keys.find(hashOf(given.key));
-        if (row === null || row.revokedAt !== null) return null;
-        return { name: row.prefix, role: 'owner', operatorId: null, keyId: row.id };
-      });
-    }
-    return attempt([address, `name ${given.name}`], async () => {
-      const found = await operators.find(given.name);
-      if (!(await isPassword(given.password, found?.password ?? null)) || found === null) return null;
-      const { id, name, role } = found.operator;
-      return { name, role, operatorId: id, keyId: null };
-    });
-  };
-
-  const cookie = { path: '/', httpOnly: true, sameSite: 'strict', secure } as const;
-  const start = async (reply: FastifyReply, { name, role, operatorId, keyId }: Person): Promise<object> => {
-    const session = makeSecret();
-    const secret = { kind: 'session', operatorId, keyId, role, forMs: SESSION_MS } as const;
-    await operators.keep({ sha256: hashOf(session), ...secret });
+    const { name } = person;
     reply.setCookie(SESSION_COOKIE, session, { ...cookie, maxAge: SESSION_MS / 1_000 });
+    if (password !== null) {
+      const mark = { ...cookie, path: '/api/sign-in', maxAge: KNOWN_S };
+      reply.setCookie(KNOWN_COOKIE, knownMark(name, password), mark);
+    }
     return { name, role, csrf: csrfOf(session), expiresInMs: SESSION_MS };
   };
 
@@ -94,4 +110,9 @@ export function addSignInRoutes(
     reply.clearCookie(SESSION_COOKIE, cookie);
     return {};
   });
+}
+
+/** Made of the hash of the password, with its salt: nobody else can make it, and it ends with the password. */
+function knownMark(name: string, password: string): string {
+  return createHmac('sha256', password).update(`packhouse known ${name}`).digest('base64url');
 }

@@ -40,7 +40,8 @@ export function addEventRoute(
   const feed = createFeed({ context: parts.context, topics, describe: describeProblem });
   app.addHook('preClose', () => feed.close());
 
-  app.get('/api/events', async (request, reply) => {
+  // The answer to a HEAD would never end.
+  app.get('/api/events', { exposeHeadRoute: false }, async (request, reply) => {
     await access.require(request, 'viewer');
     const wanted = new Set(readInput(input, request.query).topics);
     if (feed.size >= MOST_LISTENERS) {

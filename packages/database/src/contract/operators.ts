@@ -37,7 +37,11 @@ export interface Operators {
   /** The operator and the hash of the password; null if there is none. */
   find(name: string): Promise<{ operator: OperatorRow; password: string | null } | null>;
 
-  /** Keeps a secret of an operator (by id) or of a key for so many milliseconds. The role is at most the operator's. */
+  /**
+   * Keeps a secret of an operator (by id) or of a key for so many milliseconds. The role is at most the operator's. Of
+   * the sessions of one holder the newest are kept. With `password`, the hash that was checked, returns false if the
+   * operator has another one by now, and keeps nothing.
+   */
   keep(secret: {
     sha256: Buffer;
     kind: SecretKind;
@@ -46,7 +50,8 @@ export interface Operators {
     role: OperatorRole | 'owner';
     label?: string;
     forMs: number;
-  }): Promise<void>;
+    password?: string | null;
+  }): Promise<boolean>;
   /** The holder of each session or token that has not expired; null: there is none. The role is at most the operator's. */
   holders(sha256s: readonly Buffer[]): Promise<(SecretHolder | null)[]>;
   /** Takes a link that has not expired: of concurrent callers one gets it. */
@@ -58,12 +63,13 @@ export interface Operators {
   /** Drops the tokens of this label of an operator; returns their number. */
   dropTokens(name: string, label: string): Promise<number>;
 
-  /** Counts a failed attempt for each subject; those of more than a quarter of an hour ago do not count. */
-  failed(subjects: readonly string[]): Promise<void>;
+  /**
+   * Counts an attempt as failed for each subject, before it is known whether it is; those of more than a quarter of an
+   * hour ago do not count. Returns false if one of them must wait: of concurrent attempts no more than the free ones pass.
+   */
+  attempt(subjects: readonly string[]): Promise<boolean>;
   /** Milliseconds until one of these subjects may try again; 0: now. */
   lockedMs(subjects: readonly string[]): Promise<number>;
-  /** Forgets the failures of a subject. */
+  /** Forgets the attempts of these subjects. */
   succeeded(subjects: readonly string[]): Promise<void>;
-  /** Deletes what has expired. */
-  sweep(): Promise<void>;
 }

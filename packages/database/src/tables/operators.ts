@@ -40,11 +40,16 @@ const selectOperator = statement(
   `SELECT ${OPERATOR}, password FROM packhouse.operator WHERE name = $1`,
 );
 
-/** $1 sha256, $2 kind, $3 operator or null, $4 key or null, $5 role, $6 label, $7 milliseconds. */
+/**
+ * $1 sha256, $2 kind, $3 operator or null, $4 key or null, $5 role, $6 label, $7 milliseconds, $8 hash of the password
+ * that was checked, or null. A change of the password that runs meanwhile is waited for.
+ */
 const insertSecret = statement(
   'operators/insert-secret',
-  `INSERT INTO packhouse.operator_secret (sha256, kind, operator_id, key_id, role, label, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + $7::float8 * interval '1 millisecond')`,
+  `WITH same AS (SELECT id FROM packhouse.operator WHERE id = $3 AND password = $8 FOR SHARE)
+   INSERT INTO packhouse.operator_secret (sha256, kind, operator_id, key_id, role, label, expires_at)
+   SELECT $1, $2, $3, $4, $5, $6, clock_timestamp() + $7::float8 * interval '1 millisecond'
+   WHERE $8::text IS NULL OR EXISTS (SELECT FROM same) RETURNING 1`,
 );
 
 /** A role by how much it may. */
@@ -98,6 +103,10 @@ const deleteTokens = statement(
 const FAILURES_COUNT = `interval '15 minutes'`;
 const FREE_FAILURES = 5;
 const LONGEST_LOCK_MS = 900_000;
+/** Milliseconds until the subject of row `f` may try again. */
+const LOCK_MS = `(extract(epoch FROM f.last_at - clock_timestamp()) * 1000
+     + least(${LONGEST_LOCK_MS}, 1000 * 2 ^ least(f.failures - ${FREE_FAILURES}, 20)))`;
+const LOCKED = `f.failures >= ${FREE_FAILURES} AND ${LOCK_MS} > 0`;
 
 /** $1 subjects. */
 const upsertFailures = statement(
@@ -105,17 +114,15 @@ const upsertFailures = statement(
   `INSERT INTO packhouse.sign_in_failure AS f (subject, failures, last_at)
    SELECT s, 1, clock_timestamp() FROM unnest($1::text[]) AS s ORDER BY s
    ON CONFLICT (subject) DO UPDATE SET last_at = excluded.last_at,
-     failures = CASE WHEN f.last_at < clock_timestamp() - ${FAILURES_COUNT} THEN 1 ELSE least(f.failures + 1, 1000) END`,
+     failures = CASE WHEN f.last_at < clock_timestamp() - ${FAILURES_COUNT} THEN 1 ELSE least(f.failures + 1, 1000) END
+   WHERE NOT (${LOCKED}) RETURNING 1`,
 );
 
 /** $1 subjects. */
 const selectLock = statement(
   'operators/select-lock',
-  `SELECT coalesce(max(extract(epoch FROM f.last_at - clock_timestamp()) * 1000
-     + least(${LONGEST_LOCK_MS}, 1000 * 2 ^ least(f.failures - ${FREE_FAILURES}, 20))), 0)::float8 AS ms
-   FROM packhouse.sign_in_failure AS f
-   WHERE f.subject = ANY ($1::text[]) AND f.failures >= ${FREE_FAILURES}
-     AND f.last_at > clock_timestamp() - ${FAILURES_COUNT}`,
+  `SELECT coalesce(max(${LOCK_MS}), 0)::float8 AS ms
+   FROM packhouse.sign_in_failure AS f WHERE f.subject = ANY ($1::text[]) AND ${LOCKED}`,
 );
 
 /** $1 subjects. */
@@ -124,13 +131,24 @@ const deleteFailures = statement(
   'DELETE FROM packhouse.sign_in_failure WHERE subject = ANY ($1::text[])',
 );
 
+/** Sessions of an operator or of a key at a time. */
+const MOST_SESSIONS = 50;
+
+/** $1 operator or null, $2 key or null: his oldest sessions beyond the most, and all that has expired. */
 const sweepSecrets = statement(
   'operators/sweep-secrets',
-  'DELETE FROM packhouse.operator_secret WHERE expires_at < clock_timestamp()',
+  `DELETE FROM packhouse.operator_secret WHERE sha256 IN (
+     SELECT sha256 FROM packhouse.operator_secret WHERE expires_at < clock_timestamp()
+     UNION ALL
+     (SELECT sha256 FROM packhouse.operator_secret
+      WHERE kind = 'session' AND (operator_id = $1 OR key_id = $2)
+      ORDER BY created_at DESC, sha256 OFFSET ${MOST_SESSIONS}))`,
 );
 const sweepFailures = statement(
   'operators/sweep-failures',
-  `DELETE FROM packhouse.sign_in_failure WHERE last_at < clock_timestamp() - ${FAILURES_COUNT}`,
+  `DELETE FROM packhouse.sign_in_failure WHERE subject IN (
+     SELECT subject FROM packhouse.sign_in_failure WHERE last_at < clock_timestamp() - ${FAILURES_COUNT}
+     LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
 );
 
 /** Who may use the console. */
@@ -150,8 +168,12 @@ export function createOperators(connections: Connections): Database['operators']
       const { password, ...operator } = row;
       return { operator, password };
     },
-    keep: async ({ sha256, kind, operatorId, keyId, role, label = '', forMs }) =>
-      void (await connections.query(insertSecret, [sha256, kind, operatorId, keyId, role, label, forMs])),
+    keep: async ({ sha256, kind, operatorId, keyId, role, label = '', forMs, password = null }) => {
+      const values = [sha256, kind, operatorId, keyId, role, label, forMs, password];
+      const kept = await connections.query(insertSecret, values);
+      await connections.query(sweepSecrets, [operatorId, keyId]);
+      return kept.length > 0;
+    },
     holders: async (sha256s) => {
       const rows = await connections.query<SecretHolder & { sha256: string }>(selectHolders, [sha256s]);
       const found = new Map(rows.map(({ sha256, ...holder }) => [sha256, holder]));
@@ -161,15 +183,15 @@ export function createOperators(connections: Connections): Database['operators']
     drop: async (sha256) => (await connections.query(deleteSecret, [sha256])).length > 0,
     secrets: () => connections.query<SecretHolder>(selectSecrets, []),
     dropTokens: async (name, label) => (await connections.query(deleteTokens, [name, label])).length,
-    failed: async (subjects) => void (await connections.query(upsertFailures, [subjects])),
+    attempt: async (subjects) => {
+      const counted = await connections.query(upsertFailures, [subjects]);
+      await connections.query(sweepFailures, []);
+      return counted.length === subjects.length;
+    },
     lockedMs: async (subjects) => {
       const [row] = await connections.query<{ ms: number }>(selectLock, [subjects]);
       return Math.max(0, Math.ceil(row?.ms ?? 0));
     },
     succeeded: async (subjects) => void (await connections.query(deleteFailures, [subjects])),
-    sweep: async () => {
-      await connections.query(sweepSecrets, []);
-      await connections.query(sweepFailures, []);
-    },
   };
 }
