@@ -41,7 +41,7 @@ await runProcess(process, {
       await workers.ready;
       return;
     }
-    const link = cluster.isWorker ? createWorkerLink(process as Channel, own.metrics) : undefined;
+    const link = cluster.isWorker ? createWorkerLink(process as Channel, own) : undefined;
     const context =
       link === undefined ? own : { ...own, metrics: { ...own.metrics, render: () => link.render() } };
     const share = (bytes: number): number => Math.floor(bytes / count);

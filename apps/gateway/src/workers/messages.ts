@@ -1,8 +1,18 @@
 import type { ProcessMessage } from '@packhouse/runtime';
 import type { RateVerdict } from '../access/rate-headers.js';
 
-/** A request to count: number, name of what is counted, limit, cost (null: nothing is counted), units counted before. */
-export type CountAsk = [id: number, name: string, limit: number, cost: number | null, counted: number];
+/**
+ * A request to count: number, name of what is counted, limit, cost (null: nothing is counted), units counted before, and
+ * units that the worker would like to have beside them, to count by itself in this second.
+ */
+export type CountAsk = [
+  id: number,
+  name: string,
+  limit: number,
+  cost: number | null,
+  counted: number,
+  more: number,
+];
 
 /** From a worker to its primary, beside what every process tells its supervisor. */
 export type ToPrimary =
@@ -15,7 +25,7 @@ export type ToPrimary =
 
 /** From the primary to a worker. */
 export type ToWorker =
-  | { type: 'counted'; verdicts: [id: number, verdict: RateVerdict][] }
+  | { type: 'counted'; verdicts: [id: number, verdict: RateVerdict, granted: number][] }
   | { type: 'rendered'; id: number; text: string }
   | { type: 'figures'; id: number }
   /** All workers are ready. */

@@ -13,7 +13,7 @@ import { superviseWorkers } from './supervise-workers.js';
 import { createWorkerLink } from './worker-link.js';
 
 /** A worker that lives in this process, with the metrics of one. */
-function pretendWorker() {
+function pretendWorker(elapsed: () => number) {
   const primaryEnd = new EventEmitter();
   const workerEnd = new EventEmitter();
   const metrics = createMetrics();
@@ -22,7 +22,7 @@ function pretendWorker() {
     setImmediate(() => primaryEnd.emit('message', JSON.parse(JSON.stringify(message))));
   };
   workerEnd.on('message', (message) => heard.push(message));
-  const link = createWorkerLink(Object.assign(workerEnd, { send: tell }), metrics);
+  const link = createWorkerLink(Object.assign(workerEnd, { send: tell }), { metrics, clock: { elapsed } });
   const worker = Object.assign(primaryEnd, {
     isConnected: () => true,
     send: (message: ToWorker) => {
@@ -51,7 +51,7 @@ function start(count: number) {
   };
   const cluster = {
     fork: (env: unknown) => {
-      const made = pretendWorker();
+      const made = pretendWorker(() => now);
       workers.push(made);
       forked.push(env);
       return made.worker;
@@ -109,6 +109,35 @@ it('counts the second of a key and of an address for all workers as one', async 
   advance(1_000);
   expect(await keys[0].take(7, 5, 5)).toMatchObject({ allowed: true, remaining: 0 });
   expect(await keys[1].take(7, 5, 1)).toMatchObject({ allowed: false });
+});
+
+it('takes a part of a large limit ahead, so that few requests ask, and never more than the limit', async () => {
+  const { at, allReady, advance } = start(2);
+  await allReady();
+  const asked = () => [0, 1].map((index) => at(index).heard.filter(({ type }) => type === 'counted').length);
+  const links = [at(0).link.seconds('key'), at(1).link.seconds('key')] as const;
+  const spend = async (times: number): Promise<number> => {
+    let allowed = 0;
+    for (let n = 0; n < times; n += 1) {
+      if ((await (links[n % 2] as (typeof links)[0]).take('k', 2_000, 1)).allowed) allowed += 1;
+    }
+    return allowed;
+  };
+  expect(await spend(200)).toBe(200);
+  expect(asked()).toEqual([10, 10]);
+  // All but what the other worker had taken ahead.
+  const rest = await spend(3_000);
+  expect(200 + rest).toBeLessThanOrEqual(2_000);
+  expect(200 + rest).toBeGreaterThanOrEqual(1_980);
+  expect(await spend(10)).toBe(0);
+  // What was taken ahead ends with its second.
+  advance(1_000);
+  expect(await links[0].take('k', 2_000, 1)).toMatchObject({ allowed: true });
+  advance(1_000);
+  expect(await links[1].take('k', 2_000, 2_000)).toMatchObject({ allowed: true, remaining: 0 });
+  expect(await links[0].take('k', 2_000, 1)).toMatchObject({ allowed: false });
+  // A changed limit is asked for at once.
+  expect(await links[0].take('k', 4_000, 1)).toMatchObject({ allowed: true, limit: 4_000 });
 });
 
 it('renders the metrics of all as one, asked from inside or outside', async () => {

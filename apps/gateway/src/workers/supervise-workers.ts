@@ -55,10 +55,13 @@ export function superviseWorkers(parts: {
   const counted = (worker: Worker, asks: readonly CountAsk[]): void =>
     send(worker, {
       type: 'counted',
-      verdicts: asks.map(([id, name, limit, cost, before]) => [
-        id,
-        cost === null ? seconds.left(name, limit) : seconds.take(name, limit, cost, before),
-      ]),
+      verdicts: asks.map(([id, name, limit, cost, before, more]) => {
+        if (cost === null) return [id, seconds.left(name, limit), 0];
+        const verdict = seconds.take(name, limit, cost, before);
+        // Half of the rest at most, so that the others have some too; never what would be refused.
+        const granted = verdict.allowed ? Math.min(more, Math.floor(verdict.remaining / 2)) : 0;
+        return [id, granted > 0 ? seconds.take(name, limit, granted) : verdict, granted];
+      }),
     });
 
   const figuresOf = (worker: Worker): Promise<object[]> =>

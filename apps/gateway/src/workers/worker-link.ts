@@ -1,6 +1,7 @@
-import type { Metrics } from '@packhouse/runtime';
+import type { Clock, Metrics } from '@packhouse/runtime';
 import type { RateVerdict } from '../access/rate-headers.js';
 import type { SecondLimiter } from '../access/rate-limiter.js';
+import type { Soon } from '../http/soon.js';
 import type { CountAsk, ToPrimary, ToWorker } from './messages.js';
 
 /** The part of a process that speaks with its primary. */
@@ -8,6 +9,26 @@ export interface Channel {
   send?(message: ToPrimary): unknown;
   on(event: 'message', listener: (message: ToWorker) => void): unknown;
 }
+
+/**
+ * The part of a limit that a worker takes at once, to count by itself for the rest of the second; none of a limit that is
+ * less than these parts. What is not used of it when the second ends is lost to the others.
+ */
+const PARTS = 200;
+/** Most names with units taken ahead. */
+const MOST_TAKEN = 10_000;
+
+/** Units of a second that were taken ahead. */
+interface Taken {
+  units: number;
+  limit: number;
+  /** The end of the primary's second, or a little before it. */
+  until: number;
+  /** More are being asked for. */
+  asking: boolean;
+}
+
+type Counted = [verdict: RateVerdict, granted: number];
 
 /** What a worker has of its primary. */
 interface WorkerLink {
@@ -20,11 +41,15 @@ interface WorkerLink {
 }
 
 /**
- * Links a worker to its primary. What is counted in one turn of the event loop is sent as one message. Without its
- * primary a worker ends, so nothing waits for ever.
+ * Links a worker to its primary. What is counted in one turn of the event loop is sent as one message, and of large
+ * limits a part is taken ahead, so that most requests need none. Without its primary a worker ends, so nothing waits for ever.
  */
-export function createWorkerLink(channel: Channel, metrics: Pick<Metrics, 'figures'>): WorkerLink {
-  const counting = new Map<number, (verdict: RateVerdict) => void>();
+export function createWorkerLink(
+  channel: Channel,
+  { metrics, clock }: { metrics: Pick<Metrics, 'figures'>; clock: Pick<Clock, 'elapsed'> },
+): WorkerLink {
+  const counting = new Map<number, (counted: Counted) => void>();
+  const ahead = new Map<string, Taken>();
   const rendering = new Map<number, (text: string) => void>();
   let asks: CountAsk[] = [];
   let ids = 0;
@@ -36,8 +61,8 @@ export function createWorkerLink(channel: Channel, metrics: Pick<Metrics, 'figur
 
   channel.on('message', (message) => {
     if (message.type === 'counted') {
-      for (const [id, verdict] of message.verdicts) {
-        counting.get(id)?.(verdict);
+      for (const [id, verdict, granted] of message.verdicts) {
+        counting.get(id)?.([verdict, granted]);
         counting.delete(id);
       }
     } else if (message.type === 'rendered') {
@@ -49,11 +74,13 @@ export function createWorkerLink(channel: Channel, metrics: Pick<Metrics, 'figur
     } else if (message.type === 'all ready') allReady();
   });
 
-  const count = (name: string, limit: number, cost: number | null, counted = 0): Promise<RateVerdict> =>
+  const ask = (
+    ...[name, limit, cost, counted, more]: [string, number, number | null, number, number]
+  ): Promise<Counted> =>
     new Promise((resolve) => {
       ids += 1;
       counting.set(ids, resolve);
-      asks.push([ids, name, limit, cost, counted]);
+      asks.push([ids, name, limit, cost, counted, more]);
       if (asks.length > 1) return;
       setImmediate(() => {
         send({ type: 'count', asks });
@@ -61,10 +88,37 @@ export function createWorkerLink(channel: Channel, metrics: Pick<Metrics, 'figur
       });
     });
 
+  /** Counts units that were taken ahead; undefined if they do not suffice. */
+  const takeAhead = (taken: Taken, limit: number, cost: number): RateVerdict | undefined => {
+    const resetMs = taken.until - clock.elapsed();
+    if (taken.limit !== limit || taken.units < cost || resetMs <= 0) return undefined;
+    taken.units -= cost;
+    return { allowed: true, window: 'second', limit, remaining: taken.units, resetMs };
+  };
+
+  const take = (name: string, limit: number, cost: number, counted: number): Soon<RateVerdict> => {
+    const part = Math.floor(limit / PARTS);
+    if (part === 0 || counted > 0) return ask(name, limit, cost, counted, 0).then(([verdict]) => verdict);
+    const taken = ahead.get(name) ?? { units: 0, limit, until: 0, asking: false };
+    const here = takeAhead(taken, limit, cost);
+    if (here !== undefined) return here;
+    if (ahead.size >= MOST_TAKEN) ahead.clear();
+    ahead.set(name, taken);
+    const more = taken.asking ? 0 : part;
+    if (more > 0) taken.asking = true;
+    const askedAt = clock.elapsed();
+    return ask(name, limit, cost, 0, more).then(([verdict, granted]) => {
+      if (more === 0) return verdict;
+      taken.asking = false;
+      if (granted > 0) Object.assign(taken, { units: granted, limit, until: askedAt + verdict.resetMs });
+      return verdict;
+    });
+  };
+
   return {
     seconds: (of) => ({
-      take: (name, limit, cost, counted) => count(`${of} ${name}`, limit, cost, counted),
-      left: (name, limit) => count(`${of} ${name}`, limit, null),
+      take: (name, limit, cost, counted = 0) => take(`${of} ${name}`, limit, cost, counted),
+      left: (name, limit) => ask(`${of} ${name}`, limit, null, 0, 0).then(([verdict]) => verdict),
       close: async () => undefined,
     }),
     render: () =>
