@@ -56,7 +56,7 @@ export const addSchedule = operation({
   input: z.object({
     name: nameField,
     command: z.array(z.string().max(4_000)).min(1).max(200).describe('arguments of packhouse'),
-    cron: z.string().min(1).max(200).describe('minute, hour, day of the month, month, day of the week'),
+    cron: z.string().max(200).describe('minute, hour, day of the month, month, day of the week'),
     zone: z.string().min(1).max(64).default('UTC').describe('of the pattern, e.g. Europe/Berlin'),
     missed: z
       .enum(['once', 'skip'])

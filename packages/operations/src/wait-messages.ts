@@ -31,7 +31,7 @@ const MESSAGES: Readonly<Record<WaitReason, (wait: Wait) => string>> = {
     ),
   queued: () => 'its next blocks are in the queue, behind those that run.',
   behind: ({ behind }) => `backfill ${behind} has a higher priority.`,
-  planned: () => 'its next blocks are planned within seconds.',
+  planned: () => 'its next blocks are planned in turn with those of other backfills.',
   quarantined: (wait) =>
     `all that is left is in quarantine${untilText(wait)}; see \`packhouse quarantine list\`.`,
   packing: () => 'all is fetched; what is staged waits for packing, or for the blocks that fill its bundle.',

@@ -26,7 +26,7 @@ Terms: priority 7, 2,000 requests at most.
 It is paused; no block of it is fetched now.
 Waits: it is paused; \`packhouse backfill resume\` continues it.
 Waits: no ingester of the network was seen in the last 15 s, or all drain.
-Rate: unknown, as nothing of its kinds was published in the last day.
+Rate: unknown, as less than a minute of work was seen in the last day.
 Forecast: unknown; 1,000 final blocks to fetch.
 Requests to nodes: 0 of 2,000.
 
@@ -60,6 +60,9 @@ test('a deadline is judged when it is given', async () => {
   expect((await on.done('status')).out).toMatch(
     new RegExp(`^Backfill ${id}: its deadline 1970-01-01T00:00:01.000Z is missed\\.$`, 'm'),
   );
+  expect(jsonLines(await on.done('status', '--json'))).toMatchObject([
+    { late: [{ range: { id: Number(id) }, deadline: { standing: 'missed' } }] },
+  ]);
   await on.done('backfill', 'set', id, '--deadline', '2999-12-24');
   const json = await on.packhouse('backfill', 'set', id, '--weight', '2', '--json');
   expect(json.err).toMatch(/^Backfill \d+: its deadline /);

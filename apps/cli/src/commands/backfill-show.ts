@@ -49,7 +49,7 @@ function reportLines(report: BackfillReport): string[] {
 const NOW = { fetching: 'blocks of it are fetched now', waiting: 'no block of it is fetched now' };
 
 function rateLine(rate: RangeReport['rate']): string {
-  if (rate === null) return 'Rate: unknown, as nothing of its kinds was published in the last day.';
+  if (rate === null) return 'Rate: unknown, as less than a minute of work was seen in the last day.';
   const of = rate.of === 'backfill' ? 'this backfill' : `all of the network, as nothing of this one is there`;
   return `Rate: ${perSecond(rate.blocksPerSecond)} in the last day (${of}).`;
 }

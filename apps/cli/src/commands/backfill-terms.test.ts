@@ -69,7 +69,7 @@ describe('terms of a backfill', () => {
   test.each([
     [['--window', '08:00-08:00'], /never opens.*\[WINDOW_INVALID\]$/],
     [['--window', 'Mon 08:00-09:00 Mars/Olympus'], /no time zone "Mars\/Olympus".*\[WINDOW_INVALID\]$/],
-    [['--window', 'Sat', '--window', 'none'], /"none".*\[WINDOW_INVALID\]$/],
+    [['--window', 'Sat', '--window', 'none'], /--window none goes with no other --window\. \[USAGE\]$/],
     [['--owner', 'The Boss'], /--owner takes .*"The Boss".*\[USAGE\]$/],
     [['--weight', '0'], /--weight takes .*1 to 1000.*\[USAGE\]$/],
     [['--deadline', '2020-01-01'], /--deadline takes a date in the future.*\[USAGE\]$/],

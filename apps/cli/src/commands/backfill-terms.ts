@@ -56,7 +56,10 @@ function parseOwner(name: string): string {
 }
 
 async function parseWindows(texts: readonly string[]): Promise<string[]> {
-  if (texts.length === 1 && texts[0] === 'none') return [];
+  if (texts.includes('none')) {
+    if (texts.every((text) => text === 'none')) return [];
+    throw new PackhouseError({ code: 'USAGE', message: '--window none goes with no other --window.' });
+  }
   const { parseTimeWindow } = await import('@packhouse/pipeline');
   return texts.map((text) => parseTimeWindow(text).text);
 }

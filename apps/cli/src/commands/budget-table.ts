@@ -1,5 +1,6 @@
 import { loadNetworks } from '@packhouse/networks';
 import type { BudgetRow } from '@packhouse/operations';
+import { describeError } from '@packhouse/runtime';
 import { formatCount } from '../terminal/format.js';
 import { type CliIo, table } from '../terminal/io.js';
 
@@ -40,20 +41,37 @@ function usedUp(row: BudgetRow): string {
   return '-';
 }
 
-/** Hosts whose upstreams have several providers in the networks file, if NETWORKS_FILE names it: one account may have two budgets. */
-export async function sharedHosts({ env }: Pick<CliIo, 'env'>): Promise<string[]> {
+/**
+ * What looks wrong beside the networks file, if NETWORKS_FILE names it: a budget of a provider that no upstream has, and
+ * hosts whose upstreams have several providers, as one account may then have two budgets.
+ */
+export async function budgetNotes(
+  { env }: Pick<CliIo, 'env'>,
+  budgets: readonly Pick<BudgetRow, 'provider'>[],
+): Promise<string[]> {
   if (!env.NETWORKS_FILE) return [];
+  const networks = await loadNetworks(env.NETWORKS_FILE, env).catch(describeError);
+  // Budgets are in the database: they are what they are, whatever the file is.
+  if (typeof networks === 'string') return [networks];
   const hosts = new Map<string, Set<string>>();
-  for (const { upstreams } of await loadNetworks(env.NETWORKS_FILE, env)) {
+  for (const { upstreams } of networks) {
     for (const { provider, url } of upstreams) {
       const { hostname } = new URL(url);
       hosts.set(hostname, (hosts.get(hostname) ?? new Set()).add(provider));
     }
   }
-  return [...hosts]
+  const used = new Set([...hosts.values()].flatMap((providers) => [...providers]));
+  const unused = budgets
+    .filter(({ provider }) => !used.has(provider))
+    .map(
+      ({ provider }) =>
+        `No upstream has the provider ${provider}: the networks file has ${[...used].join(', ')}.`,
+    );
+  const shared = [...hosts]
     .filter(([, providers]) => providers.size > 1)
     .map(
       ([host, providers]) =>
         `${[...providers].join(' and ')} are both at ${host}: if that is one account, give them one provider.`,
     );
+  return [...unused, ...shared];
 }

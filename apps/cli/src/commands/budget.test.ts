@@ -37,7 +37,14 @@ describe('budgets', () => {
     expect((await on.done('budget', 'list')).out).toMatch(
       /850 of 900 .* for backfills until \d{4}-\d\d-\d\dT00:00Z$/m,
     );
-    expect(jsonLines(await on.done('budget', 'list', '--json'))).toMatchObject([{ weights: { other: 20 } }]);
+    expect(jsonLines(await on.done('budget', 'list', '--json'))).toMatchObject([
+      { weights: { other: 20 }, waiting: [] },
+    ]);
+    const until = new Date(Date.now() + 60_000);
+    await on.database.budgets.noteWait({ network: 'main', provider: 'p', period: 'day', until });
+    expect(jsonLines(await on.done('budget', 'list', '--json'))).toMatchObject([
+      { waiting: [{ network: 'main', period: 'day', until: until.toISOString() }] },
+    ]);
     expect((await on.done('budget', 'remove', 'p')).out).toBe('p has no budget any more.\n');
     expect(await on.refused(64, 'budget', 'remove', 'p')).toMatch(
       /no budget of a provider "p".*\[BUDGET_UNKNOWN\]$/,
@@ -75,7 +82,7 @@ describe('budgets', () => {
     expect(await on.database.budgets.list()).toEqual([]);
   });
 
-  test('one host under two names is told', async () => {
+  test('one host under two names, and a provider that no upstream has, are told', async () => {
     const file = path.join(on.directory, 'networks.yaml');
     const upstreams =
       '[{url: "https://h.example/1", provider: one}, {url: "https://h.example/2", provider: two}]';
@@ -83,8 +90,17 @@ describe('budgets', () => {
     on.env.NETWORKS_FILE = file;
     try {
       expect((await on.done('budget', 'list')).out).toContain('one and two are both at h.example: ');
+      const wrong = 'No upstream has the provider onee: the networks file has one, two.';
+      expect((await on.done('budget', 'set', 'onee', '--per-day', '5')).out).toContain(wrong);
+      expect((await on.done('budget', 'set', 'one', '--per-day', '5')).out).not.toContain(wrong);
+      expect((await on.done('budget', 'list')).out).toContain(wrong);
+      await writeFile(file, 'networks: [');
+      expect((await on.done('budget', 'set', 'one', '--per-day', '6')).out).toContain(
+        'is no networks file: ',
+      );
     } finally {
       delete on.env.NETWORKS_FILE;
+      for (const provider of ['one', 'onee']) await on.database.budgets.change(provider, () => null, 'ada');
     }
   });
 });

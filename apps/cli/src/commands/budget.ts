@@ -6,7 +6,7 @@ import { operate } from '../installation/operate.js';
 import { type CliIo, print } from '../terminal/io.js';
 import { parseCount, parseInteger } from '../terminal/parse.js';
 import { withPlace } from '../terminal/place.js';
-import { budgetTable, sharedHosts } from './budget-table.js';
+import { budgetNotes, budgetTable } from './budget-table.js';
 
 interface PlaceOptions {
   server?: string;
@@ -45,8 +45,13 @@ export function addBudgetCommand(program: Command, io: CliIo): void {
     .addHelpText('after', '\nExample:\n  $ packhouse budget list')
     .action(async (options: PlaceOptions) => {
       const { rows, waits } = await operate(io, options, listBudgets, {});
-      if (options.json) for (const row of rows) await print(io, row);
-      else {
+      if (options.json) {
+        const of = (name: string) => waits.filter(({ provider }) => provider === name);
+        for (const row of rows) {
+          const waiting = of(row.provider).map(({ network, period, until }) => ({ network, period, until }));
+          await print(io, { ...row, waiting });
+        }
+      } else {
         await print(io, rows.length === 0 ? 'No provider has a budget.' : budgetTable(rows));
         for (const { network, provider, period, until } of waits) {
           await print(
@@ -54,7 +59,7 @@ export function addBudgetCommand(program: Command, io: CliIo): void {
             `Backfills of ${network} wait for the ${period} of ${provider} until ${until.toISOString()}.`,
           );
         }
-        for (const line of await sharedHosts(io)) await print(io, line);
+        for (const line of await budgetNotes(io, rows)) await print(io, line);
       }
     });
 
@@ -76,7 +81,8 @@ export function addBudgetCommand(program: Command, io: CliIo): void {
     .action(async (provider: string, options: SetOptions) => {
       checkProvider(provider);
       const row = await operate(io, options, setBudget, { provider, ...fieldsOf(options) });
-      await print(io, options.json ? row : budgetTable([row]));
+      if (options.json) await print(io, row);
+      else await print(io, [budgetTable([row]), ...(await budgetNotes(io, [row]))].join('\n'));
     });
 
   withPlace(budget.command('remove'))

@@ -67,9 +67,9 @@ export function addStatusCommand(program: Command, io: CliIo): void {
       const statuses = found.map(({ status }) => status);
       const summaries = found.map(({ summary }) => summary);
       if (options.json) {
-        for (const { status, summary, audit } of found) {
+        for (const { status, summary, audit, late } of found) {
           const { last, superseded } = audit;
-          await print(io, { ...asJson(status, summary, rates), lastAudit: last, superseded });
+          await print(io, { ...asJson(status, summary, rates), lastAudit: last, superseded, late });
         }
         return;
       }

@@ -12,9 +12,7 @@ const FIRST = '11111111-0000-4000-8000-000000000000';
 const SECOND = '11111112-0000-4000-8000-000000000000';
 
 test('workers are listed with what they do, drained by the first letters of an id, and resumed', async () => {
-  expect((await on.done('workers', 'list')).out).toBe(
-    'No ingester and no packer was seen in the last 15 s.\n',
-  );
+  expect((await on.done('workers')).out).toBe('No ingester and no packer was seen in the last 15 s.\n');
   await beat(
     FIRST,
     ['a', 'b', 'c'].map((job) => ({ job, seconds: 3 })),

@@ -21,7 +21,7 @@ export function addWorkersCommand(program: Command, io: CliIo): void {
     .description('list the ingesters and packers that live, and let one finish its jobs')
     .addHelpText('after', '\nExample:\n  $ packhouse workers list');
 
-  withPlace(workers.command('list'))
+  withPlace(workers.command('list', { isDefault: true }))
     .description('list who lives, what each does, and since when')
     .addHelpText('after', '\nExample:\n  $ packhouse workers list')
     .action(async (options: Options) => {

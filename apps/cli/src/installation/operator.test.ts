@@ -10,6 +10,11 @@ test('an operator is who the environment says, else the user of the system', () 
   }
 });
 
-test.each(['a\nb', ' ', '\u001b[31mred', 'x'.repeat(129)])('%j is no name of an operator', (name) => {
-  expect(() => operatorName({ env: { PACKHOUSE_OPERATOR: name } })).toThrow(/PACKHOUSE_OPERATOR takes/);
-});
+test.each(['a\nb', ' ', '\u001b[31mred', 'x'.repeat(5_000), '\u202egnp'])(
+  '%j is no name of an operator',
+  (name) => {
+    expect(() => operatorName({ env: { PACKHOUSE_OPERATOR: name } })).toThrow(
+      /^PACKHOUSE_OPERATOR takes [^\p{C}]{1,300}$/u,
+    );
+  },
+);

@@ -12,9 +12,17 @@ export function operatorName({ env }: Pick<CliIo, 'env'>): string {
   if (/^[\p{L}\p{N}][\p{L}\p{N} ._@+/-]{0,127}$/u.test(name)) return name;
   throw new PackhouseError({
     code: 'SETTINGS_INVALID',
-    message: `PACKHOUSE_OPERATOR takes 1 to 128 letters, digits, spaces and . _ @ + / -, got ${JSON.stringify(name)}.`,
+    message: `PACKHOUSE_OPERATOR takes 1 to 128 letters, digits, spaces and . _ @ + / -, got ${shown(name)}.`,
     hint: 'For example PACKHOUSE_OPERATOR=ada@example.com.',
   });
+}
+
+/** A name as a terminal can show it: without what would change the terminal, or the order of letters. */
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 128)).replace(
+    /\p{C}/gu,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** The user's name; in a container, whose user may have none, its number. */

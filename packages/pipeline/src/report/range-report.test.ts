@@ -110,9 +110,18 @@ test('blocks are counted by kind, and the rate is that of the last day', async (
     `UPDATE packhouse.wanted_range SET created_at = now() - interval '2 hours', deadline = now() + interval '1 day'
      WHERE id = ${fresh.id}`,
   );
+  expect((await reportOf(fresh)).forecast).toBeNull();
+  expect(await waits(fresh)).toEqual(['planned']);
   const later = await reportOf(fresh);
   expect(later).toMatchObject({ rate: { of: 'backfill' }, deadline: { standing: 'kept' } });
   expect(later.rate?.blocksPerSecond).toBeCloseTo(1_000 / 7_200, 1);
   const hours = ((later.forecast as Date).getTime() - later.at.getTime()) / 3_600_000;
   expect(hours).toBeCloseTo(2, 1);
+
+  const until = new Date(later.at.getTime() + 3 * 3_600_000);
+  await world.database.budgets.noteWait({ network: 'main', provider: 'a', period: 'day', until });
+  const waiting = await reportOf(fresh);
+  expect(((waiting.forecast as Date).getTime() - waiting.at.getTime()) / 3_600_000).toBeCloseTo(5, 1);
+  await world.database.wanted.change(fresh.id, { state: 'paused' });
+  expect((await reportOf(fresh)).forecast).toBeNull();
 });

@@ -68,7 +68,7 @@ export interface RangeReport {
   /** Requests sent to nodes for it. */
   requests: number;
   rate: Rate | null;
-  /** When what is final now is fetched, at this rate; null: unknown. */
+  /** When what is final now is fetched, at this rate, from when a used-up budget is new; null: unknown, or it stands still. */
   forecast: Date | null;
   /** null: it has none, or everything is there. */
   deadline: DeadlineOutlook | null;
@@ -82,6 +82,8 @@ const TO_FETCH: readonly HoleReason[] = [
   ...(['waiting', 'held-back', 'halted', 'queued', 'fetching', 'quarantined'] as const),
   ...(['paused', 'cancelled', 'not-wanted'] as const),
 ];
+/** It goes on only after somebody did something. */
+const STANDS_STILL: readonly WaitReason[] = ['paused', 'cancelled', 'max-requests', 'halted', 'no-ingester'];
 /** A rate over less is not told, in milliseconds. */
 const SHORTEST_MS = 60_000;
 
@@ -110,6 +112,12 @@ export async function rangeReport(
   const blocksLeft = most(TO_FETCH);
   const rate = await rateOf(database, { range, hours, pace, staged: most(['staged', 'packing']) });
   const work = { hours, windows: range.windows, blocks: blocksLeft, rate: rate?.blocksPerSecond ?? null };
+  const waits = await waitsOf({ database, all, hours, hints, now }, range, spending.requests, most);
+  const stands = waits.some(({ reason }) => STANDS_STILL.includes(reason)) && blocksLeft > 0;
+  const again = Math.max(
+    now,
+    ...waits.map(({ reason, until }) => (reason === 'budget' ? Number(until) : now)),
+  );
   const done = range.end !== null && kinds.every(({ missing }) => Object.keys(missing).length === 0);
   return {
     range,
@@ -118,10 +126,10 @@ export async function rangeReport(
     blocksLeft,
     requests: spending.requests,
     rate,
-    forecast: forecastEnd(work, now),
+    forecast: stands ? null : forecastEnd(work, again),
     deadline: range.deadline === null || done ? null : deadlineOutlook(work, range.deadline, now),
     state: done ? 'done' : most(['fetching']) > 0 ? 'fetching' : 'waiting',
-    waits: done ? [] : await waitsOf({ database, all, hours, hints, now }, range, spending.requests, most),
+    waits: done ? [] : waits,
   };
 }
 
