@@ -146,10 +146,12 @@ it('reports every fifth second, and tells within one which upstreams are cordone
   await tick();
   expect([a.mock.calls, b.mock.calls]).toEqual([[[true], [false]], [[true]]]);
   leave();
+  // Of a changed networks file that is being taken up: the newer one is told.
+  reports.add({ ...of('a'), provider: 'q', cordon: a });
   for (let n = 0; n < 5; n++) await tick();
   expect(table.report.mock.calls).toMatchObject([
     [{ role: 'gateway' }, [{ upstream: 'a' }, { upstream: 'b' }]],
-    [{ role: 'gateway' }, [{ network: 'main', upstream: 'a', provider: 'p', report: { state: 'ok' } }]],
+    [{ role: 'gateway' }, [{ network: 'main', upstream: 'a', provider: 'q', report: { state: 'ok' } }]],
   ]);
   await reports.close();
   expect(table.leave).toHaveBeenCalledOnce();

@@ -85,7 +85,9 @@ export async function createNodeReports({
       upstream.cordon(is);
     }
     if (!writes) return;
-    const rows = [...upstreams].map((each) => ({
+    // While a changed networks file is taken up, an upstream may be here twice: the newer one counts.
+    const newest = new Map([...upstreams].map((each) => [keyOf(each), each]));
+    const rows = [...newest.values()].map((each) => ({
       ...{ network: each.network, upstream: each.upstream, provider: each.provider },
       report: each.report(),
     }));
