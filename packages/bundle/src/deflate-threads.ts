@@ -5,6 +5,8 @@ import type { Piece } from './fragment.js';
 export interface DeflatedText {
   body: Uint8Array<ArrayBuffer>;
   crc32: number;
+  /** What was sent: a thread makes so little garbage of its own that it would keep some 60 MB of texts. */
+  text?: Uint8Array<ArrayBuffer>;
 }
 
 /** Threads that deflate by the kernel; they keep no process alive that waits for nothing of them. */
