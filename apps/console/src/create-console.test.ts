@@ -1,5 +1,6 @@
-import { addOperator, hashOf, makeLink, makeSecret, setOperator } from '@packhouse/operations';
+import { addOperator, hashOf, makeLink, makeSecret, makeToken, setOperator } from '@packhouse/operations';
 import { describe, expect, test } from 'vitest';
+import { createConsole } from './create-console.js';
 import { useConsole } from './testing/use-console.js';
 
 const on = useConsole();
@@ -158,6 +159,26 @@ describe('requests', () => {
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toMatchObject({ error: { code } });
     expect(answer.headers['content-security-policy']).toContain("default-src 'self'");
+  });
+
+  test('of a page under the name of the console without TLS are refused', async () => {
+    const url = 'https://packhouse.example.com';
+    const app = await createConsole({ context: on.context, database: on.database, host: '127.0.0.1', url });
+    const host = 'packhouse.example.com';
+    const from = (origin: string) =>
+      app.inject({ method: 'POST', url: '/api/sign-in', payload: { link: 'x' }, headers: { host, origin } });
+    expect((await from(url)).json()).toMatchObject({ error: { code: 'SIGN_IN_REFUSED' } });
+    const plain = await from(`http://${host}`);
+    expect(plain.json()).toMatchObject({ error: { code: 'CSRF_REFUSED' } });
+    expect(plain.headers['cache-control']).toBe('no-store');
+    await app.close();
+  });
+
+  test('a token has no role above that of its operator', async () => {
+    const parts = { context: on.context, database: on.database, who: 'test' };
+    await addOperator.run(parts, { name: 'vic', role: 'viewer' });
+    const made = makeToken.run(parts, { name: 'vic', role: 'admin', label: 'x', days: 1 });
+    await expect(made).rejects.toMatchObject({ code: 'ROLE_TOO_LOW' });
   });
 
   test('a HEAD opens no stream of events', async () => {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import cookie from '@fastify/cookie';
 import files from '@fastify/static';
@@ -59,7 +60,7 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
     if (await database.ping()) return 'ok\n';
     return reply.code(503).send('Postgres does not answer\n');
   });
-  if (existsSync(WEB)) await app.register(files, { root: WEB, cacheControl: true, maxAge: '1h' });
+  if (existsSync(WEB)) await app.register(files, { root: WEB, cacheControl: false, setHeaders: cacheAssets });
   app.setNotFoundHandler((request) => {
     throw new PackhouseError({
       code: 'PAGE_UNKNOWN',
@@ -68,4 +69,10 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
     });
   });
   return app;
+}
+
+/** The names of these files change with what is in them; the page, which names them, is asked for each time. */
+function cacheAssets(reply: { header(name: string, value: string): unknown }, path: string): void {
+  const lasting = path.includes(`${sep}assets${sep}`);
+  reply.header('cache-control', lasting ? 'max-age=31536000, immutable' : 'no-cache');
 }

@@ -32,7 +32,11 @@ export const addOperator = operation({
   kind: 'change',
   role: 'admin',
   summary: 'Makes an operator. Without a password he signs in by links.',
-  input: z.object({ name, role, password: password.optional() }),
+  input: z.object({
+    name: name.regex(/^\P{Cc}*$/u, 'takes no control characters'),
+    role,
+    password: password.optional(),
+  }),
   run: async (parts, { name, role, password }) => {
     const hash = password === undefined ? null : await hashPassword(password);
     const row = await parts.database.operators.add({ name, role, password: hash });
@@ -108,6 +112,13 @@ export const makeToken = operation({
   }),
   run: async (parts, { name, role, label, days }) => {
     const operator = await find(parts, name);
+    if (role !== undefined && ROLES.indexOf(role) > ROLES.indexOf(operator.role)) {
+      throw new PackhouseError({
+        code: 'ROLE_TOO_LOW',
+        message: `A token of "${name}" has at most the role ${operator.role}, got ${role}.`,
+        hint: 'Change the role of the operator with `packhouse operators set`.',
+      });
+    }
     const token = makeSecret();
     const secret = {
       kind: 'token',

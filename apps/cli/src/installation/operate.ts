@@ -94,7 +94,7 @@ async function ask<O>(
   );
   if (answer.ok && body !== null) return body as O;
   const { error } = (body ?? {}) as { error?: { code: string; message: string; hint?: string } };
-  if (error === undefined || !Object.hasOwn(ERROR_CATALOGUE, error.code)) {
+  if (typeof error?.message !== 'string' || !Object.hasOwn(ERROR_CATALOGUE, error.code)) {
     throw away(`answered with HTTP ${answer.status}, which no console would`);
   }
   throw new PackhouseError({ ...error, code: error.code as ErrorCode });

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describeError, PackhouseError, redact } from '@packhouse/runtime';
-import { type CliIo, OutputEnded } from './io.js';
+import { type CliIo, harmless, OutputEnded } from './io.js';
 
 /** Exit codes of a run that a signal ended, as a shell reports them. */
 export const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -24,7 +24,8 @@ export async function finish(io: CliIo, error?: unknown): Promise<number> {
   let code = io.exitCode;
   const failed = (failure: unknown): void => {
     code = exitCodeOf(failure);
-    io.stderr.write(`packhouse: ${redact(describeError(failure))}\n`);
+    const text = `packhouse: ${redact(describeError(failure))}\n`;
+    io.stderr.write(io.stderr.isTTY ? harmless(text) : text);
   };
   if (error !== undefined && !(error instanceof OutputEnded)) failed(error);
   const unwritten = await flush(io);

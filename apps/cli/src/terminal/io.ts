@@ -23,7 +23,13 @@ export class OutputEnded extends Error {}
 
 /** Writes one line: text, or an object as JSON. Does not wait for a slow reader: see `print`. */
 export function write(io: CliIo, line: string | object): void {
-  io.stdout.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
+  const text = typeof line === 'string' ? line : JSON.stringify(line);
+  io.stdout.write(`${io.stdout.isTTY ? harmless(text) : text}\n`);
+}
+
+/** Text for a terminal: characters that would steer it, or turn the direction of a line, are shown as U+FFFD. */
+export function harmless(text: string): string {
+  return text.replace(/[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }
 
 /**

@@ -18,6 +18,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
+  // Of all but the files of the page.
+  'cache-control': 'no-store',
 };
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
@@ -33,7 +35,6 @@ export function addHeaders(
   const own = url === undefined ? null : new URL(url);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS);
-    if (request.url.startsWith('/api/')) reply.header('cache-control', 'no-store');
     if (request.url === '/healthz' || request.url === '/readyz') return;
     const name = request.headers.host ?? '';
     if (name !== own?.host && !LOOPBACK.test(name) && name.replace(/:\d+$/, '') !== host) {
@@ -43,14 +44,16 @@ export function addHeaders(
         hint: 'Set CONSOLE_URL to the address that browsers use.',
       });
     }
-    if (request.method !== 'GET' && request.method !== 'HEAD') checkOrigin(request, own?.origin);
+    if (request.method !== 'GET' && request.method !== 'HEAD') checkOrigin(request, own);
   });
 }
 
-function checkOrigin(request: FastifyRequest, own: string | undefined): void {
+function checkOrigin(request: FastifyRequest, own: URL | null): void {
   const { origin, host } = request.headers;
   const site = request.headers['sec-fetch-site'];
-  const same = origin === undefined || origin === own || origin === `http://${host}`;
+  // Where the console has an address of its own, a page under its name without TLS is another one.
+  const here = own !== null && own.host === host ? own.origin : `http://${host}`;
+  const same = origin === undefined || origin === own?.origin || origin === here;
   if (same && (site === undefined || site === 'same-origin' || site === 'none')) return;
   throw new PackhouseError({
     code: 'CSRF_REFUSED',

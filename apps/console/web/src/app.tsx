@@ -78,6 +78,12 @@ export function App() {
     return () => clearTimeout(timer);
   }, []);
 
+  // A link that nobody needs does not stay in the address.
+  const unused = session !== null && session !== undefined && path.startsWith('link/');
+  useEffect(() => {
+    if (unused) location.replace('#/');
+  }, [unused]);
+
   if (session === undefined) {
     return (
       <main>{error === null ? <p class="waiting">Asking the console …</p> : <Problem error={error} />}</main>

@@ -8,7 +8,16 @@ export interface Route {
 
 export function routeOf(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?');
-  return { path: decodeURIComponent(path), query: new URLSearchParams(query) };
+  return { path: decoded(path), query: new URLSearchParams(query) };
+}
+
+/** A text with a lone percent sign stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The route, and again whenever it changes. */

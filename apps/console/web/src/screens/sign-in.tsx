@@ -23,7 +23,7 @@ export function SignIn({ done }: { done: (session: Session) => void }) {
   useEffect(() => {
     if (link === null) return;
     // The link is used up: it does not stay in the history.
-    history.replaceState(null, '', '#/');
+    location.replace('#/');
     void send({ link });
   }, [link]);
   const submit = (event: SubmitEvent): void => {
