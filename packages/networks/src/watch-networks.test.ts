@@ -40,9 +40,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-function start(path: string, text: string): NetworksWatch {
+function start(path: string, text: string, everyMs = 50): NetworksWatch {
   watch = watchNetworks({
-    ...{ path, env: {}, context, everyMs: 50 },
+    ...{ path, env: {}, context, everyMs },
     networks: parseNetworks(text, { source: path, env: {} }),
     apply: async (networks: readonly Network[]) => {
       tries += 1;
@@ -68,6 +68,32 @@ it('takes a file up that was written in place, and logs the difference without a
   await until(() => expect(watching.digest()).not.toBe(before));
   await until(() => expect(log.join('')).toContain('"changes":["b added"]'));
   expect(log.join('')).not.toContain('secret');
+});
+
+it('has one pause at a time, however often other files of the folder are written', async () => {
+  let begun = 0;
+  let pending = 0;
+  context.clock = {
+    ...systemClock,
+    sleep: (ms, signal) => {
+      begun += 1;
+      pending += 1;
+      return systemClock.sleep(ms, signal).finally(() => {
+        pending -= 1;
+      });
+    },
+  };
+  const path = join(folder, 'networks.yaml');
+  await writeFile(path, A);
+  start(path, A, 600_000);
+  await vi.waitFor(
+    async () => {
+      await writeFile(join(folder, 'other.log'), String(begun));
+      expect(begun).toBeGreaterThan(12);
+    },
+    { timeout: 120_000, interval: 5 },
+  );
+  expect(pending).toBeLessThanOrEqual(1);
 });
 
 it('takes a file up that an editor put in the place of the old one', async () => {

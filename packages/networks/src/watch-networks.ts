@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Context, describeError, isPackhouseError } from '@packhouse/runtime';
+import { type Context, describeError, isPackhouseError, openScope } from '@packhouse/runtime';
 import { changeText, describeChange, type NetworksChange } from './describe-change.js';
 import type { Network } from './network.js';
 import { loadNetworks, parseNetworks } from './parse-networks.js';
@@ -97,10 +97,11 @@ export function watchNetworks(options: NetworksWatchOptions): NetworksWatch {
   const run = async (): Promise<void> => {
     while (!closing.signal.aborted && !context.signal.aborted) {
       await look();
-      const hinted = new Promise<void>((resolve) => {
-        hint = resolve;
-      });
-      await Promise.race([pause(options.everyMs ?? EVERY_MS), hinted]);
+      // A hint ends the pause: where another file of the folder is written all the time, pauses would pile up.
+      const rest = openScope(closing.signal);
+      hint = () => rest.abort(new Error('the folder changed'));
+      await context.clock.sleep(options.everyMs ?? EVERY_MS, rest.signal).catch(() => undefined);
+      rest.close();
     }
   };
   const watcher = hintsOf(file, () => hint());
