@@ -22,6 +22,7 @@ function databaseOf(rawBytes: number | null): { asked: number; database: Network
     database: {
       staging: { fragments: async () => [] },
       bundles: {
+        totals: async () => ({ bytes: rawBytes ?? 0, blocks: rawBytes === null ? 0 : 1 }),
         covering: async () => {
           it.asked++;
           return rawBytes === null ? null : { start: 0, end: 0, rawLength: rawBytes };
