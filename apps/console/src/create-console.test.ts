@@ -163,7 +163,8 @@ describe('requests', () => {
 
   test('of a page under the name of the console without TLS are refused', async () => {
     const url = 'https://packhouse.example.com';
-    const app = await createConsole({ context: on.context, database: on.database, host: '127.0.0.1', url });
+    const openJobs = () => Promise.reject(new Error('not opened here'));
+    const app = await createConsole({ ...on, openJobs, host: '127.0.0.1', url });
     const host = 'packhouse.example.com';
     const from = (origin: string) =>
       app.inject({ method: 'POST', url: '/api/sign-in', payload: { link: 'x' }, headers: { host, origin } });

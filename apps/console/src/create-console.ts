@@ -7,21 +7,25 @@ import type { Database } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { OperationParts } from '@packhouse/operations';
 import { createOverview } from '@packhouse/pipeline';
-import { type Context, PackhouseError } from '@packhouse/runtime';
+import type { BoardQueues } from '@packhouse/queue';
+import type { Context } from '@packhouse/runtime';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createAccess } from './access/access.js';
 import { addSignInRoutes } from './access/sign-in-routes.js';
 import { addEventRoute } from './events/event-route.js';
 import { addFileRoute } from './http/file-route.js';
 import { addHeaders } from './http/headers.js';
+import { addJobsBoard } from './http/jobs-board.js';
 import { addOperationRoutes } from './http/operation-routes.js';
-import { sendProblem } from './http/problem.js';
+import { sendProblem, unknownPage } from './http/problem.js';
 
 interface ConsoleParts extends Omit<OperationParts, 'who'> {
   context: Context;
   database: Database;
   /** Where the files are; without it none can be opened. */
   objectStore?: ObjectStore | undefined;
+  /** Opens the queues for the board of jobs. */
+  openJobs: () => Promise<BoardQueues>;
   /** The address that browsers see. */
   url?: string | undefined;
   /** The address that it listens on. */
@@ -55,6 +59,8 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   addOperationRoutes(app, { ...parts, overview }, access);
   addFileRoute(app, parts, access);
   addEventRoute(app, { ...parts, overview }, access);
+  // Before the pages: both serve files, and only the last may say how for all.
+  await addJobsBoard(app, parts, access);
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_, reply) => {
     if (await database.ping()) return 'ok\n';
@@ -62,11 +68,7 @@ export async function createConsole(parts: ConsoleParts): Promise<FastifyInstanc
   });
   if (existsSync(WEB)) await app.register(files, { root: WEB, cacheControl: false, setHeaders: cacheAssets });
   app.setNotFoundHandler((request) => {
-    throw new PackhouseError({
-      code: 'PAGE_UNKNOWN',
-      message: `The console has no ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}.`,
-      hint: 'Its pages begin at /, its API is described in /api/openapi.json.',
-    });
+    throw unknownPage(request);
   });
   return app;
 }

@@ -3,7 +3,7 @@ import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks } from '@packhouse/networks';
 import { createRedisLeases } from '@packhouse/node-rpc';
 import { openObjectStore } from '@packhouse/object-store';
-import { createQueueReader } from '@packhouse/queue';
+import { createQueueReader, openQueuesForBoard } from '@packhouse/queue';
 import { PackhouseError, runProcess, startMetrics } from '@packhouse/runtime';
 import { createConsole } from './create-console.js';
 import { consoleSettings } from './settings.js';
@@ -23,11 +23,8 @@ await runProcess(process, {
     });
     shutdown.add('database', () => database.close());
     await waitForSchema(database, context);
-    const queue = createQueueReader({
-      context,
-      redisUrl: settings.REDIS_URL,
-      databaseUrl: settings.DATABASE_URL,
-    });
+    const queues = { context, redisUrl: settings.REDIS_URL, databaseUrl: settings.DATABASE_URL };
+    const queue = createQueueReader(queues);
     shutdown.add('queues', () => queue.close());
     const redis = settings.REDIS_URL === undefined ? undefined : createRedisLeases(settings.REDIS_URL);
     shutdown.add('budgets', async () => redis?.close());
@@ -38,6 +35,7 @@ await runProcess(process, {
     if (objectStore !== undefined) shutdown.add('object store', () => objectStore.close());
     const app = await createConsole({
       ...{ context, database, queue, objectStore, host, url: settings.CONSOLE_URL },
+      openJobs: () => openQueuesForBoard(queues),
       networks: networks === undefined ? undefined : () => networks,
       leases: redis === undefined ? undefined : () => redis,
       gatewayUrl: settings.PUBLIC_URL?.replace(/\/+$/, ''),

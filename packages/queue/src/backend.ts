@@ -1,5 +1,5 @@
 import { describeError, PackhouseError, redact } from '@packhouse/runtime';
-import type { Telemetry } from 'bullmq';
+import type { Queue, Telemetry } from 'bullmq';
 import type { JobCounts, JobPayloads, QueueLook, QueueName, Recurring } from './queues.js';
 
 /** Options for storing, retrying and recovering jobs; the same for every store. */
@@ -44,6 +44,8 @@ export interface NewJob {
 
 /** The producer of one queue. */
 export interface Producer {
+  /** BullMQ's own, for boards. */
+  readonly bull: Queue;
   addAll(jobs: readonly NewJob[]): Promise<void>;
   pendingIds(): Promise<string[]>;
   counts(): Promise<JobCounts>;

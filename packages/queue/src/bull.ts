@@ -16,7 +16,7 @@ const BATCH = 1_000;
 const REMOVALS = 50;
 /** How long closing a connection may take, in milliseconds. */
 export const CLOSE_MS = 5_000;
-/** Length of the event streams: short, as events are for dashboards, which Packhouse does not have. */
+/** Length of the event streams: short, as events are for dashboards that follow them, which Packhouse does not have. */
 const MAX_EVENTS = 100;
 /** Prefix of ids: in Redis a job's key is next to the queue's keys (`delayed`, `meta`, …), and BullMQ uses numbers. */
 const MARK = 'j-';
@@ -60,6 +60,7 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
   }
 
   return {
+    bull: queue as unknown as Queue,
     addAll: async (jobs) => {
       for (let from = 0; from < jobs.length; from += BATCH) {
         const batch = jobs.slice(from, from + BATCH);

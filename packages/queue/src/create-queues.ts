@@ -9,6 +9,7 @@ import { openTelemetry } from './telemetry.js';
 
 /** Shortest time between two reports of a lost connection, in milliseconds. */
 const REPORT_EVERY_MS = 5_000;
+const ATTEMPTS = 5;
 
 export interface QueuesOptions {
   context: Context;
@@ -41,18 +42,10 @@ export interface QueuesOptions {
  */
 export async function createQueues(options: QueuesOptions): Promise<Queues> {
   const { context } = options;
-  const attempts = options.attempts ?? 5;
+  const attempts = options.attempts ?? ATTEMPTS;
   const backoffMs = options.backoffMs ?? 1_000;
   const logger = context.logger.child({ part: 'queue' });
-  const backend = await openBackend(options, {
-    prefix: options.prefix ?? 'packhouse',
-    lockMs: options.lockMs ?? 12_000,
-    maxStalled: attempts,
-    kept: options.kept ?? 0,
-    telemetry: await openTelemetry(context),
-    readOnly: options.readOnly ?? false,
-    onError: reporter(context),
-  });
+  const backend = await openBackend(options);
   const producers = new Map<QueueName, Promise<Producer>>();
   const workers = new Set<Worker>();
   let closing: Promise<void> | undefined;
@@ -114,7 +107,18 @@ export async function createQueues(options: QueuesOptions): Promise<Queues> {
   };
 }
 
-function openBackend(options: QueuesOptions, backend: BackendOptions): Promise<Backend> {
+/** Opens the store of jobs. Throws QUEUE_UNAVAILABLE, DATABASE_NEWER, SETTINGS_INVALID. */
+export async function openBackend(options: QueuesOptions): Promise<Backend> {
+  const { context } = options;
+  const backend: BackendOptions = {
+    prefix: options.prefix ?? 'packhouse',
+    lockMs: options.lockMs ?? 12_000,
+    maxStalled: options.attempts ?? ATTEMPTS,
+    kept: options.kept ?? 0,
+    telemetry: await openTelemetry(context),
+    readOnly: options.readOnly ?? false,
+    onError: reporter(context),
+  };
   if (options.redisUrl !== undefined) return openRedisBackend(options.redisUrl, backend);
   if (options.databaseUrl !== undefined) return openPostgresBackend(options.databaseUrl, backend);
   throw new PackhouseError({

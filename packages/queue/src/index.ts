@@ -1,4 +1,5 @@
 export { createQueueReader, type QueueReader } from './create-queue-reader.js';
 export { createQueues } from './create-queues.js';
 export { checkCron, lastDues, nextDue } from './cron.js';
+export { type BoardQueues, openQueuesForBoard } from './open-queues-for-board.js';
 export type { Job, JobPayloads, JobRequest, QueueName, Queues, Recurring, Worker } from './queues.js';

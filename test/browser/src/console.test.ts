@@ -9,7 +9,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { chromiumPath, findingsOf, openPage, startChromium, type WatchedPage } from './browser.js';
 import { type ConsoleProcess, startConsole } from './console-process.js';
-import { fillDatabase, HOSTILE, linkOf, openDatabase, PASSWORD } from './fixture.js';
+import { fillDatabase, fillQueue, HOSTILE, linkOf, openDatabase, PASSWORD } from './fixture.js';
 
 const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const executable = chromiumPath();
@@ -31,6 +31,7 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     database = openDatabase(fresh.url);
     folder = await mkdtemp(path.join(tmpdir(), 'packhouse-browser-'));
     await fillDatabase(database, folder);
+    await fillQueue(fresh.url);
     server = await startConsole({ DATABASE_URL: fresh.url, OBJECT_STORE: folder });
     browser = await startChromium(executable as string);
     ada = await openPage(browser, server.origin);
@@ -150,6 +151,19 @@ describe.skipIf(executable === null)('the console in Chromium', () => {
     await page.screenshot({ path: `${SCREENSHOTS}file.png` });
     expect(await findingsOf(page)).toEqual([]);
     expect(ada.faults).toEqual([]);
+  });
+
+  test('the board of jobs shows a job, without what only its font would need', async () => {
+    await page.goto('/#/workers');
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+    await page
+      .getByRole('link', { name: /ingest/ })
+      .first()
+      .click();
+    await page.getByText('j-window-1000').first().click();
+    await page.getByText('<b>ada</b>').first().waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}jobs.png` });
+    expect(ada.faults.splice(0).filter((fault) => !fault.includes('fonts.googleapis.com'))).toEqual([]);
   });
 
   test('while the console is away the page stays and says since when its figures are old', async () => {

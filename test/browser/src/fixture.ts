@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createDatabase, type Database } from '@packhouse/database';
 import { createSigner, makeSigningKey, readSigningKey } from '@packhouse/manifest';
 import { addOperator, makeLink, type OperationParts } from '@packhouse/operations';
+import { createQueues } from '@packhouse/queue';
 import { createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 
 /** Names that would do harm or break a page if they were taken for anything but text. */
@@ -67,6 +68,20 @@ export async function fillDatabase(database: Database, objects: string): Promise
 const LOGS = JSON.stringify(
   Array.from({ length: 1_000 }, (_, i) => [{ blockNumber: 1_000 + i, address: HASH, data: HOSTILE.html }]),
 );
+
+/** Puts a job into a queue on Postgres. */
+export async function fillQueue(databaseUrl: string): Promise<void> {
+  const queues = await createQueues({ databaseUrl, context });
+  const payload = {
+    network: 'main',
+    start: 1_000,
+    end: 1_999,
+    kinds: ['logs'],
+    owner: '<b>ada</b>',
+  } as const;
+  await queues.add('ingest', [{ id: 'window-1000', payload, priority: 5 }]);
+  await queues.close();
+}
 
 /** Blocks 1,000 to 20,000 are wanted: quarantined, paused and waiting ones; some are published below. */
 async function fillMain(database: Database): Promise<void> {

@@ -1,7 +1,7 @@
 import { PackhouseError } from '@packhouse/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-const CSP = [
+export const CSP = [
   "default-src 'self'",
   "img-src 'self' data:",
   "style-src 'self' 'unsafe-inline'",

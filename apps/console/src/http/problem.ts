@@ -1,5 +1,5 @@
-import { ERROR_CATALOGUE, isPackhouseError, type Logger, type PackhouseError } from '@packhouse/runtime';
-import type { FastifyError, FastifyReply } from 'fastify';
+import { ERROR_CATALOGUE, isPackhouseError, type Logger, PackhouseError } from '@packhouse/runtime';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 /** The HTTP status of a code; of others it follows from the exit code. */
 const STATUS: Partial<Record<PackhouseError['code'], number>> = {
@@ -33,18 +33,31 @@ export function describeProblem(error: unknown): Record<string, unknown> {
   return { code: 'INTERNAL', message: 'The console failed at this request; its log says why.' };
 }
 
-/** Answers with an error as JSON. */
-export function sendProblem(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
-  if (isPackhouseError(error)) {
-    const { retryAfterMs } = error.data;
-    if (typeof retryAfterMs === 'number') reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
-    return reply.code(statusOf(error)).send({ error: describeProblem(error) });
-  }
+/** The status and the body of the answer to a request that failed; what is a mistake of the console is logged. */
+export function problemOf(error: unknown, logger: Logger): { status: number; body: { error: object } } {
+  if (isPackhouseError(error)) return { status: statusOf(error), body: { error: describeProblem(error) } };
   const status = (error as FastifyError).statusCode ?? 500;
   if (status < 500) {
     const message = `The request cannot be read: ${(error as Error).message}.`.replace(/\.\.$/, '.');
-    return reply.code(status).send({ error: { code: 'INPUT_INVALID', message } });
+    return { status, body: { error: { code: 'INPUT_INVALID', message } } };
   }
   logger.error({ err: error }, 'a request failed');
-  return reply.code(500).send({ error: describeProblem(error) });
+  return { status: 500, body: { error: describeProblem(error) } };
+}
+
+/** Answers with an error as JSON. */
+export function sendProblem(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
+  const { status, body } = problemOf(error, logger);
+  const retryAfterMs = isPackhouseError(error) ? error.data.retryAfterMs : undefined;
+  if (typeof retryAfterMs === 'number') reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
+  return reply.code(status).send(body);
+}
+
+/** The error of a request that nothing answers. */
+export function unknownPage({ method, url }: FastifyRequest): PackhouseError {
+  return new PackhouseError({
+    code: 'PAGE_UNKNOWN',
+    message: `The console has no ${method} ${url.split('?')[0]?.slice(0, 200)}.`,
+    hint: 'Its pages begin at /, its API is described in /api/openapi.json.',
+  });
 }

@@ -3,6 +3,7 @@ import { type FreshDatabase, freshDatabase } from '@packhouse/local';
 import type { ObjectStore } from '@packhouse/object-store';
 import type { Role } from '@packhouse/operations';
 import { hashOf, makeSecret } from '@packhouse/operations';
+import { openQueuesForBoard } from '@packhouse/queue';
 import { type Clock, type Context, createLogger, createMetrics, systemClock } from '@packhouse/runtime';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, inject } from 'vitest';
@@ -12,6 +13,7 @@ import { createConsole } from '../create-console.js';
 interface TestConsole {
   readonly app: FastifyInstance;
   readonly database: Database;
+  readonly databaseUrl: string;
   readonly context: Context;
   /** A request to it, as one from this machine. */
   ask(options: InjectOptions): Promise<LightMyRequestResponse>;
@@ -25,9 +27,12 @@ const HOUR_MS = 3_600_000;
 export function useConsole({
   clock = systemClock,
   objectStore,
+  redisUrl,
 }: {
   clock?: Clock;
   objectStore?: ObjectStore;
+  /** Where the queues are, if not in the database. */
+  redisUrl?: () => string;
 } = {}): TestConsole {
   const context: Context = {
     logger: createLogger({ name: 'console', level: 'silent' }),
@@ -42,7 +47,9 @@ export function useConsole({
   beforeAll(async () => {
     fresh = await freshDatabase(inject('postgresUrl'), { migrated: true });
     database = createDatabase({ connectionString: fresh.url, context, applicationName: 'test' });
-    app = await createConsole({ context, database, objectStore, host: '127.0.0.1' });
+    const queues = { context, databaseUrl: fresh.url, redisUrl: redisUrl?.() };
+    const openJobs = () => openQueuesForBoard(queues);
+    app = await createConsole({ context, database, objectStore, openJobs, host: '127.0.0.1' });
   });
   afterAll(async () => {
     await app.close();
@@ -55,6 +62,9 @@ export function useConsole({
     },
     get database() {
       return database;
+    },
+    get databaseUrl() {
+      return fresh.url;
     },
     context,
     ask: (options) => app.inject({ ...options, headers: { host: '127.0.0.1:8090', ...options.headers } }),

@@ -25,6 +25,9 @@ export function Workers({ mayChange }: { mayChange: boolean }) {
   return (
     <>
       <h1>Workers</h1>
+      <p>
+        <a href="/jobs/">Jobs</a>: what waits in the queues, and what each job is to do.
+      </p>
       <Shown reading={reading}>
         {(rows) =>
           rows.length === 0 ? (
