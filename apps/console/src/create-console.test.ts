@@ -1,5 +1,5 @@
 import { addOperator, hashOf, makeLink, makeSecret, makeToken, setOperator } from '@packhouse/operations';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createConsole } from './create-console.js';
 import { useConsole } from './testing/use-console.js';
 
@@ -88,6 +88,24 @@ describe('signing in', () => {
     );
     expect(heard.filter(Boolean)).toHaveLength(5);
     expect(await on.database.operators.lockedMs(['name nobody'])).toBeGreaterThan(0);
+  });
+
+  test('behind a trusted proxy wrong passwords count for the client that it names', async () => {
+    const parts = { context: on.context, database: on.database, openJobs: () => Promise.reject(new Error()) };
+    for (const [trustProxy, address] of [
+      [undefined, '127.0.0.1'],
+      [1, '203.0.113.9'],
+      [['10.0.0.0/8'], '127.0.0.1'],
+    ] as const) {
+      const counted = vi.spyOn(on.database.operators, 'attempt').mockResolvedValue(false);
+      const app = await createConsole({ ...parts, host: '127.0.0.1', trustProxy: trustProxy as never });
+      const headers = { host: '127.0.0.1:8090', 'x-forwarded-for': '198.51.100.1, 203.0.113.9' };
+      const payload = { name: 'proxied', password: 'wrong password' };
+      await app.inject({ method: 'POST', url: '/api/sign-in', headers, payload });
+      expect(counted).toHaveBeenCalledWith([`address ${address}`, 'name proxied']);
+      counted.mockRestore();
+      await app.close();
+    }
   });
 
   test('a password that was changed meanwhile opens no session', async () => {

@@ -30,6 +30,8 @@ interface ConsoleParts extends Omit<OperationParts, 'who'> {
   url?: string | undefined;
   /** The address that it listens on. */
   host: string;
+  /** The proxies whose X-Forwarded-For is believed, as their number or their addresses; absent: none. */
+  trustProxy?: number | string[] | undefined;
 }
 
 /** Most bytes of a request's body. */
@@ -38,12 +40,13 @@ const WEB = fileURLToPath(new URL('../dist/web/', import.meta.url));
 
 /** Creates the console's server; it does not listen yet. */
 export async function createConsole(parts: ConsoleParts): Promise<FastifyInstance> {
-  const { context, database, host, url } = parts;
+  const { context, database, host, trustProxy, url } = parts;
   const app = fastify({
     bodyLimit: MAX_BODY,
     logger: false,
     requestTimeout: 30_000,
     forceCloseConnections: true,
+    trustProxy: typeof trustProxy === 'number' ? (_, hop) => hop < trustProxy : (trustProxy ?? false),
   });
   app.setErrorHandler((error, _, reply) => sendProblem(reply, error, context.logger));
   addHeaders(app, { url, host });

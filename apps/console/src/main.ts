@@ -35,6 +35,7 @@ await runProcess(process, {
     if (objectStore !== undefined) shutdown.add('object store', () => objectStore.close());
     const app = await createConsole({
       ...{ context, database, queue, objectStore, host, url: settings.CONSOLE_URL },
+      trustProxy: settings.TRUST_PROXY,
       openJobs: () => openQueuesForBoard(queues),
       networks: networks === undefined ? undefined : () => networks,
       leases: redis === undefined ? undefined : () => redis,

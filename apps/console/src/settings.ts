@@ -9,6 +9,7 @@ import {
   objectStoreSetting,
   redisUrlSetting,
   s3EndpointSetting,
+  trustProxySetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
 
@@ -38,6 +39,7 @@ export const consoleSettings = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('the address of the gateway, as its own PUBLIC_URL, for the lines that holders of keys copy'),
+  TRUST_PROXY: trustProxySetting('the console'),
   METRICS_PORT: metricsPortSetting(),
   METRICS_HOST: metricsHostSetting(),
   DRAIN_LIMIT_MS: drainLimitSetting(),

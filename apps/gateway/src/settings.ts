@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { nftSettings } from '@packhouse/nft';
 import {
   bytesSetting,
@@ -9,9 +8,9 @@ import {
   metricsHostSetting,
   metricsPortSetting,
   s3EndpointSetting,
+  trustProxySetting,
 } from '@packhouse/runtime';
 import { z } from 'zod';
-import { ADDRESS_RANGES } from './http/client-address.js';
 import { LOGGED_REQUESTS } from './http/request-log.js';
 
 /** The environment of a gateway. */
@@ -109,7 +108,7 @@ export const gatewaySettings = z.object({
     62,
     4_000,
   ).default(400),
-  TRUST_PROXY: trustProxySetting(),
+  TRUST_PROXY: trustProxySetting('the gateway'),
   ...nftSettings,
   DRAIN_DELAY_MS: integerSetting(
     'milliseconds between /readyz saying no and requests being refused, 0 to 60000 (default 0), so that a load balancer notices',
@@ -133,26 +132,3 @@ export function hasPublicMetrics({ PUBLIC_METRICS: set, HOST: host }: GatewaySet
 }
 
 type GatewaySettings = Readonly<Pick<z.infer<typeof gatewaySettings>, 'PUBLIC_METRICS' | 'HOST'>>;
-
-/**
- * TRUST_PROXY: the proxies whose `X-Forwarded-For` is trusted, as their number or as their addresses and ranges.
- * If absent, the client's address is that of the connection.
- */
-function trustProxySetting() {
-  return z
-    .string()
-    .transform((text) => (/^\d+$/.test(text) ? Number(text) : text.split(',').map((part) => part.trim())))
-    .refine((value) => (typeof value === 'number' ? value >= 1 && value <= 16 : value.every(isAddress)))
-    .optional()
-    .describe(
-      'how many proxies stand before the gateway, 1 to 16, or their addresses, e.g. 10.0.0.0/8,loopback (default: none is believed)',
-    );
-}
-
-function isAddress(text: string): boolean {
-  if (Object.hasOwn(ADDRESS_RANGES, text)) return true;
-  const [address, bits, ...more] = text.split('/') as [string, string?];
-  const family = isIP(address);
-  if (family === 0 || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}

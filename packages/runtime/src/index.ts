@@ -22,6 +22,7 @@ export {
   redisUrlSetting,
   s3EndpointSetting,
   signingKeyFileSetting,
+  trustProxySetting,
 } from './service-settings.js';
 export { bytesSetting, durationSetting, integerSetting, loadSettings, logLevelSetting } from './settings.js';
 export { CallController, type CallSignal, openScope, type Scope, untilAborted } from './signals.js';

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { integerSetting } from './settings.js';
 
@@ -72,3 +73,31 @@ export const signingKeyFileSetting = (): z.ZodDefault<z.ZodString> =>
     .describe(
       'the PEM file of the key that the manifest is signed with; the first packer makes it (default ./signing-key.pem)',
     );
+
+/** Names of ranges of addresses, as proxy-addr has them. */
+const NAMED_RANGES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
+
+/**
+ * TRUST_PROXY: the proxies whose `X-Forwarded-For` is trusted, as their number or as their addresses and ranges.
+ * If absent, the client's address is that of the connection.
+ */
+export function trustProxySetting(
+  what: string,
+): z.ZodType<number | string[] | undefined, string | undefined> {
+  return z
+    .string()
+    .transform((text) => (/^\d+$/.test(text) ? Number(text) : text.split(',').map((part) => part.trim())))
+    .refine((value) => (typeof value === 'number' ? value >= 1 && value <= 16 : value.every(isAddress)))
+    .optional()
+    .describe(
+      `how many proxies stand before ${what}, 1 to 16, or their addresses, e.g. 10.0.0.0/8,loopback (default: none is believed)`,
+    );
+}
+
+function isAddress(text: string): boolean {
+  if (NAMED_RANGES.includes(text)) return true;
+  const [address, bits, ...more] = text.split('/') as [string, string?];
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
