@@ -62,7 +62,9 @@ afterAll(async () => {
 });
 
 test('the gateway page calls every method, and its blocks are to be pasted', async () => {
-  const source = await readFile(path.join(root, 'packages/networks/src/method-families.ts'), 'utf8');
+  const whole = await readFile(path.join(root, 'packages/networks/src/method-families.ts'), 'utf8');
+  // Behind them stands what clients cannot call.
+  const [source = ''] = whole.split('const OWN_METHODS');
   const offered = [...source.matchAll(/'([a-z]+\d?_\w+)'/g)].map(([, name]) => name as string);
   expect(offered).toContain('web3_sha3');
   const blocks = await blocksOf('docs/gateway.md');
