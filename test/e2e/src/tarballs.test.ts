@@ -60,7 +60,10 @@ test('the packages have what runs, and neither sources nor tests', async () => {
     const files = stdout.trim().split('\n');
     expect(files).toEqual(expect.arrayContaining(['package/package.json', 'package/README.md']));
     expect(
-      files.filter((file) => !/^package\/(dist\/.*(\.js|\.d\.ts)|bin\/.*\.js|[^/]+)$/.test(file)),
+      files.filter(
+        (file) =>
+          !/^package\/(dist\/.*(\.js|\.d\.ts)|dist\/web\/.*\.(html|css)|bin\/.*\.js|[^/]+)$/.test(file),
+      ),
     ).toEqual([]);
     expect(files.filter((file) => /\/(testing|src)\/|\.test\./.test(file))).toEqual([]);
   }
