@@ -56,8 +56,8 @@ export async function budgetNotes(
   const hosts = new Map<string, Set<string>>();
   for (const { upstreams } of networks) {
     for (const { provider, url } of upstreams) {
-      const { hostname } = new URL(url);
-      hosts.set(hostname, (hosts.get(hostname) ?? new Set()).add(provider));
+      const { host } = new URL(url);
+      hosts.set(host, (hosts.get(host) ?? new Set()).add(provider));
     }
   }
   const used = new Set([...hosts.values()].flatMap((providers) => [...providers]));
