@@ -859,6 +859,10 @@ CREATE OR REPLACE FUNCTION packhouse.published_chunk_changed()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
+  -- 65,536 rows; a range that no bundle has would fill the disk.
+  IF EXISTS (SELECT FROM changed WHERE end_block - start_block >= 1073741824) THEN
+    RAISE EXCEPTION 'a bundle has at most 1073741824 blocks' USING ERRCODE = 'check_violation';
+  END IF;
   INSERT INTO packhouse.published_chunk AS c (network_id, kind, chunk, blocks, version)
   SELECT g.network_id, g.kind, g.chunk, CASE TG_OP WHEN 'INSERT' THEN g.blocks ELSE -g.blocks END,
     coalesce((SELECT max(o.version) FROM packhouse.published_chunk AS o

@@ -220,8 +220,11 @@ describe('a refusal', () => {
       message: expect.stringContaining('This API key was revoked'),
     });
     gateway.fault = null;
+    // Of the twelve, what was under way at the refusal may not have come whole.
+    const kept = (await names()).length;
+    expect(kept).toBeLessThanOrEqual(12);
     const { downloaded } = await folder.pull(gateway);
-    expect(downloaded).toBe(18);
+    expect(downloaded).toBe(30 - kept);
     expect(await names()).toHaveLength(30);
   });
 

@@ -81,13 +81,18 @@ it('lets no statement make an overlap, whoever sends it, and keeps other kinds a
     open.sql(`INSERT INTO packhouse.bundle (network_id, kind, start_block, end_block, byte_length, raw_length, proofs,
       format_version, sha256, first_hash, first_parent_hash, last_hash, object_key, fragments) VALUES ${row}`);
   const highest = 2 ** 48 - 1;
-  await insert(values(1, 0, 0, highest));
-  await insert(values(1, 1, 0, highest));
-  await insert(values(2, 0, 0, highest));
-  await insert(values(32_767, 4, 0, highest));
+  const low = highest - 99;
+  await insert(values(1, 0, low, highest));
+  await insert(values(1, 1, low, highest));
+  await insert(values(2, 0, low, highest));
+  await insert(values(32_767, 4, low, highest));
   await expect(insert(values(1, 0, highest, highest))).rejects.toMatchObject({ code: '23P01' });
-  await expect(insert(values(1, 1, 5, 6))).rejects.toMatchObject({ code: '23P01' });
-  await expect(insert(values(1, 2, 0, highest + 1))).rejects.toMatchObject({ code: '23514' });
+  await expect(insert(values(1, 1, low + 5, low + 6))).rejects.toMatchObject({ code: '23P01' });
+  await expect(insert(values(1, 2, low, highest + 1))).rejects.toMatchObject({ code: '23514' });
+  await expect(insert(values(1, 2, 0, 2 ** 30))).rejects.toMatchObject({
+    code: '23514',
+    message: 'a bundle has at most 1073741824 blocks',
+  });
 });
 
 it('says what is in the way of an overlapping bundle', async () => {
