@@ -1,5 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Scope } from '@packhouse/local';
@@ -7,10 +8,8 @@ import type { Scope } from '@packhouse/local';
 /** Time limit of a process to end before it is killed, in milliseconds. */
 const STOP_MS = 40_000;
 
-/** The absolute path of a built file, given from the root of the project. */
-function built(file: string): string {
-  return fileURLToPath(new URL(`../../../${file}`, import.meta.url));
-}
+/** The root of this project. */
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Starts a process that ends with the scope at the latest. Its stdout is readable; default stderr: inherited. */
 export function startChild(
@@ -25,14 +24,14 @@ export function startChild(
   return child;
 }
 
-/** Starts a built program of Packhouse with this Node. */
+/** Starts a program with this Node; `file` is absolute, or a built one as seen from the root of the project. */
 export function startNode(
   scope: Scope,
   file: string,
   args: readonly string[],
   options: SpawnOptions = {},
 ): ChildProcess {
-  return startChild(scope, process.execPath, [built(file), ...args], options);
+  return startChild(scope, process.execPath, [path.resolve(ROOT, file), ...args], options);
 }
 
 /** Asks a process to end, waits, and kills it if it does not. */

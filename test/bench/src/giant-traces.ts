@@ -13,7 +13,9 @@ export async function benchGiantTraces(_: BenchOptions): Promise<BenchOutcome[]>
   try {
     const node = await startReplay(scope, ['--generate', '3', '--giant', String(MEGABYTES)]);
     const range = ['--from', String(node.first), '--to', String(node.last)];
-    const run = await runLocal(scope, ['--rpc', node.url, ...range], { NODE_TIMEOUT_MS: '600000' });
+    const run = await runLocal(scope, ['--rpc', node.url, ...range], {
+      env: { NODE_TIMEOUT_MS: '600000' },
+    });
     const note = `the whole range was published in ${run.seconds.toFixed(1)} s, ${(run.bytes / 1e6).toFixed(1)} MB of bundles`;
     const name = `memory of the ingester, a ${MEGABYTES} MB trace answer`;
     return memoryOutcome(name, run).map((outcome) =>

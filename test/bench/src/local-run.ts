@@ -19,6 +19,13 @@ export interface LocalRun {
   used: Record<string, { cpuSeconds: number; peakBytes: number }>;
 }
 
+interface LocalRunOptions {
+  /** Added to this process's own environment. */
+  env?: Record<string, string>;
+  /** The absolute path of another clone of Packhouse whose build is to run; default: this one. */
+  root?: string;
+}
+
 const LOOK_MS = 20;
 const SAMPLE_MS = 200;
 
@@ -31,14 +38,14 @@ const SAMPLE_MS = 200;
 export async function runLocal(
   scope: Scope,
   args: readonly string[],
-  env: Record<string, string> = {},
+  { env = {}, root = '' }: LocalRunOptions = {},
 ): Promise<LocalRun> {
   const directory = await temporaryDirectory(scope);
   const postgres = await startPostgres({ directory: path.join(directory, 'postgres') });
   scope.defer(() => postgres.stop());
   const child = startNode(
     scope,
-    'apps/cli/dist/main.js',
+    path.join(root, 'apps/cli/dist/main.js'),
     ['local', ...args, '--once', '--json', '--data-dir', path.join(directory, 'data')],
     { env: { ...plainEnvironment(process.env), ...env, DATABASE_URL: postgres.url } },
   );

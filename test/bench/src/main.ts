@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { closeOpenScopes } from '@packhouse/local';
 import { benchBudgets } from './budgets.js';
@@ -48,7 +50,14 @@ Benchmarks: ${Object.keys(BENCHMARKS).join(', ')}; without a name all of them.
   --blocks N    blocks of an extract-to-published run, and of what is pulled (default 960)
   --seconds N   length of each measurement under load (default 8)
 
-Example: npm run bench -- --rows 1000000 pointers downloads
+For extract alone:
+  --evm-dump PATH   holds it against subsquid's evm-dump on the same node: PATH is bin/run.js of its package
+  --before PATH     holds it against the build of another clone of Packhouse, whose root PATH is
+  --rounds N        runs of each of these, in turns; medians are compared (default 3)
+  --profile         writes CPU profiles of ingester and packer to bench-results/, and tells their shares, instead
+
+Examples: npm run bench -- --rows 1000000 pointers downloads
+          npm run bench -- --blocks 300 --before ../old --evm-dump ../evm-dump/bin/run.js extract
 `;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -57,6 +66,13 @@ function wholeNumber(text: string, name: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
   return usage(`--${name} takes a whole number above 0, got "${text}".`);
+}
+
+/** An absolute path in which `file` is. */
+function existing(text: string, file: string): string {
+  const absolute = path.resolve(text);
+  if (existsSync(path.join(absolute, file))) return absolute;
+  return usage(`There is no ${path.join(absolute, file)}.`);
 }
 
 function usage(message: string): never {
@@ -72,6 +88,10 @@ function read(): { names: string[]; options: BenchOptions } {
         rows: { type: 'string', default: '10000000' },
         blocks: { type: 'string', default: '960' },
         seconds: { type: 'string', default: '8' },
+        rounds: { type: 'string', default: '3' },
+        'evm-dump': { type: 'string' },
+        before: { type: 'string' },
+        profile: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -89,6 +109,10 @@ function read(): { names: string[]; options: BenchOptions } {
         rows: wholeNumber(values.rows, 'rows'),
         blocks: wholeNumber(values.blocks, 'blocks'),
         seconds: wholeNumber(values.seconds, 'seconds'),
+        rounds: wholeNumber(values.rounds, 'rounds'),
+        ...(values['evm-dump'] === undefined ? {} : { evmDump: existing(values['evm-dump'], '') }),
+        ...(values.before === undefined ? {} : { before: existing(values.before, 'apps/cli/dist/main.js') }),
+        profile: values.profile,
         say,
       },
     };

@@ -6,6 +6,14 @@ export interface BenchOptions {
   blocks: number;
   /** Length of each measurement under load, in seconds. */
   seconds: number;
+  /** Runs of each side where `extract` compares, in turns. */
+  rounds: number;
+  /** The program of an evm-dump that `extract` is held against. */
+  evmDump?: string;
+  /** The root of another built clone of Packhouse that `extract` is held against. */
+  before?: string;
+  /** Whether `extract` writes CPU profiles instead of measuring. */
+  profile: boolean;
   /** Reports progress to stderr. */
   say(line: string): void;
 }

@@ -36,6 +36,11 @@ export function processTree(root: number): ProcessUse[] {
   return [...parents.keys()].filter(belongs).flatMap(useOf);
 }
 
+/** CPU seconds of all children of this process that have ended, and of theirs; undefined without /proc. */
+export function endedChildrenSeconds(): number | undefined {
+  return useOf(process.pid)[0]?.endedSeconds;
+}
+
 /** Seconds that all cores together were busy since the machine started; undefined without /proc. */
 function busySeconds(): number | undefined {
   try {
