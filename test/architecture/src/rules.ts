@@ -122,6 +122,7 @@ export const SHORT_FILES: Readonly<Record<string, string>> = {};
 /** Exports that no import names because a tool calls them, or JavaScript what was compiled. */
 export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
   'packages/bundle/kernel/deflate.ts': ['reserve', 'output', 'deflate'],
+  'packages/chain/kernel/scan.ts': ['reserve', 'region'],
   'infra/local/src/test-services.ts': ['setup', 'teardown'],
 };
 

@@ -1,5 +1,5 @@
-// `npm run kernel -w packages/bundle`: compiles the kernel and writes src/kernel-bytes.ts. With `-- --check` it compares
-// instead, and ends with 1 if they differ, or with 75 if the compiler cannot be had.
+// `npm run kernel -w packages/bundle` (or packages/chain): compiles the package's kernel/ and writes src/kernel-bytes.ts.
+// With `-- --check` it compares instead, and ends with 1 if they differ, or with 75 if the compiler cannot be had.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,8 +10,10 @@ import path from 'node:path';
 const COMPILER = 'assemblyscript@0.28.20';
 const EXIT_TRY_LATER = 75;
 
-const here = import.meta.dirname;
-const written = path.join(here, '../src/kernel-bytes.ts');
+// npm runs scripts in the folder of their package.
+const here = path.resolve('kernel');
+const written = path.resolve('src/kernel-bytes.ts');
+const [main] = process.argv.slice(2);
 const sources = readdirSync(here)
   .filter((name) => name.endsWith('.ts'))
   .sort();
@@ -36,9 +38,9 @@ function build() {
     process.stderr.write(`${COMPILER} could not be had: ${String(error.stderr).trim().split('\n').at(-1)}\n`);
     return EXIT_TRY_LATER;
   }
-  const wasm = path.join(folder, 'deflate.wasm');
+  const wasm = path.join(folder, 'kernel.wasm');
   run(
-    ...['asc', 'deflate.ts', '--outFile', wasm, '-O3', '--noAssert', '--runtime', 'stub'],
+    ...['asc', main, '--outFile', wasm, '-O3', '--noAssert', '--runtime', 'stub'],
     ...['--enable', 'simd', '--enable', 'bulk-memory'],
   );
   const text = moduleOf(readFileSync(wasm));
@@ -48,7 +50,7 @@ function build() {
   }
   if (readFileSync(written, 'utf8') === text) return 0;
   process.stderr.write(
-    'src/kernel-bytes.ts is not what the kernel compiles to: npm run kernel -w packages/bundle\n',
+    `${written} is not what the kernel compiles to: npm run kernel -w ${path.relative(process.env.INIT_CWD ?? '.', '.')}\n`,
   );
   return 1;
 }

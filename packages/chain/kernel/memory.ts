@@ -1,0 +1,43 @@
+/*
+ * How the memory of the scanner is laid out.
+ *
+ *   static data  | TABLES | MEMO | HEAP …
+ *
+ * TABLES is written once, by JavaScript, before the first block, and compared with its copy after each: no code here writes
+ * there. MEMO is kept between blocks (bloom.ts). The heap is cut into regions anew for each block (`reserve`, then `region`):
+ * whoever writes into a region compares with its end before, and whoever reads an answer stops at the zeros behind it.
+ */
+
+/** Fields by their names, and the orders in which they are written. */
+export const TABLES: usize = 0x10000;
+export const TABLES_END: usize = 0x40000;
+/** Bits of the blooms of addresses and topics. */
+export const MEMO: usize = TABLES_END;
+export const MEMO_END: usize = 0x240000;
+const HEAP: usize = MEMO_END;
+const PAGE: usize = 65536;
+/** Bytes behind a region that vectors may read, and overwrite by zeros at most when it is the last. */
+export const SLACK: usize = 64;
+
+let next: usize = HEAP;
+let heapEnd: usize = HEAP;
+
+/** Begins a block whose regions have `bytes` in total, and SLACK each. Returns 0 if there is not so much memory. */
+export function reserve(bytes: usize): u32 {
+  if (<usize>__heap_base > TABLES) return 0;
+  const pages = <i32>((HEAP + bytes + PAGE - 1) / PAGE);
+  const missing = pages - memory.size();
+  if (missing > 0 && memory.grow(missing) < 0) return 0;
+  next = HEAP;
+  heapEnd = HEAP + bytes;
+  return 1;
+}
+
+/** The next region, with SLACK behind it, aligned to 16; 0 if the reserved bytes are used up. */
+export function region(bytes: usize): usize {
+  const at = next;
+  const end = (at + bytes + SLACK + 15) & ~15;
+  if (end > heapEnd) return 0;
+  next = end;
+  return at;
+}

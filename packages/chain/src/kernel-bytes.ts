@@ -1,0 +1,9 @@
+// Made by `npm run kernel`. SHA-256 of the sources in the order of their names:
+// 5d5bbd6c0a09a314715636b7da4a06331318995235d325585fd716d39862e2e8
+
+/** The compiled kernel, in base64. */
+export const KERNEL_BASE64 = [
+  'AGFzbQEAAAABCQJgAX8Bf2AAAAMEAwEAAAUDAQAABgsCfwFBAAt/AUEACwcdAwZyZWdpb24AAgdyZXNlcnZlAAEGbWVtb3J5AgAI',
+  'AQAKdAMQAEGAgJABJABBgICQASQBCz0BAX8gAEH//5MBakEQdj8AayIBQQBKBH8gAUAAQQBIBUEACwRAQQAPC0GAgJABJAAgAEGA',
+  'gJABaiQBQQELIwEBfyMAIgEgAGpBzwBqQXBxIgAjAUsEQEEADwsgACQAIAEL',
+].join('');
