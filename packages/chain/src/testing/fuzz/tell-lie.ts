@@ -1,0 +1,299 @@
+import type { Keccak } from '../../encode/keccak.js';
+import { type Answer, type Json, quantityOf } from './encode.js';
+import type { Random } from './random.js';
+import { fillBlooms, seal } from './seal-block.js';
+
+/*
+ * Lies deep inside of a block, with everything above them made right again: only the check that is meant for each can
+ * notice it.
+ */
+
+/** Before: told, then the roots are made to fit. After: of what no root commits to. */
+interface Lie {
+  before?: (random: Random, answer: Answer) => unknown;
+  after?: (random: Random, answer: Answer) => unknown;
+  /** Blooms stay as they are told. */
+  keepsBlooms?: boolean;
+}
+
+/** Tells a lie about a block, or two, and seals it. Lies that found nothing to change are told anew a few times. */
+export function tellLie(random: Random, answer: Answer, keccak: Keccak): void {
+  const truth = JSON.stringify(answer);
+  for (let tries = 0; tries < 6; tries++) {
+    const lies = Array.from({ length: random.pick([1, 1, 1, 2]) }, () => random.pick(LIES));
+    for (const { before } of lies) before?.(random, answer);
+    if (JSON.stringify(answer) !== truth) {
+      if (!lies.some(({ keepsBlooms }) => keepsBlooms === true)) fillBlooms(answer, keccak);
+      const unknown = Object.keys(answer.block).filter((name) => name.startsWith('unknown'));
+      seal(answer, keccak, unknown);
+    }
+    for (const { after } of lies) after?.(random, answer);
+    if (JSON.stringify(answer) !== truth) return;
+  }
+}
+
+type Log = Answer['receipts'][number]['logs'][number];
+const logsOf = ({ receipts }: Answer): Log[] => receipts.flatMap(({ logs }) => logs);
+
+/** A QUANTITY that is another by a little, or by much. */
+function moved(random: Random, quantity: unknown): string {
+  const value = quantityOf(quantity);
+  const other = random.pick([
+    value + 1n,
+    value === 0n ? 2n : value - 1n,
+    value * 2n + 1n,
+    0n,
+    HUGE,
+    1n << 53n,
+    1n << 64n,
+  ]);
+  return `0x${other.toString(16)}`;
+}
+const HUGE = (1n << 256n) - 1n;
+
+/** DATA with one digit changed. */
+function flipped(random: Random, data: unknown): string {
+  const text = typeof data === 'string' && data.length > 2 ? data : `0x${'11'.repeat(20)}`;
+  const at = 2 + random.int(text.length - 2);
+  return (
+    text.slice(0, at) +
+    (Number.parseInt(text[at]!, 16) ^ (1 + random.int(15))).toString(16) +
+    text.slice(at + 1)
+  );
+}
+
+function change(random: Random, records: readonly Json[], names: readonly string[]): void {
+  const record = random.pick(records);
+  if (record === undefined) return;
+  const name = random.pick(names);
+  const value = record[name];
+  if (typeof value === 'boolean') record[name] = !value;
+  else if (typeof value === 'number')
+    record[name] = random.pick([value + 1, value - 1, 0, 2 ** 53, value + 0.5]);
+  else if (typeof value === 'string' && value.length < 20) record[name] = moved(random, value);
+  else record[name] = random.oneIn(8) ? null : flipped(random, value);
+}
+
+const PLACE = ['blockHash', 'blockNumber', 'transactionHash', 'transactionIndex'];
+
+const LIES: readonly Lie[] = [
+  // prices
+  {
+    before: (random, { block }) =>
+      change(random, block.transactions, ['gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas']),
+  },
+  { before: (random, { block }) => change(random, [block], ['baseFeePerGas']) },
+  {
+    before: (random, { receipts }) =>
+      change(random, receipts, ['effectiveGasPrice', 'blobGasUsed', 'blobGasPrice']),
+  },
+  {
+    // the receipt follows the price that is wrong
+    before: (random, { block, receipts }) => {
+      const index = random.int(Math.max(1, block.transactions.length));
+      const tx = block.transactions[index];
+      if (tx === undefined) return;
+      tx.gasPrice = random.pick([tx.maxFeePerGas, moved(random, tx.gasPrice)]);
+      Object.assign(receipts[index] ?? {}, { effectiveGasPrice: tx.gasPrice });
+    },
+  },
+  // signatures and chains
+  {
+    before: (random, { block }) =>
+      change(random, block.transactions, ['v', 'r', 's', 'yParity', 'chainId', 'nonce', 'value']),
+  },
+  {
+    after: (random, { block }) =>
+      change(random, block.transactions, ['yParity', 'v', 'chainId', 'type', 'from', 'to', 'input', 'hash']),
+  },
+  {
+    before: (random, { block }) => {
+      const tx = random.pick(block.transactions);
+      if (tx === undefined) return;
+      const parity = BigInt(random.int(2));
+      const v = BigInt(random.pick([0, 1, 27, 28, 29, 35, 36, 37, 38, 55, 56, 2 ** 40]));
+      Object.assign(tx, {
+        v: `0x${v.toString(16)}`,
+        ...(random.oneIn(2) ? { yParity: `0x${parity.toString(16)}` } : {}),
+      });
+      if (random.oneIn(2)) delete tx.chainId;
+      if (random.oneIn(4)) Object.assign(tx, { r: '0x0', s: '0x0' });
+    },
+  },
+  // senders, told the same everywhere
+  {
+    before: (random, answer) => {
+      const index = random.int(Math.max(1, answer.block.transactions.length));
+      const tx = answer.block.transactions[index];
+      if (tx === undefined) return;
+      const other = flipped(random, tx.from);
+      const before = tx.from;
+      tx.from = other;
+      if (random.oneIn(4)) return;
+      Object.assign(answer.receipts[index] ?? {}, { from: other });
+      for (const { action } of answer.traces) if (action.from === before) action.from = other;
+    },
+  },
+  { after: (random, { receipts }) => change(random, receipts, ['from', 'to', 'type', ...PLACE]) },
+  // gas
+  {
+    before: (random, { receipts }) =>
+      change(random, receipts, ['gasUsed', 'cumulativeGasUsed', 'status', 'root']),
+  },
+  {
+    before: (random, { block }) =>
+      change(random, [block], ['gasLimit', 'number', 'timestamp', 'difficulty', 'blobGasUsed']),
+  },
+  {
+    before: (random, { receipts }) => {
+      const more = BigInt(random.pick([1, 100, 2 ** 52]));
+      for (const receipt of receipts)
+        receipt.cumulativeGasUsed = `0x${(quantityOf(receipt.cumulativeGasUsed) + more).toString(16)}`;
+    },
+  },
+  // contracts
+  { after: (random, { receipts }) => change(random, receipts, ['contractAddress']) },
+  {
+    after: (random, { receipts }) => {
+      const receipt = random.pick(receipts);
+      if (receipt !== undefined)
+        receipt.contractAddress = random.pick([null, receipt.to, receipt.from, `0x${'0'.repeat(40)}`]);
+    },
+  },
+  // logs
+  { after: (random, answer) => change(random, logsOf(answer), [...PLACE, 'logIndex', 'removed']) },
+  {
+    after: (random, answer) =>
+      change(random, logsOf(answer), ['logIndex', 'blockTimestamp', 'data', 'address']),
+  },
+  { before: (random, answer) => change(random, logsOf(answer), ['address']) },
+  {
+    before: (random, answer) => {
+      const log = random.pick(logsOf(answer));
+      log?.topics.push(
+        ...Array.from({ length: random.pick([1, 2, 5]) }, () => random.data(random.pick([32, 32, 31]))),
+      );
+    },
+  },
+  {
+    after: (random, { receipts }) => {
+      const log = random.pick(receipts)?.logs.pop();
+      if (log !== undefined) random.pick(receipts)?.logs.push(log);
+    },
+  },
+  // blooms
+  {
+    before: (random, { receipts }) => {
+      const receipt = random.pick(receipts);
+      if (receipt !== undefined) receipt.logsBloom = flipped(random, receipt.logsBloom);
+    },
+    keepsBlooms: true,
+  },
+  {
+    after: (random, { block, receipts }) =>
+      change(random, [block, ...receipts], ['logsBloom', 'receiptsRoot', 'status']),
+  },
+  // the block
+  {
+    after: (random, { block }) =>
+      change(random, [block], ['size', 'totalDifficulty', 'hash', 'parentHash', 'stateRoot']),
+  },
+  {
+    before: (random, { block }) => {
+      if (random.oneIn(2))
+        block.uncles = random.pick([[], [random.data(32)], [random.data(32), random.data(32)]]);
+      else block.sha3Uncles = random.data(32);
+    },
+  },
+  {
+    before: (random, { block }) =>
+      Object.assign(block, {
+        unknownHash: random.data(32),
+        ...(random.oneIn(2) ? { unknownNumber: '0x5' } : {}),
+      }),
+  },
+  {
+    after: (random, { block }) => {
+      const list = block.withdrawals as Json[] | undefined;
+      if (list === undefined || random.oneIn(3))
+        block.withdrawals = random.pick([[], null, undefined, [{ index: '0x0' }]]);
+      else if (random.oneIn(2)) list.pop();
+      else change(random, list, ['index', 'validatorIndex', 'address', 'amount']);
+    },
+  },
+  {
+    before: (random, { block }) =>
+      change(random, (block.withdrawals ?? []) as Json[], ['index', 'amount', 'address']),
+  },
+  { after: (_, { block }) => delete block.withdrawalsRoot },
+  // records that are missing, double, or in other places
+  {
+    after: (random, { block, receipts, traces }) => {
+      const list: unknown[] = random.pick([block.transactions, receipts, traces]);
+      const at = random.int(Math.max(1, list.length));
+      const how = random.int(4);
+      if (how === 0) list.splice(at, 1);
+      else if (how === 1 && list.length > 0) list.splice(at, 0, list[at]);
+      else if (how === 2) list.reverse();
+      else list.push(random.pick([null, {}, [], 1, 'x']));
+    },
+  },
+  {
+    before: (random, { block, receipts, traces }) => {
+      const list: unknown[] = random.pick([block.transactions, receipts, traces]);
+      list.splice(random.int(Math.max(1, list.length)), 1);
+    },
+  },
+  // trees of traces
+  {
+    after: (random, { traces }) =>
+      change(random, traces, [
+        'blockHash',
+        'blockNumber',
+        'subtraces',
+        'transactionHash',
+        'transactionPosition',
+      ]),
+  },
+  {
+    after: (random, { traces }) =>
+      change(
+        random,
+        traces.map(({ action }) => action),
+        ['from', 'to', 'value', 'input', 'init', 'gas'],
+      ),
+  },
+  {
+    after: (random, { traces }) =>
+      change(
+        random,
+        traces.map((trace) => (trace.result ?? {}) as Json),
+        ['address', 'gasUsed', 'output', 'code'],
+      ),
+  },
+  {
+    after: (random, { traces }) => {
+      const trace = random.pick(traces);
+      if (trace === undefined) return;
+      const address = trace.traceAddress as unknown[];
+      const how = random.int(7);
+      if (how === 0) address.push(random.pick([0, 1, 2 ** 32, '0', null, -1, 0.5]));
+      else if (how === 1) address.pop();
+      else if (how === 2 && address.length > 0)
+        address[random.int(address.length)] = random.pick([0, 1, 2, 1e9, 2 ** 32]);
+      else if (how === 3)
+        trace.type = random.pick(['call', 'create', 'suicide', 'reward', 'CALL', null, 'selfdestruct']);
+      else if (how === 4) trace.error = trace.error === undefined ? 'Reverted' : undefined;
+      else if (how === 5)
+        trace.subtraces = random.pick([0, 1, 5, 2 ** 32, 2 ** 32 + 1, 2 ** 53, -1, '1', null]);
+      else trace.traceAddress = random.pick([[], [0], [0, 0], [0, 1], null, {}, [[]]]);
+    },
+  },
+  {
+    after: (random, { traces }) => {
+      const from = random.int(Math.max(1, traces.length));
+      const [trace] = traces.splice(from, 1);
+      if (trace !== undefined) traces.splice(random.int(traces.length + 1), 0, trace);
+    },
+  },
+];
