@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { captureWarnings } from '@packhouse/runtime';
+import { captureWarnings, requireWebAssembly } from '@packhouse/runtime';
 import { runCli } from './cli.js';
 import { finish, STOPPED_BY, Stopped } from './terminal/finish.js';
 import { type CliIo, OutputEnded } from './terminal/io.js';
@@ -38,8 +38,13 @@ process.stdout.on('error', (cause) => stop.abort(new OutputEnded('stdout is clos
 process.stderr.on('error', () => undefined);
 
 process.exit(
-  await runCli(io, process.argv.slice(2)).then(
+  await run().then(
     () => finish(io),
     (error: unknown) => finish(io, error),
   ),
 );
+
+async function run(): Promise<void> {
+  requireWebAssembly();
+  return runCli(io, process.argv.slice(2));
+}

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { createDeflater } from '@packhouse/bundle';
 import { createDatabase, waitForSchema } from '@packhouse/database';
 import { loadNetworks, watchNetworks } from '@packhouse/networks';
@@ -8,7 +9,7 @@ import { runProcess, startMetrics } from '@packhouse/runtime';
 import { createNetworkWorker } from './network-worker.js';
 import { createNetworkWorkers } from './network-workers.js';
 import { observeLoop } from './observe-loop.js';
-import { ingesterSettings } from './settings.js';
+import { heldBytes, ingesterSettings } from './settings.js';
 
 await runProcess(process, {
   name: 'ingester',
@@ -46,6 +47,7 @@ await runProcess(process, {
       createNetworkWorker({
         ...{ context, database, queues, network, notify, spending, reports },
         maxBodyBytes: settings.NODE_MAX_BODY,
+        maxInFlightBytes: heldBytes(getHeapStatistics().heap_size_limit),
         timeoutMs: settings.NODE_TIMEOUT_MS,
         stagingMaxBytes: settings.STAGING_MAX_BYTES,
         deflate: deflater?.deflate,

@@ -35,6 +35,8 @@ interface NetworkWorkerParts {
   reports?: NodeReports;
   network: Network;
   maxBodyBytes: number;
+  /** Bytes fetched ahead; default 64 MiB. */
+  maxInFlightBytes?: number;
   timeoutMs: number;
   /** Bytes of staging, all networks together, from which on nothing new is fetched. */
   stagingMaxBytes: number;
@@ -73,6 +75,7 @@ export async function createNetworkWorker(parts: NetworkWorkerParts): Promise<Ne
     context,
     maxBodyBytes: parts.maxBodyBytes,
     timeoutMs: parts.timeoutMs,
+    ...(parts.maxInFlightBytes === undefined ? {} : { maxInFlightBytes: parts.maxInFlightBytes }),
     ...(parts.spending === undefined ? {} : { spending: parts.spending }),
     ...(parts.reports === undefined ? {} : { reports: parts.reports }),
   });

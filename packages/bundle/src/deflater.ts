@@ -24,6 +24,8 @@ const HERE_BYTES = 32_768;
 /** Longer texts are cut into parts of about this size, which are pieces by themselves: 0.04 % larger, in bounded memory. */
 const PART_BYTES = 1_048_576;
 const IDLE_MS = 30_000;
+/** Deflating a block takes a fifth of what fetching and proving it takes, which is done in one thread. */
+const MOST_THREADS = 4;
 
 /**
  * Creates a deflater. A text that the kernel fails to deflate, because its thread ended or is missing, zlib deflates, and
@@ -31,7 +33,7 @@ const IDLE_MS = 30_000;
  */
 export function createDeflater({
   context,
-  threads = availableParallelism(),
+  threads = Math.min(MOST_THREADS, availableParallelism()),
   idleMs = IDLE_MS,
   program = PROGRAM,
 }: DeflaterOptions): Deflater {

@@ -12,6 +12,11 @@ export const ERROR_CATALOGUE = {
     exitCode: 78,
     meaning: 'Environment variables are missing or malformed.',
   },
+  NODE_JS_UNUSABLE: {
+    retryable: false,
+    exitCode: 78,
+    meaning: 'This Node.js has no WebAssembly, which hashes and HTTP need.',
+  },
   USAGE: { retryable: false, exitCode: 64, meaning: 'A command was called with options that do not fit.' },
   NETWORKS_FILE_INVALID: {
     retryable: false,

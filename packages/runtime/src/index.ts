@@ -28,3 +28,4 @@ export { bytesSetting, durationSetting, integerSetting, loadSettings, logLevelSe
 export { CallController, type CallSignal, openScope, type Scope, untilAborted } from './signals.js';
 export type { TallyCount, TallyTimes } from './tallies.js';
 export { openTracing, type Span } from './tracing.js';
+export { requireWebAssembly } from './web-assembly.js';

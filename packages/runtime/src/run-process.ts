@@ -9,6 +9,7 @@ import { redact } from './redact.js';
 import { loadSettings, type SettingsSchema } from './settings.js';
 import { createShutdown, type Shutdown } from './shutdown.js';
 import { openTracing } from './tracing.js';
+import { requireWebAssembly } from './web-assembly.js';
 
 /** From a supervised process to its supervisor, which ignores unknown types and fields. */
 export type ProcessMessage =
@@ -70,6 +71,7 @@ export async function runProcess<S extends SettingsSchema>(
   };
   let shutdown: Shutdown | undefined;
   try {
+    requireWebAssembly();
     const settings = loadSettings(options.settings, host.env);
     const { LOG_LEVEL: level, DRAIN_LIMIT_MS: limitMs } = settings as {
       LOG_LEVEL?: LogLevel;

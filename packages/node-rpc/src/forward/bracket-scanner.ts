@@ -8,12 +8,17 @@ import { createKernel, PIECE_AT, PIECE_BYTES, STACK_AT, STATE_AT } from './brack
  * It does not see what ValueScanner sees beside these: whether names, values, commas and colons are in their places,
  * whether words and numbers are such, and which characters are escaped.
  */
-export class BracketScanner {
+class BracketScanner {
   #depth = 0;
   #inString = 0;
   #escaped = 0;
   #open: Uint8Array = NONE;
   ended = false;
+  readonly #kernel: Kernel;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
 
   /**
    * Scans a piece from offset `from`; the first one begins with a bracket there. Returns the offset behind the value if
@@ -28,8 +33,7 @@ export class BracketScanner {
   }
 
   #scanPart(bytes: Buffer, from: number, to: number): number {
-    kernel ??= openKernel();
-    const { memory, state, scan } = kernel;
+    const { memory, state, scan } = this.#kernel;
     const length = to - from;
     memory.set(this.#open, STACK_AT + 1);
     memory.set(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to), PIECE_AT);
@@ -49,10 +53,28 @@ const NONE = new Uint8Array(0);
 const SPACE = 0x20;
 const PAD_BYTES = 64;
 
-/** One for all scanners: what it knows of a value is with each of them. */
-let kernel: ReturnType<typeof openKernel> | undefined;
+/** A scanner; null where Node has no WebAssembly with SIMD, as on processors before 2008. */
+export function createBracketScanner(): BracketScanner | null {
+  kernel ??= openKernel();
+  return kernel === 'none' ? null : new BracketScanner(kernel);
+}
 
-function openKernel() {
-  const { memory, scan } = createKernel();
+/** One for all scanners: what it knows of a value is with each of them. */
+let kernel: Kernel | 'none' | undefined;
+
+interface Kernel {
+  memory: Uint8Array;
+  state: Int32Array;
+  scan: ReturnType<typeof createKernel>['scan'];
+}
+
+function openKernel(): Kernel | 'none' {
+  let opened: ReturnType<typeof createKernel>;
+  try {
+    opened = createKernel();
+  } catch {
+    return 'none';
+  }
+  const { memory, scan } = opened;
   return { memory: new Uint8Array(memory.buffer), state: new Int32Array(memory.buffer, STATE_AT, 3), scan };
 }

@@ -1,5 +1,5 @@
 import { Utf8Check } from '../upstream/utf8-check.js';
-import { BracketScanner } from './bracket-scanner.js';
+import { createBracketScanner } from './bracket-scanner.js';
 import type { ResultBody } from './forwarder.js';
 import { findValue, membersBehind, type ValueStart } from './split-envelope.js';
 import { ValueScanner } from './value-scanner.js';
@@ -21,15 +21,16 @@ const [OPEN_BRACE, OPEN_BRACKET] = [0x7b, 0x5b];
 /** JSON text of the id that every request has. */
 const IDS: ReadonlySet<unknown> = new Set(['1', '"1"']);
 
+type Scanner = NonNullable<ReturnType<typeof createBracketScanner>> | ValueScanner;
+
 /** How far the value is checked. */
 interface ReadOptions {
   /** Bytes of the value. */
   maxBytes: number;
-  /** Of a list or an object only brackets and strings: see BracketScanner. */
+  /** Of a list or an object only brackets and strings, where this Node can: see BracketScanner. */
   passedOn: boolean;
 }
 
-/**
 /**
  * Reads an answer as it comes. Its value is checked to be one whole value in UTF-8, so that no answer of a node can hold a
  * second one in another envelope, and unless it is passed on to be JSON.
@@ -37,7 +38,7 @@ interface ReadOptions {
 export class AnswerReader {
   readonly #options: ReadOptions;
   readonly #text = new Utf8Check();
-  #scanner: BracketScanner | ValueScanner | undefined;
+  #scanner: Scanner | undefined;
   #begin: Buffer | undefined;
   #found: ValueStart | null = null;
   #pieces: Buffer[] = [];
@@ -104,13 +105,13 @@ export class AnswerReader {
     if (this.#found === null) return nonsense('something that is not JSON-RPC');
     const { kind, start } = this.#found;
     const opens = begin[start] === OPEN_BRACE || begin[start] === OPEN_BRACKET;
-    this.#scanner =
-      this.#options.passedOn && opens && kind === 'result' ? new BracketScanner() : new ValueScanner();
+    const brackets = this.#options.passedOn && opens && kind === 'result' ? createBracketScanner() : null;
+    this.#scanner = brackets ?? new ValueScanner();
     return this.#scan(begin, start);
   }
 
   #scan(chunk: Buffer, from: number): NoAnswer | null {
-    const scanner = this.#scanner as BracketScanner | ValueScanner;
+    const scanner = this.#scanner as Scanner;
     let end = from;
     if (!scanner.ended) {
       end = scanner.scan(chunk, from);
