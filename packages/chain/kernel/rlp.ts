@@ -35,6 +35,10 @@ export function openRlp(at: usize, end: usize, items: usize, itemsEnd: usize): v
   lastItem = itemsEnd;
 }
 
+/** Whether something did not fit. */
+export function isFull(): bool {
+  return full;
+}
 export function itemCount(): u32 {
   return <u32>((nextItem - firstItem) >> 3);
 }

@@ -5,7 +5,7 @@
  * written once, and what refers to it goes straight into its parent.
  */
 import { keccak } from './keccak';
-import { headBefore, itemCount, itemEnd, itemStart, LIST, STRING } from './rlp';
+import { headBefore, isFull, itemCount, itemEnd, itemStart, LIST, STRING } from './rlp';
 
 /** Keys of 4 bytes name so many items. */
 const MOST_ITEMS: u32 = 0x1000000;
@@ -24,11 +24,11 @@ const HASH_REFERENCE: usize = 33;
 
 /**
  * Writes the root of the trie of all items of rlp.ts, 32 bytes; overwrites the room before the items. Returns false, and
- * writes nothing, if there are more than keys of 4 bytes can name.
+ * writes nothing, if something of them did not fit, or if there are more than keys of 4 bytes can name.
  */
 export function trieRoot(to: usize): bool {
   const count = itemCount();
-  if (count > MOST_ITEMS) return false;
+  if (isFull() || count > MOST_ITEMS) return false;
   if (count === 0) {
     store<u8>(ROOT, STRING);
     keccak(ROOT, 1, to);
