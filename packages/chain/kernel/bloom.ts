@@ -11,7 +11,7 @@ import { MEMO } from './memory';
 
 const BLOOM_BYTES: usize = 256;
 export const BLOOM: usize = memory.data(256, 16);
-/** The value that is looked for: up to 32 bytes, zeros behind a shorter one. */
+/** The value that is looked for: 32 bytes, or 20 and zeros, so that it has one place. */
 const VALUE = memory.data(32, 16);
 const HASH = memory.data(32, 16);
 /**
@@ -34,7 +34,7 @@ export function addToBloom(at: usize, digits: usize): void {
   unhex(at, digits, VALUE);
   const value = v128.load(VALUE);
   const more = v128.load(VALUE, 16);
-  const place = placeOf(digits);
+  const place = placeOf();
   let bits = load<u64>(place, 32);
   const different = v128.or(v128.xor(value, v128.load(place)), v128.xor(more, v128.load(place, 16)));
   if (<usize>(bits >> 48) !== digits || v128.any_true(different)) {
@@ -57,8 +57,8 @@ export function orBloom(into: usize): void {
 }
 
 /** The place of VALUE in MEMO. */
-function placeOf(digits: usize): usize {
-  const halves = load<u64>(VALUE) ^ rotl<u64>(load<u64>(VALUE, 8), 17) ^ <u64>digits;
+function placeOf(): usize {
+  const halves = load<u64>(VALUE) ^ rotl<u64>(load<u64>(VALUE, 8), 17);
   const others = load<u64>(VALUE, 16) ^ rotl<u64>(load<u64>(VALUE, 24), 29);
   const mixed = halves * FIRST_FACTOR + others * SECOND_FACTOR;
   return MEMO + ((<usize>(mixed >> (64 - PLACE_BITS))) << 6);

@@ -143,6 +143,19 @@ describe('what does not fit', () => {
     expect(item(0).equals(encoded)).toBe(true);
   });
 
+  it('ends the writing, so that what is smaller and would fit is not written either', () => {
+    parts.bytes().fill(0xee, bytesAt, bytesAt + 100);
+    parts.openRlp(bytesAt, bytesAt + 100, itemsAt, itemsAt + 8 * 20);
+    parts.beginItem();
+    parts.putData(scratch, putDigits(parts, scratch, 'ab'.repeat(90)));
+    parts.putEmpty();
+    parts.putListHead(1);
+    parts.putQuantity(scratch, 2);
+    parts.endList(parts.beginList());
+    expect(writeItem(parts, scratch, [])).toBe(false);
+    expect(parts.bytes().subarray(bytesAt, bytesAt + 100)).toEqual(Buffer.alloc(100, 0xee));
+  });
+
   it('is no item when there is no more room for items', () => {
     parts.bytes().fill(0xee, itemsAt, itemsAt + 40);
     for (const spare of [0, 1, 7]) {
