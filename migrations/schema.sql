@@ -161,6 +161,7 @@ CREATE TABLE packhouse.fragment (
   raw_length integer NOT NULL,
   crc32 bigint NOT NULL,
   body bytea STORAGE EXTERNAL NOT NULL,
+  items bytea STORAGE EXTERNAL,
   CONSTRAINT fragment_pkey PRIMARY KEY (network_id, kind, block)
 ) PARTITION BY RANGE (network_id, block);
 

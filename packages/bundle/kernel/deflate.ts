@@ -8,6 +8,7 @@
  */
 import { open } from './bits';
 import { addLiterals, addMatch, endBlock, mostTokens, openBlocks, writeSyncFlush } from './block';
+import { findItems } from './items';
 
 /**
  * Where 8 bytes of a hash stood last: their place in the text, counted from 1, and in the lowest 8 bits a tag, further bits
@@ -52,7 +53,7 @@ export function reserve(length: usize): usize {
   textLength = length;
   textAt = tokensAt() + (mostTokens(length, BLOCK_MATCHES) << 3);
   outputAt = textAt + length + READ_BEHIND;
-  const end = outputAt + length + length / 4_096 + 64;
+  const end = outputEnd();
   const pages = (end + PAGE - 1) / PAGE;
   const missing = <i32>pages - memory.size();
   if (missing > 0 && memory.grow(missing) < 0) unreachable();
@@ -62,6 +63,20 @@ export function reserve(length: usize): usize {
 /** The address of the output of `deflate`. */
 export function output(): usize {
   return outputAt;
+}
+
+function outputEnd(): usize {
+  return outputAt + textLength + textLength / 4_096 + 64;
+}
+
+/** The address of what `items` found. */
+export function itemsAt(): usize {
+  return outputEnd();
+}
+
+/** Finds the items of the text that is where `reserve` said (see findItems): how many there are; -1: declined. */
+export function items(kind: u32, seed: u32): i32 {
+  return findItems(kind, seed, textAt, textAt + textLength, outputEnd());
 }
 
 /** Deflates the text that is where `reserve` said; returns the length of the output, which ends in a sync flush. */

@@ -4,7 +4,9 @@ import { filterFits, filterOfBundle } from './bundle-filter.js';
 import { deflatePiece } from './deflate-piece.js';
 import { filterItem } from './filter-items.js';
 import { type Fragment, fragmentOf } from './fragment.js';
-import { buildSkipFilter, mayContain } from './skip-filter.js';
+import { MEMBER_HEAD_BYTES, SEPARATOR_BYTES } from './member-frame.js';
+import { scanItems } from './scan-items.js';
+import { buildSkipFilter, filterOfDigests, mayContain } from './skip-filter.js';
 import { spliceMember } from './splice-member.js';
 
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
@@ -100,6 +102,36 @@ describe('the filter of a bundle', () => {
     expect(await filterFits(filter, one)).toBe(true);
     expect(await filterFits(filter, other)).toBe(false);
     expect(mayContain(filter, filterItem(address(1).toUpperCase().replace('X', 'x')))).toBe(true);
+  });
+
+  it('is made of known items without a look at their fragments, and of those that are not known in them', async () => {
+    const logs = [1, 2].map((n) => [{ address: address(n), topics: [topic(n)] }]);
+    const bundle = await bundleOf('logs', ...logs);
+    const known = logs.map((record) =>
+      Buffer.from(scanItems('logs', Buffer.from(JSON.stringify(record)), 0) ?? ''),
+    );
+    const filter = await filterOfBundle(bundle);
+    const [first, second] = bundle.fragments as [Fragment, Fragment];
+    const broken = Buffer.from(bundle.bytes);
+    broken.fill(0xff, MEMBER_HEAD_BYTES, MEMBER_HEAD_BYTES + first.byteLength);
+    const halfKnown = [known[0] as Buffer, null];
+    expect(await filterOfBundle({ ...bundle, bytes: broken }, halfKnown)).toEqual(filter);
+    const at = MEMBER_HEAD_BYTES + first.byteLength + SEPARATOR_BYTES;
+    broken.fill(0xff, at, at + second.byteLength);
+    expect(await filterOfBundle({ ...bundle, bytes: broken }, known)).toEqual(filter);
+    await expect(filterOfBundle({ ...bundle, bytes: broken }, halfKnown)).rejects.toThrow();
+  });
+
+  it('is made by the next seed, from the file, where the items known by the first one contradict each other', async () => {
+    const record = Array.from({ length: 100 }, (_, n) => ({ author: address(61_500 + n) }));
+    const traces = record.map((action) => ({ action }));
+    const bundle = await bundleOf('traces', traces);
+    const known = scanItems('traces', Buffer.from(JSON.stringify(traces)), 0);
+    expect(filterOfDigests([known as Uint8Array], 0)).toBe(null);
+    const filter = await filterOfBundle(bundle, [known]);
+    expect(filter[5]).toBe(1);
+    expect(filter).toEqual(buildSkipFilter(record.map(({ author }) => filterItem(author))));
+    expect(await filterFits(filter, bundle)).toBe(true);
   });
 
   it('is refused for records that are no logs, and for bytes of another bundle', async () => {

@@ -1,11 +1,12 @@
 import type { Kind } from '@packhouse/chain';
-import { createItemCollector, type ItemCollector } from './filter-items.js';
+import { createItemCollector } from './filter-items.js';
 import { bundleInvalid, type FragmentInfo } from './fragment.js';
+import { digestsOf, FIRST_SEED } from './item-digests.js';
 import { MEMBER_HEAD_BYTES, memberFrame, SEPARATOR_BYTES } from './member-frame.js';
 import { streamElements } from './read-bundle.js';
 import { readFragmentText } from './read-fragments.js';
 import { scanItems } from './scan-items.js';
-import { buildSkipFilter, mayContain } from './skip-filter.js';
+import { filterOfDigests, mayContainAll, SEEDS, seedOf } from './skip-filter.js';
 import { spliceMember } from './splice-member.js';
 
 /** The record of one block that is larger than this is parsed element by element. */
@@ -21,45 +22,70 @@ interface FilteredBundle {
   bytes: Buffer;
 }
 
-/** The filter of a bundle of a kind that has filters (see docs/formats.md). Throws BUNDLE_INVALID. */
-export async function filterOfBundle(bundle: FilteredBundle): Promise<Uint8Array> {
-  return buildSkipFilter((await itemsOf(bundle)).items());
+/**
+ * The filter of a bundle of a kind that has filters (see docs/formats.md). `known` are the items of its fragments as they
+ * were found when those were made (Piece.items); what is not known is found in the file. Throws BUNDLE_INVALID.
+ */
+export async function filterOfBundle(
+  bundle: FilteredBundle,
+  known: readonly (Uint8Array | null)[] = [],
+): Promise<Uint8Array> {
+  for (let seed = FIRST_SEED; seed < SEEDS; seed += 1) {
+    const filter = filterOfDigests(await digestsIn(bundle, seed, seed === FIRST_SEED ? known : []), seed);
+    if (filter !== null) return filter;
+  }
+  throw new Error(`no seed gives a filter of the ${bundle.bytes.length} bytes of a bundle`);
 }
 
 /** Whether a filter contains every item of a bundle, as the one that was made for it does. Throws BUNDLE_INVALID. */
 export async function filterFits(filter: Uint8Array, bundle: FilteredBundle): Promise<boolean> {
-  for (const item of (await itemsOf(bundle)).items()) {
-    if (!mayContain(filter, item)) return false;
-  }
-  return true;
+  return mayContainAll(filter, await digestsIn(bundle, seedOf(filter), []));
 }
 
-async function itemsOf({ kind, fragments, bytes }: FilteredBundle): Promise<ItemCollector> {
+/** The digests of the items of each fragment, by a seed. */
+async function digestsIn(
+  { kind, fragments, bytes }: FilteredBundle,
+  seed: number,
+  known: readonly (Uint8Array | null)[],
+): Promise<Uint8Array[]> {
   if (bytes.length !== memberFrame(fragments).byteLength) {
     throw bundleInvalid(`A bundle of ${bytes.length} bytes is not the one of its fragment table.`);
   }
-  const collector = await createItemCollector(kind);
+  const lists: Uint8Array[] = [];
   let position = MEMBER_HEAD_BYTES;
-  for (const fragment of fragments) {
+  for (const [index, fragment] of fragments.entries()) {
     const body = bytes.subarray(position, position + fragment.byteLength);
     position += fragment.byteLength + SEPARATOR_BYTES;
-    if (fragment.startBlock === fragment.endBlock && fragment.rawLength > LARGE_BYTES) {
-      for await (const element of streamElements(piecesOf(fragment, body))) collector.add(parse(element));
-      continue;
-    }
-    // Whole, not cut into its records first: that would cost as much as parsing.
-    const text = await readFragmentText({ fragment, body });
-    if (scanItems(kind, text.toString('latin1'), collector.found)) continue;
-    const records = parse(Buffer.concat([OPEN, text, CLOSE])) as unknown[];
-    if (records.length !== fragment.endBlock - fragment.startBlock + 1) {
-      throw bundleInvalid(`A fragment of ${kind} has ${records.length} records.`);
-    }
-    for (const record of records) {
-      if (!Array.isArray(record)) throw bundleInvalid(`A record of ${kind} is no array.`);
-      for (const element of record) collector.add(element);
-    }
+    lists.push(known[index] ?? (await digestsInFragment(kind, fragment, body, seed)));
   }
-  return collector;
+  return lists;
+}
+
+async function digestsInFragment(
+  kind: Kind,
+  fragment: FragmentInfo,
+  body: Buffer,
+  seed: number,
+): Promise<Uint8Array> {
+  if (fragment.startBlock === fragment.endBlock && fragment.rawLength > LARGE_BYTES) {
+    const collector = await createItemCollector(kind);
+    for await (const element of streamElements(piecesOf(fragment, body))) collector.add(parse(element));
+    return digestsOf(collector.items(), seed);
+  }
+  // Whole, not cut into its records first: that would cost as much as parsing.
+  const text = await readFragmentText({ fragment, body });
+  const scanned = scanItems(kind, text, seed);
+  if (scanned !== null) return scanned;
+  const collector = await createItemCollector(kind);
+  const records = parse(Buffer.concat([OPEN, text, CLOSE])) as unknown[];
+  if (records.length !== fragment.endBlock - fragment.startBlock + 1) {
+    throw bundleInvalid(`A fragment of ${kind} has ${records.length} records.`);
+  }
+  for (const record of records) {
+    if (!Array.isArray(record)) throw bundleInvalid(`A record of ${kind} is no array.`);
+    for (const element of record) collector.add(element);
+  }
+  return digestsOf(collector.items(), seed);
 }
 
 async function* piecesOf(fragment: FragmentInfo, body: Buffer): AsyncGenerator<Buffer> {

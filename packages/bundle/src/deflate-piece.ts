@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
+import type { Kind } from '@packhouse/chain';
 import { PackhouseError } from '@packhouse/runtime';
 import { crc32Combine } from './crc32-combine.js';
 import type { Piece } from './fragment.js';
@@ -17,8 +18,8 @@ const GATHER_BYTES = 1_048_576;
 /** Such pieces that may be deflated while the next one is gathered. */
 const AHEAD = 2;
 
-/** Deflates a text into a piece. */
-export type Deflate = (text: Buffer) => Promise<Piece>;
+/** Deflates a text into a piece; of whole records of a kind that has filters, it may find the items. */
+export type Deflate = (text: Buffer, kind?: Kind) => Promise<Piece>;
 
 /**
  * How pieces are deflated; `level` is zlib's, 1 to 9.
@@ -74,7 +75,7 @@ interface PieceWriter {
  * Creates a writer; its piece is as valid a fragment body as that of `deflatePiece`. It is made of a piece for each
  * megabyte, which costs a few bytes in ten thousand: matches do not reach from one into the other.
  */
-export function createPieceWriter(deflate: Deflate = deflatePiece): PieceWriter {
+export function createPieceWriter(deflate: Deflate = (text) => deflatePiece(text)): PieceWriter {
   const pieces: Promise<Piece>[] = [];
   let gathered: Buffer[] = [];
   let gatheredBytes = 0;

@@ -1,11 +1,20 @@
 import { parentPort } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { openKernel } from './deflate-kernel.js';
-import type { DeflatedText } from './deflate-threads.js';
+import type { Answer, Order } from './deflate-threads.js';
+import { FIRST_SEED } from './item-digests.js';
 
-// The program of a thread: it answers each text with its piece, in their order.
+// The program of a thread: it answers each order, in their order.
 const kernel = openKernel();
-parentPort?.on('message', (text: Uint8Array<ArrayBuffer>) => {
-  const deflated: DeflatedText = { body: kernel(text), crc32: crc32(text), text };
-  parentPort?.postMessage(deflated, [deflated.body.buffer, text.buffer]);
+parentPort?.on('message', ({ text, kind, deflate }: Order) => {
+  kernel.take(text);
+  const answer: Answer = { text };
+  if (deflate) answer.piece = { body: kernel.deflate(), crc32: crc32(text) };
+  const items = kind === undefined ? null : kernel.items(kind, FIRST_SEED);
+  if (items !== null) answer.items = items;
+  const moved = [text.buffer, answer.piece?.body.buffer, items?.buffer];
+  parentPort?.postMessage(
+    answer,
+    moved.filter((buffer) => buffer !== undefined),
+  );
 });

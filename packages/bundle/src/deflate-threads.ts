@@ -1,18 +1,31 @@
 import { Worker } from 'node:worker_threads';
+import type { Kind } from '@packhouse/chain';
 import type { Piece } from './fragment.js';
 
+/** What a thread is sent. */
+export interface Order {
+  text: Uint8Array<ArrayBuffer>;
+  /** Of what kind the text has whole records, if its items are wanted. */
+  kind?: Kind | undefined;
+  /** Whether its piece is wanted. */
+  deflate: boolean;
+}
+
 /** What a thread answers. */
-export interface DeflatedText {
-  body: Uint8Array<ArrayBuffer>;
-  crc32: number;
+export interface Answer {
+  piece?: { body: Uint8Array<ArrayBuffer>; crc32: number };
+  /** Absent: not wanted, or of another form. */
+  items?: Uint8Array<ArrayBuffer>;
   /** What was sent: a thread makes so little garbage of its own that it would keep some 60 MB of texts. */
   text?: Uint8Array<ArrayBuffer>;
 }
 
-/** Threads that deflate by the kernel; they keep no process alive that waits for nothing of them. */
+/** Threads with a kernel each; they keep no process alive that waits for nothing of them. */
 interface DeflateThreads {
   /** Throws if the text's thread ended before it answered, and at once if no thread ever answers. */
-  deflate(text: Buffer): Promise<Piece>;
+  deflate(text: Buffer, kind?: Kind): Promise<Piece>;
+  /** The items of a text (see Piece); undefined if it is of another form. Throws as `deflate`. */
+  items(text: Buffer, kind: Kind): Promise<Buffer | undefined>;
   close(): Promise<void>;
 }
 
@@ -25,9 +38,9 @@ export interface ThreadOptions {
   program: URL;
 }
 
-interface Job {
+interface Job extends Omit<Order, 'text'> {
   text: Buffer;
-  done(piece: Piece): void;
+  done(answer: Answer): void;
   failed(why: Error): void;
 }
 
@@ -58,12 +71,12 @@ export function createDeflateThreads({ threads, idleMs, program }: ThreadOptions
     const thread: Thread = { worker, jobs: [], bytes: 0 };
     let answered = false;
     let why = '';
-    worker.on('message', ({ body, crc32 }: DeflatedText) => {
+    worker.on('message', (answer: Answer) => {
       answered = true;
       silent = 0;
       const { text, done } = thread.jobs.shift() as Job;
       thread.bytes -= text.length;
-      done({ body: Buffer.from(body.buffer), rawLength: text.length, crc32 });
+      done(answer);
       if (thread.jobs.length === 0) rest(thread);
       dispatch();
     });
@@ -110,17 +123,32 @@ export function createDeflateThreads({ threads, idleMs, program }: ThreadOptions
       thread.jobs.push(job);
       thread.bytes += job.text.length;
       // The text stays here, for it may have to be deflated again.
-      const copy = new Uint8Array(job.text);
-      thread.worker.postMessage(copy, [copy.buffer]);
+      const order: Order = { text: new Uint8Array(job.text), kind: job.kind, deflate: job.deflate };
+      thread.worker.postMessage(order, [order.text.buffer]);
     }
   };
 
+  const run = (job: Omit<Job, 'done' | 'failed'>): Promise<Answer> =>
+    new Promise((done, failed) => {
+      waiting.push({ ...job, done, failed });
+      dispatch();
+    });
+
   return {
-    deflate: (text) =>
-      new Promise((done, failed) => {
-        waiting.push({ text, done, failed });
-        dispatch();
-      }),
+    async deflate(text, kind) {
+      const { piece, items } = await run({ text, kind, deflate: true });
+      if (piece === undefined) throw new Error('A thread answered without a piece');
+      return {
+        body: Buffer.from(piece.body.buffer),
+        rawLength: text.length,
+        crc32: piece.crc32,
+        ...(items === undefined ? {} : { items: Buffer.from(items.buffer) }),
+      };
+    },
+    async items(text, kind) {
+      const { items } = await run({ text, kind, deflate: false });
+      return items === undefined ? undefined : Buffer.from(items.buffer);
+    },
     async close() {
       closed = true;
       await Promise.all([...all].map(({ worker }) => worker.terminate()));

@@ -9,6 +9,7 @@ import { createPieceWriter, deflatePiece, joinPieces } from './deflate-piece.js'
 import { createDeflater } from './deflater.js';
 import { type Fragment, fragmentOf, type Piece } from './fragment.js';
 import { readBundle } from './read-bundle.js';
+import { scanItems } from './scan-items.js';
 import { spliceMember } from './splice-member.js';
 import { hexJson, randomBytes } from './testing/texts.js';
 
@@ -65,9 +66,10 @@ async function program(name: string, atStart = ''): Promise<URL> {
     `import { parentPort } from 'node:worker_threads';
      import { crc32, deflateRawSync } from 'node:zlib';
      ${atStart}
-     parentPort.on('message', (text) => {
+     parentPort.on('message', ({ text }) => {
        if (text.at(-1) === 0x21) process.exit(3);
-       parentPort.postMessage({ body: Uint8Array.from(deflateRawSync(text, { finishFlush: 2 })), crc32: crc32(text) });
+       const body = Uint8Array.from(deflateRawSync(text, { finishFlush: 2 }));
+       parentPort.postMessage({ piece: { body, crc32: crc32(text) } });
      });`,
   );
   return pathToFileURL(file);
@@ -126,8 +128,28 @@ describe('a deflater', () => {
     };
     const expected = records.map(String);
     expect(await bundle(() => deflate)).toEqual(expected);
-    expect(await bundle(() => deflatePiece)).toEqual(expected);
-    expect(await bundle((at) => (at % 2 === 0 ? deflate : deflatePiece))).toEqual(expected);
+    const byZlib: typeof deflate = (text) => deflatePiece(text);
+    expect(await bundle(() => byZlib)).toEqual(expected);
+    expect(await bundle((at) => (at % 2 === 0 ? deflate : byZlib))).toEqual(expected);
+  });
+
+  it('finds items here, in threads and of texts in parts, but for those of very long and of other texts', async () => {
+    const { deflate } = deflater();
+    const log = (n: number) => ({
+      address: `0x${'ab'.repeat(20)}`,
+      topics: [`0x${n.toString(16).padStart(64, '0')}`],
+    });
+    for (const count of [0, 1, 5_000, 12_000]) {
+      const text = Buffer.from(JSON.stringify(Array.from({ length: count }, (_, n) => log(n))));
+      const piece = await deflate(text, 'logs');
+      check(piece, text);
+      const scanned = Buffer.from(scanItems('logs', text, 0) as Uint8Array);
+      expect(scanned.length).toBe(count === 0 ? 0 : 10 * (1 + 2 * count));
+      expect(piece.items?.equals(scanned)).toBe(true);
+      expect((await deflate(text)).items).toBe(undefined);
+    }
+    expect((await deflate(Buffer.from('[{"address":5}]'), 'logs')).items).toBe(undefined);
+    expect((await deflate(hexJson(1, 4_194_305), 'logs')).items).toBe(undefined);
   });
 });
 

@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { crc32 } from 'node:zlib';
+import type { Kind } from '@packhouse/chain';
 import type { Context } from '@packhouse/runtime';
-import { openKernel } from './deflate-kernel.js';
+import { type Kernel, openKernel } from './deflate-kernel.js';
 import { type Deflate, deflatePiece, joinPieces } from './deflate-piece.js';
 import { createDeflateThreads, type ThreadOptions } from './deflate-threads.js';
 import type { Piece } from './fragment.js';
+import { FIRST_SEED } from './item-digests.js';
 
-/** Deflates by the kernel, in threads. */
+/** Deflates by the kernel, in threads, and finds items. */
 interface Deflater {
   deflate: Deflate;
   /** Ends the threads; what they have not done yet, and whatever comes later, zlib does. */
@@ -23,6 +25,8 @@ const PROGRAM = new URL('../dist/deflate-thread.js', import.meta.url);
 const HERE_BYTES = 32_768;
 /** Longer texts are cut into parts of about this size, which are pieces by themselves: 0.04 % larger, in bounded memory. */
 const PART_BYTES = 1_048_576;
+/** Longer texts are not scanned for items, in bounded memory: the packer finds them, in the file. */
+const MOST_SCANNED_BYTES = 4_194_304;
 const IDLE_MS = 30_000;
 /** Deflating a block takes a fifth of what fetching and proving it takes, which is done in one thread. */
 const MOST_THREADS = 4;
@@ -37,7 +41,7 @@ export function createDeflater({
   idleMs = IDLE_MS,
   program = PROGRAM,
 }: DeflaterOptions): Deflater {
-  let kernel: ReturnType<typeof openKernel>;
+  let kernel: Kernel;
   try {
     kernel = openKernel();
   } catch (error) {
@@ -54,9 +58,9 @@ export function createDeflater({
   const pool = createDeflateThreads({ threads, idleMs, program });
   let closed = false;
 
-  const deflatePart = async (text: Buffer): Promise<Piece> => {
+  const deflatePart = async (text: Buffer, kind?: Kind): Promise<Piece> => {
     try {
-      return await pool.deflate(text);
+      return await pool.deflate(text, kind);
     } catch (error) {
       if (!closed) {
         failures.inc();
@@ -66,15 +70,29 @@ export function createDeflater({
     }
   };
 
+  const deflateHere = (text: Buffer, kind?: Kind): Piece => {
+    kernel.take(text);
+    const body = Buffer.from(kernel.deflate().buffer);
+    const items = kind === undefined ? null : kernel.items(kind, FIRST_SEED);
+    const piece = { body, rawLength: text.length, crc32: crc32(text) };
+    return items === null ? piece : { ...piece, items: Buffer.from(items.buffer) };
+  };
+
   return {
-    async deflate(text) {
-      if (text.length < HERE_BYTES) {
-        return { body: Buffer.from(kernel(text).buffer), rawLength: text.length, crc32: crc32(text) };
-      }
-      const size = Math.ceil(text.length / Math.max(1, Math.round(text.length / PART_BYTES)));
+    async deflate(text, kind) {
+      if (text.length < HERE_BYTES) return deflateHere(text, kind);
+      const parts = Math.max(1, Math.round(text.length / PART_BYTES));
+      if (parts === 1) return deflatePart(text, kind);
+      const size = Math.ceil(text.length / parts);
       const pieces: Promise<Piece>[] = [];
       for (let at = 0; at < text.length; at += size) pieces.push(deflatePart(text.subarray(at, at + size)));
-      return pieces.length === 1 ? (pieces[0] as Promise<Piece>) : joinPieces(await Promise.all(pieces));
+      // In parts they cannot be found: one may begin in one part and end in the next.
+      const items =
+        kind === undefined || text.length > MOST_SCANNED_BYTES
+          ? undefined
+          : await pool.items(text, kind).catch(() => undefined);
+      const piece = joinPieces(await Promise.all(pieces));
+      return items === undefined ? piece : { ...piece, items };
     },
     async close() {
       closed = true;

@@ -2,11 +2,9 @@ import { createKeccak256, type Keccak, type Kind } from '@packhouse/chain';
 import { bundleInvalid } from './fragment.js';
 
 /** Collects what the filter of a bundle holds. */
-export interface ItemCollector {
+interface ItemCollector {
   /** Adds one element of a block's record: a log, a transaction or a trace. Throws BUNDLE_INVALID. */
   add(element: unknown): void;
-  /** What was found so far, for who finds items without elements. */
-  found: Found;
   items(): Iterable<Uint8Array>;
 }
 
@@ -25,7 +23,6 @@ export async function createItemCollector(kind: Kind): Promise<ItemCollector> {
   const found: Found = { addresses: new Set(), topics: new Set(), firsts: new Map() };
   const keccak = await createKeccak256();
   return {
-    found,
     add(element) {
       add(found, fieldsOf(element), keccak);
     },
@@ -47,7 +44,7 @@ export function filterItem(...values: readonly string[]): Uint8Array {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** All as the records have them: a bundle has each many times, and only the first is looked at. */
-export interface Found {
+interface Found {
   addresses: Set<string>;
   topics: Set<string>;
   /** First topics by the address of their logs. */

@@ -16,6 +16,8 @@ export interface FragmentInfo {
 /** A run of consecutive blocks of one kind, deflated once: raw DEFLATE that ends on a byte boundary, not final. */
 export interface Fragment extends FragmentInfo {
   body: Buffer;
+  /** As those of its piece. */
+  items?: Buffer;
 }
 
 /** Deflated text that can be joined with other pieces: raw DEFLATE, ending in a sync flush, not final. */
@@ -25,6 +27,8 @@ export interface Piece {
   rawLength: number;
   /** CRC-32 of its raw text, unsigned. */
   crc32: number;
+  /** What the filter of its bundle needs (see item-digests.ts), each item once; absent: not known. */
+  items?: Buffer;
 }
 
 /** Makes a piece a fragment, given the blocks of its text. */
@@ -36,6 +40,7 @@ export function fragmentOf(range: BlockRange, piece: Piece): Fragment {
     rawLength: piece.rawLength,
     crc32: piece.crc32,
     body: piece.body,
+    ...(piece.items === undefined ? {} : { items: piece.items }),
   };
 }
 

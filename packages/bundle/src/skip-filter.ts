@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { bundleInvalid } from './fragment.js';
+import { type Digests, digestsOf, distinctDigests } from './item-digests.js';
 
 /*
  * A standard ribbon filter (Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021) with
@@ -22,7 +22,7 @@ const SLOTS = 1.02;
 const SLOTS_OF_DOUBLING = 0.01;
 /** More for each seed that did not work. */
 const SLOTS_OF_SEED = 0.02;
-const SEEDS = 256;
+export const SEEDS = 256;
 
 interface Shape {
   seed: number;
@@ -43,39 +43,58 @@ interface Equation {
  * in any order, repeated or not, give the same bytes: some 11.5 bits an item.
  */
 export function buildSkipFilter(items: Iterable<Uint8Array>): Uint8Array {
-  const distinct = new Map<string, Uint8Array>();
-  for (const item of items) distinct.set(Buffer.from(item).toString('latin1'), item);
-  const count = distinct.size;
-  if (count === 0) return frame({ seed: 0, slots: 0 }, 0);
+  const all = [...items];
   for (let seed = 0; seed < SEEDS; seed += 1) {
-    const factor = SLOTS + SLOTS_OF_DOUBLING * Math.log2(count) + SLOTS_OF_SEED * seed;
-    const shape = { seed, slots: Math.ceil(count * factor) + RIBBON_BITS };
-    const solution = solve(shape, distinct.values());
-    if (solution === null) continue;
-    const filter = frame(shape, count);
-    const columnBytes = Math.ceil(shape.slots / 8);
-    for (const [slot, value] of solution.entries()) {
-      for (let bit = 0; bit < FINGERPRINT_BITS; bit += 1) {
-        const at = HEAD_BYTES + bit * columnBytes + (slot >>> 3);
-        filter[at] = (filter[at] as number) | (((value >>> bit) & 1) << (slot & 7));
-      }
-    }
-    return filter;
+    const filter = filterOfDigests([digestsOf(all, seed)], seed);
+    if (filter !== null) return filter;
   }
-  throw new Error(`no seed gives a filter of ${count} items`);
+  throw new Error(`no seed gives a filter of ${all.length} items`);
+}
+
+/** Builds the filter of the items with these digests; null if that takes another seed: the next one is tried. */
+export function filterOfDigests(lists: readonly Uint8Array[], seed: number): Uint8Array | null {
+  const digests = distinctDigests(lists);
+  const { count } = digests;
+  if (count === 0) return frame({ seed: 0, slots: 0 }, 0);
+  const factor = SLOTS + SLOTS_OF_DOUBLING * Math.log2(count) + SLOTS_OF_SEED * seed;
+  const shape = { seed, slots: Math.ceil(count * factor) + RIBBON_BITS };
+  const solution = solve(shape, digests);
+  if (solution === null) return null;
+  const filter = frame(shape, count);
+  const columnBytes = Math.ceil(shape.slots / 8);
+  for (const [slot, value] of solution.entries()) {
+    for (let bit = 0; bit < FINGERPRINT_BITS; bit += 1) {
+      const at = HEAD_BYTES + bit * columnBytes + (slot >>> 3);
+      filter[at] = (filter[at] as number) | (((value >>> bit) & 1) << (slot & 7));
+    }
+  }
+  return filter;
 }
 
 /** Whether the item may be in the set: false is certain. Throws BUNDLE_INVALID if these bytes are no whole filter. */
 export function mayContain(filter: Uint8Array, item: Uint8Array): boolean {
+  return mayContainAll(filter, [digestsOf([item], seedOf(filter))]);
+}
+
+/** The seed that a filter was made with. Throws BUNDLE_INVALID if these bytes are no whole filter. */
+export function seedOf(filter: Uint8Array): number {
   const length = skipFilterBytes(filter);
   if (filter.length !== length) throw wrongLength(filter.length, length);
-  const shape = { seed: filter[5] as number, slots: slotsOf(filter) };
-  if (shape.slots === 0) return false;
-  const { first, ribbon, fingerprint } = equationOf(shape, item);
-  const columnBytes = Math.ceil(shape.slots / 8);
-  for (let bit = 0; bit < bitsOf(filter); bit += 1) {
-    const window = bitsAt(filter, HEAD_BYTES + bit * columnBytes, first);
-    if (parity(window & ribbon) !== ((fingerprint >>> bit) & 1)) return false;
+  return filter[5] as number;
+}
+
+/** Whether all items with these digests, by the seed of the filter, may be in the set. */
+export function mayContainAll(filter: Uint8Array, lists: readonly Uint8Array[]): boolean {
+  const digests = distinctDigests(lists);
+  const slots = slotsOf(filter);
+  if (slots === 0) return digests.count === 0;
+  const columnBytes = Math.ceil(slots / 8);
+  for (let nth = 0; nth < digests.count; nth += 1) {
+    const { first, ribbon, fingerprint } = equationOf(slots, digests, nth);
+    for (let bit = 0; bit < bitsOf(filter); bit += 1) {
+      const window = bitsAt(filter, HEAD_BYTES + bit * columnBytes, first);
+      if (parity(window & ribbon) !== ((fingerprint >>> bit) & 1)) return false;
+    }
   }
   return true;
 }
@@ -126,24 +145,20 @@ function frame({ seed, slots }: Shape, items: number): Uint8Array {
   return filter;
 }
 
-function equationOf({ seed, slots }: Shape, item: Uint8Array): Equation {
-  const seeded = Buffer.allocUnsafe(item.length + 1);
-  seeded[0] = seed;
-  seeded.set(item, 1);
-  const digest = hash('sha256', seeded, 'buffer');
+function equationOf(slots: number, { firsts, ribbons, fingerprints }: Digests, nth: number): Equation {
   return {
-    first: digest.readUInt32LE(0) % (slots - RIBBON_BITS + 1),
-    ribbon: (digest.readUInt32LE(4) | 1) >>> 0,
-    fingerprint: digest.readUInt16LE(8),
+    first: (firsts[nth] as number) % (slots - RIBBON_BITS + 1),
+    ribbon: ((ribbons[nth] as number) | 1) >>> 0,
+    fingerprint: fingerprints[nth] as number,
   };
 }
 
 /** The values of the slots, free ones 0, by Gaussian elimination; null if two equations contradict each other. */
-function solve(shape: Shape, items: Iterable<Uint8Array>): Uint16Array | null {
-  const ribbons = new Uint32Array(shape.slots);
-  const values = new Uint16Array(shape.slots);
-  for (const item of items) {
-    let { first, ribbon, fingerprint } = equationOf(shape, item);
+function solve({ slots }: Shape, digests: Digests): Uint16Array | null {
+  const ribbons = new Uint32Array(slots);
+  const values = new Uint16Array(slots);
+  for (let nth = 0; nth < digests.count; nth += 1) {
+    let { first, ribbon, fingerprint } = equationOf(slots, digests, nth);
     while (ribbon !== 0 && ribbons[first] !== 0) {
       ribbon = (ribbon ^ (ribbons[first] as number)) >>> 0;
       fingerprint ^= values[first] as number;
@@ -159,7 +174,7 @@ function solve(shape: Shape, items: Iterable<Uint8Array>): Uint16Array | null {
     ribbons[first] = ribbon;
     values[first] = fingerprint;
   }
-  for (let slot = shape.slots - 1; slot >= 0; slot -= 1) {
+  for (let slot = slots - 1; slot >= 0; slot -= 1) {
     // Without its lowest bit: that of the slot itself.
     for (let rest = (ribbons[slot] as number) & ~1; rest !== 0; rest &= rest - 1) {
       const other = slot + 31 - Math.clz32(rest & -rest);

@@ -62,7 +62,8 @@ export async function benchDeflate({ say }: BenchOptions): Promise<BenchOutcome[
 async function measureRound(measured: Measured, blocks: readonly Buffer[][]): Promise<void> {
   const pieces: { body: Buffer; rawLength: number }[] = [];
   const deflateMs = await cpuOf(async () => {
-    for (const texts of blocks) pieces.push(...(await Promise.all(texts.map(measured.deflate))));
+    for (const texts of blocks)
+      pieces.push(...(await Promise.all(texts.map((text) => measured.deflate(text)))));
   });
   const inflateMs = await cpuOf(async () => {
     for (const { body, rawLength } of pieces) {

@@ -1,3 +1,4 @@
+import { createDeflater } from '@packhouse/bundle';
 import { createProver, KINDS } from '@packhouse/chain';
 import { SEGMENT_BLOCKS } from '@packhouse/database';
 import type { Network } from '@packhouse/networks';
@@ -17,6 +18,7 @@ export async function stageChain(
   await database.networks.register({ id: network.id, chainId: network.chainId });
   await database.network(network.id).wanted.add({ kinds: [...KINDS], start, end, priority: 1 });
   const source = createBlockSource({ network, context });
+  const deflater = createDeflater({ context });
   try {
     const head = await source.head(context.signal);
     await database.network(network.id).head.set({
@@ -31,6 +33,7 @@ export async function stageChain(
       source,
       prover,
       network: network.id,
+      deflate: deflater.deflate,
     };
     let last: number;
     for (let from = start; from <= end; from = last + 1) {
@@ -42,6 +45,6 @@ export async function stageChain(
         throw new Error(`not all of blocks ${from} to ${window.end} were staged`);
     }
   } finally {
-    await source.close();
+    await Promise.all([source.close(), deflater.close()]);
   }
 }

@@ -3,8 +3,15 @@ import { to } from 'pg-copy-streams';
 import type { Connections } from '../connection/connections.js';
 import { decodeCopy } from '../connection/copy.js';
 
+/** The bytes of a staged fragment. */
+export interface FragmentBytes {
+  body: Buffer;
+  /** See Piece.items of packages/bundle; null: not known, or not asked for. */
+  items: Buffer | null;
+}
+
 /**
- * The bodies of fragments, in the order of `startBlocks`; with `crcs` only of fragments with these checksums, since
+ * The bytes of fragments, in the order of `startBlocks`; with `crcs` only of fragments with these checksums, since
  * after a reorganisation another one may begin at the same block.
  *
  * COPY takes no parameters; only whole numbers are put into its text. Throws STAGE_CONFLICT if one is gone.
@@ -17,30 +24,33 @@ export async function readBodies(
     kind: number;
     startBlocks: readonly number[];
     crcs?: readonly number[] | undefined;
+    withItems?: boolean;
   },
-): Promise<Buffer[]> {
+): Promise<FragmentBytes[]> {
   const { networkId, kind, startBlocks, crcs } = options;
   if (startBlocks.length === 0) return [];
   if (![networkId, kind, ...startBlocks, ...(crcs ?? [])].every(Number.isSafeInteger)) {
     throw new RangeError('a block number is not a whole number');
   }
   const text = `COPY (
-    SELECT block, body, crc32 FROM packhouse.fragment
+    SELECT block, body, crc32, ${options.withItems === true ? 'items' : 'NULL'} FROM packhouse.fragment
     WHERE network_id = ${networkId} AND kind = ${kind} AND block IN (${startBlocks.join()})
   ) TO STDOUT (FORMAT binary)`;
-  const bodies = new Map<number, Buffer>();
+  const found = new Map<number, FragmentBytes>();
   const expected = new Map(startBlocks.map((block, i) => [block, crcs?.[i]]));
   await connections.session(async ({ client }) => {
-    for await (const [block, body, crc] of decodeCopy(client.query(to(text)))) {
+    for await (const [block, body, crc, items] of decodeCopy(client.query(to(text)))) {
       if (block == null || body == null || crc == null) continue;
       const number = Number(block.readBigInt64BE());
       const wanted = expected.get(number);
-      if (wanted === undefined || wanted === Number(crc.readBigInt64BE())) bodies.set(number, body);
+      if (wanted === undefined || wanted === Number(crc.readBigInt64BE())) {
+        found.set(number, { body, items: items ?? null });
+      }
     }
   });
   return startBlocks.map((startBlock) => {
-    const body = bodies.get(startBlock);
-    if (body !== undefined) return body;
+    const bytes = found.get(startBlock);
+    if (bytes !== undefined) return bytes;
     throw new PackhouseError({
       code: 'STAGE_CONFLICT',
       message: `The staged fragment of ${options.network} that began at block ${startBlock} is gone.`,

@@ -66,6 +66,20 @@ it('passes on bodies of every size unharmed, empty and larger than any buffer', 
   expect(bodies.every((body, number) => body.equals(fragments[number]!.body))).toBe(true);
 });
 
+it('gives back the items of fragments, none included, and says which have none', async () => {
+  const run = makeRun(0, 3, { kinds: ['logs'] });
+  const items = [Buffer.alloc(20, 0xc3), Buffer.alloc(0), undefined, Buffer.alloc(30_000, 0xff)];
+  const [staged] = run.kinds;
+  const fragments = staged!.fragments.map((fragment, at) => ({
+    ...fragment,
+    ...(items[at] === undefined ? {} : { items: items[at] }),
+  }));
+  await open.main.staging.stage({ ...run, kinds: [{ kind: 'logs', fragments }] });
+  expect(await open.main.staging.bytes('logs', [3, 2, 1, 0])).toEqual(
+    fragments.map(({ body }, at) => ({ body, items: items[at] ?? null })).reverse(),
+  );
+});
+
 it('names the fragment that is gone when its body is asked for', async () => {
   await open.main.staging.stage(makeRun(0, 3));
   expect(await conflict(open.main.staging.bodies('blocks', [2, 7]))).toMatchObject({ number: 7 });

@@ -193,7 +193,7 @@ async function writeFragments(
   for (const { kind, fragments } of kinds) {
     const code = kindCode(kind);
     for (const fragment of fragments) {
-      encoder.row(7);
+      encoder.row(8);
       encoder.int2(networkId);
       encoder.int2(code);
       encoder.int8(fragment.startBlock);
@@ -201,11 +201,13 @@ async function writeFragments(
       encoder.int4(fragment.rawLength);
       encoder.int8(fragment.crc32);
       encoder.bytes(fragment.body);
+      if (fragment.items === undefined) encoder.none();
+      else encoder.bytes(fragment.items);
     }
   }
   await copyIn(
     session.client,
-    `COPY packhouse.${partition} (network_id, kind, block, end_block, raw_length, crc32, body)
+    `COPY packhouse.${partition} (network_id, kind, block, end_block, raw_length, crc32, body, items)
      FROM STDIN (FORMAT binary)`,
     encoder.finish(),
   );

@@ -1,3 +1,4 @@
+import type { Kind } from '@packhouse/chain';
 import { hashText, kindCode, notProvedOf, proofsOf } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { Database, NetworkDatabase } from '../contract/database.js';
@@ -5,7 +6,7 @@ import type { StagedBlock } from '../contract/rows.js';
 import type { NetworkRef } from '../tables/networks.js';
 import { abandon } from './abandon.js';
 import type { ClientNames } from './client-names.js';
-import { readBodies } from './read-bodies.js';
+import { type FragmentBytes, readBodies } from './read-bodies.js';
 import { listPartitions, reclaim } from './reclaim.js';
 import { type FragmentRow, fragmentInfo, type StagedBlockRow, selectBlocks } from './rows.js';
 import { segmentStart } from './segments.js';
@@ -60,6 +61,14 @@ export function createStaging(
   network: NetworkRef,
   clients: ClientNames,
 ): NetworkDatabase['staging'] {
+  const bytesOf = async (
+    kind: Kind,
+    startBlocks: readonly number[],
+    options: { crcs?: readonly number[] | undefined; withItems?: boolean },
+  ): Promise<FragmentBytes[]> => {
+    const place = { network: network.name, networkId: await network.get(), kind: kindCode(kind) };
+    return readBodies(connections, { ...place, startBlocks, ...options });
+  };
   return {
     stage: async (request) =>
       stage(connections, clients, await network.get(), { ...request, network: network.name }),
@@ -75,14 +84,11 @@ export function createStaging(
       const values = [await network.find(), kindCode(kind), start, end, segmentStart(start)];
       return (await connections.query<FragmentRow>(selectFragments, values)).map(fragmentInfo);
     },
-    bodies: async (kind, startBlocks, crcs) =>
-      readBodies(connections, {
-        network: network.name,
-        networkId: await network.get(),
-        kind: kindCode(kind),
-        startBlocks,
-        crcs,
-      }),
+    bodies: async (kind, startBlocks, crcs) => {
+      const found = await bytesOf(kind, startBlocks, { crcs });
+      return found.map(({ body }) => body);
+    },
+    bytes: (kind, startBlocks) => bytesOf(kind, startBlocks, { withItems: true }),
     abandon: async (start) =>
       abandon(connections, { network: network.name, networkId: await network.get(), start }),
     abandonedAt: async (number) => {

@@ -187,7 +187,7 @@ async function repairBundle(
     refuseOtherChain(row, run.blocks);
     const { bundle, body } = rebuild(row, run);
     await putBundle(objectStore, bundle, body, stop);
-    const filter = await putFilter(parts, bundle, body, stop);
+    const filter = await putFilter(parts, bundle, { bytes: body, items: [] }, stop);
     const clients = run.blocks.flatMap(({ client }) => client ?? []);
     return await withSigner(signers, (signer) =>
       bundles.supersede(filter === null ? bundle : { ...bundle, filter }, {

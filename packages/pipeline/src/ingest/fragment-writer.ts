@@ -4,7 +4,9 @@ import {
   deflatePiece,
   FRAGMENT_BYTES,
   type Fragment,
+  fragmentOf,
   type Group,
+  hasFilter,
   joinPieces,
   type Piece,
 } from '@packhouse/bundle';
@@ -37,13 +39,13 @@ const MAX_DEFLATING_BYTES = 16_000_000;
 export function createFragmentWriter(
   kinds: readonly Kind[],
   maxBlocks = Number.POSITIVE_INFINITY,
-  deflateText: Deflate = deflatePiece,
+  deflateText: Deflate = (text) => deflatePiece(text),
 ): FragmentWriter {
   let deflating = 0;
   const waiting = new Set<Promise<unknown>>();
-  const deflate = (text: Buffer): Promise<Piece> => {
+  const deflate: Deflate = (text, kind) => {
     deflating += text.length;
-    const piece = deflateText(text).finally(() => {
+    const piece = deflateText(text, kind).finally(() => {
       deflating -= text.length;
       waiting.delete(piece);
     });
@@ -53,7 +55,7 @@ export function createFragmentWriter(
     return piece;
   };
 
-  const writers = new Map(kinds.map((kind) => [kind, createKindWriter(deflate, maxBlocks)]));
+  const writers = new Map(kinds.map((kind) => [kind, createKindWriter(deflate, kind, maxBlocks)]));
 
   return {
     async push({ block, traces }) {
@@ -62,7 +64,7 @@ export function createFragmentWriter(
       const blocks = writers.get('blocks');
       const shared =
         transactions !== undefined && blocks !== undefined && texts.transactions.length >= FRAGMENT_BYTES
-          ? deflate(ascii(texts.transactions))
+          ? deflate(ascii(texts.transactions), 'transactions')
           : undefined;
       if (shared !== undefined) {
         transactions?.alone(number, shared);
@@ -95,25 +97,19 @@ interface KindWriter {
   close(): Promise<Fragment[]>;
 }
 
-function createKindWriter(deflate: (text: Buffer) => Promise<Piece>, maxBlocks: number): KindWriter {
+function createKindWriter(deflate: Deflate, kind: Kind, maxBlocks: number): KindWriter {
+  const itemsOf = hasFilter(kind) ? kind : undefined;
   const grouper = createGrouper();
   const fragments: Promise<Fragment>[] = [];
   const open: string[] = [];
   const add = (startBlock: number, endBlock: number, piece: Promise<Piece>): void => {
-    const fragment = piece.then(({ body, rawLength, crc32 }) => ({
-      startBlock,
-      endBlock,
-      byteLength: body.length,
-      rawLength,
-      crc32,
-      body,
-    }));
+    const fragment = piece.then((made) => fragmentOf({ start: startBlock, end: endBlock }, made));
     fragment.catch(() => undefined);
     fragments.push(fragment);
   };
   const addGroup = ({ start, end, rawLength }: Group): void => {
     const records = open.splice(0, end - start + 1);
-    add(start, end, deflate(joinRecords(records, rawLength)));
+    add(start, end, deflate(joinRecords(records, rawLength), itemsOf));
   };
   const flush = (): void => {
     const group = grouper.flush();

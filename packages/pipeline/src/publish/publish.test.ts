@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { filterFits, filterItem, filterKey, mayContain } from '@packhouse/bundle';
+import { filterFits, filterItem, filterKey, hasFilter, mayContain } from '@packhouse/bundle';
 import { KINDS } from '@packhouse/chain';
+import { runSql } from '@packhouse/local';
 import { createVerifier, publicKeyOf, type SealedEntry } from '@packhouse/manifest';
 import { generateChain } from '@packhouse/replay-node';
 import { afterEach, expect, inject, test } from 'vitest';
@@ -64,6 +65,26 @@ test('every bundle has an entry that holds what its file and its row hold, and e
       producer: `packhouse/${version}`,
     });
   }
+});
+
+test('filters are the same of fragments that an older program staged, without their items', async () => {
+  const { database, objectStore, settle, packAll, databaseUrl } = await worldOf(16);
+  await settle();
+  const filters = async () => {
+    const kinds = KINDS.filter(hasFilter);
+    const rows = await Promise.all(kinds.map((kind) => database.network('main').bundles.list(kind, 0, 100)));
+    const keys = rows.flat().map(({ objectKey }) => filterKey(objectKey));
+    return new Map(await Promise.all(keys.map(async (key) => [key, await objectStore.read(key)] as const)));
+  };
+  const before = await filters();
+  expect(before.size).toBeGreaterThan(2);
+  const known = 'SELECT kind FROM packhouse.fragment WHERE items IS NOT NULL GROUP BY kind ORDER BY kind';
+  expect(await runSql(databaseUrl, known)).toEqual([{ kind: 1 }, { kind: 3 }, { kind: 4 }]);
+  for (const key of before.keys()) await objectStore.delete(key);
+  await runSql(databaseUrl, 'DELETE FROM packhouse.bundle');
+  await runSql(databaseUrl, 'UPDATE packhouse.fragment SET items = NULL WHERE block % 2 = 0 OR block > 1007');
+  await packAll();
+  expect(await filters()).toEqual(before);
 });
 
 test('a process that ends between the object and the row leaves no entry; the next one publishes it once', async () => {

@@ -41,15 +41,18 @@ export async function publish(
   const end = (fragments.at(-1) as FragmentInfo).endBlock;
   // The index refuses an overlap in any case; a late packer should not even overwrite a published object.
   if ((await kept.bundles.ranges(kind, { start, end })).length > 0) return null;
-  const [blocks, bodies] = await Promise.all([
+  const [blocks, bytes] = await Promise.all([
     kept.staging.blocks({ start, end }),
-    kept.staging.bodies(
+    kept.staging.bytes(
       kind,
       fragments.map((fragment) => fragment.startBlock),
     ),
   ]);
   const proofs = provedTogether(blocks, { network, start, end });
-  const member = spliceMember(fragments, bodies);
+  const member = spliceMember(
+    fragments,
+    bytes.map((one) => one.body),
+  );
   const body = Buffer.concat(member.chunks, member.byteLength);
   const sha256 = createHash('sha256').update(body).digest('hex');
   const [first, last] = [blocks[0] as StagedBlock, blocks.at(-1) as StagedBlock];
@@ -71,7 +74,7 @@ export async function publish(
     formatVersion: FORMAT_VERSION,
   };
   const [filter] = await Promise.all([
-    putFilter({ context, objectStore }, row, body, signal),
+    putFilter({ context, objectStore }, row, { bytes: body, items: bytes.map((one) => one.items) }, signal),
     putBundle(objectStore, row, body, signal),
   ]);
   await turn;

@@ -16,17 +16,18 @@ interface PutFilterParts {
 type Filtered = Pick<BundleRow | NewBundle, 'kind' | 'start' | 'end' | 'fragments' | 'objectKey'>;
 
 /**
- * Makes the filter of a new bundle and writes it beside the bundle; safe to repeat. Null for kinds without filters, and
+ * Makes the filter of a new bundle, of the items of its fragments where they are known, and writes it beside the bundle;
+ * safe to repeat. Null for kinds without filters, and
  * for records that no filter can be made of: such a bundle is published without, and is loaded by everybody.
  * Throws OBJECT_MISMATCH, and errors of the store.
  */
 export async function putFilter(
   parts: PutFilterParts,
   bundle: Filtered,
-  bytes: Buffer,
+  { bytes, items }: { bytes: Buffer; items: readonly (Buffer | null)[] },
   signal: AbortSignal,
 ): Promise<FilterFile | null> {
-  const filter = await makeFilter(parts, bundle, bytes);
+  const filter = await makeFilter(parts, bundle, bytes, items);
   return filter === null ? null : write(parts, bundle, filter, signal);
 }
 
@@ -55,10 +56,11 @@ async function makeFilter(
   { context }: PutFilterParts,
   { kind, start, end, fragments }: Filtered,
   bytes: Buffer,
+  items: readonly (Buffer | null)[] = [],
 ): Promise<Buffer | null> {
   if (!hasFilter(kind)) return null;
   try {
-    return Buffer.from(await filterOfBundle({ kind, fragments, bytes }));
+    return Buffer.from(await filterOfBundle({ kind, fragments, bytes }, items));
   } catch (error) {
     if (!isPackhouseError(error, 'BUNDLE_INVALID')) throw error;
     context.logger.warn({ kind, start, end, err: error }, 'no filter can be made of a bundle');

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { createDeflater } from '@packhouse/bundle';
 import { createProver, KINDS, type Kind } from '@packhouse/chain';
 import { createDatabase, type Database } from '@packhouse/database';
 import { freshDatabase } from '@packhouse/local';
@@ -79,6 +80,7 @@ export async function makeWorld(
   const network = parseNetworks(JSON.stringify(file), { source: 'test', env: {} })[0] as Network;
   const source = createBlockSource({ network, context, timeoutMs });
   const prover = await createProver(network.proofs);
+  const deflater = createDeflater({ context });
   const parts = {
     context,
     database: database.network(network.id),
@@ -86,6 +88,7 @@ export async function makeWorld(
     prover,
     network: network.id,
     maxFragmentBlocks: network.bundles.maxBlocks,
+    deflate: deflater.deflate,
   };
   await database.networks.register({ id: network.id, chainId: 1 });
 
@@ -144,6 +147,7 @@ export async function makeWorld(
       stop.abort();
       await queues.close();
       await source.close();
+      await deflater.close();
       await Promise.all(running.map((node) => node.close()));
       await database.close();
       await fresh.drop();
