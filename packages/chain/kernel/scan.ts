@@ -8,6 +8,7 @@ export { addToBloom, BLOOM, openBloom, orBloom } from './bloom';
 export { unhex } from './hex';
 export { keccak } from './keccak';
 export { region, reserve } from './memory';
+export { outline } from './outline';
 export {
   beginItem,
   beginList,

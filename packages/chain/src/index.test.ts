@@ -14,6 +14,7 @@ it('the door has these names and no others', () => {
     'createKeccak256',
     'createProver',
     'isKind',
+    'outlineAnswer',
     'traceProofs',
   ]);
 });

@@ -14,3 +14,4 @@ export { checkTotalDifficulty } from './prove/total-difficulty.js';
 export { type TracedBlock, traceProofs } from './prove/trace-prover.js';
 export { type BlockRange, isKind, KINDS, type Kind } from './record/kinds.js';
 export { RULE_NAMES } from './rules/find-rules.js';
+export { type Outlined, outlineAnswer } from './scan/outline.js';

@@ -11,6 +11,7 @@ interface Exports {
   memory: { readonly buffer: ArrayBuffer };
   reserve(bytes: number): number;
   region(bytes: number): number;
+  outline(from: number, bytes: number, into: number, room: number): number;
 }
 
 /** The compiled scanner with a memory of its own. */
