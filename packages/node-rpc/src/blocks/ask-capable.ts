@@ -1,11 +1,11 @@
-import type { Answer, Call } from '../calls/call.js';
+import type { Answer, Call, GoodAnswer } from '../calls/call.js';
 import type { BlockFacts, Capability, Mode } from '../calls/capabilities.js';
 import type { CallContext, UpstreamNode } from '../calls/node.js';
-import { type Fault, makeFault } from '../upstream/fault.js';
+import { type Fault, isFault, makeFault } from '../upstream/fault.js';
 
 /** The result of asking for one block in one of the known ways. */
 type CapableAnswer<M extends Mode> =
-  | { ok: true; mode: M; answers: Extract<Answer, { ok: true }>[] }
+  | { ok: true; mode: M; answers: GoodAnswer[] }
   | { ok: false; fault: Fault };
 
 /**
@@ -19,7 +19,7 @@ export async function askCapable<M extends Mode>(
   capability: Capability<M>,
   blocks: readonly BlockFacts[],
   context: CallContext,
-  accept: (mode: M, block: BlockFacts, answers: Extract<Answer, { ok: true }>[]) => Fault | 'refused' | null,
+  accept: (mode: M, block: BlockFacts, answers: GoodAnswer[]) => Fault | 'refused' | null,
 ): Promise<Map<number, CapableAnswer<M>>> {
   const done = new Map<number, CapableAnswer<M>>();
   let left = [...blocks];
@@ -29,16 +29,20 @@ export async function askCapable<M extends Mode>(
       for (const block of left) done.set(block.number, { ok: false, fault: missing(node, block) });
       break;
     }
-    const calls = left.map((block) => mode.calls(block));
-    const flat: Call[] = calls.flat();
-    const answers = flat.length === 0 ? [] : await node.callAll(flat, context);
+    const asked: { block: BlockFacts; calls: Call[] }[] = [];
+    for (const block of left) {
+      const calls = mode.calls(block);
+      if (isFault(calls)) done.set(block.number, { ok: false, fault: calls });
+      else asked.push({ block, calls });
+    }
+    const flat = asked.flatMap(({ calls }) => calls);
+    const answers: Answer[] = flat.length === 0 ? [] : await node.callAll(flat, context);
     const refused: BlockFacts[] = [];
     let methodMissing = false;
     let position = 0;
-    for (const [index, block] of left.entries()) {
-      const count = calls[index]?.length ?? 0;
-      const mine = answers.slice(position, position + count);
-      position += count;
+    for (const { block, calls } of asked) {
+      const mine = answers.slice(position, position + calls.length);
+      position += calls.length;
       const bad = mine.find((answer) => !answer.ok);
       if (bad !== undefined && !bad.ok) {
         if (isRefusal(bad.fault, capability.confirmed && capability.mode === mode)) {
@@ -47,11 +51,11 @@ export async function askCapable<M extends Mode>(
         } else done.set(block.number, { ok: false, fault: bad.fault });
         continue;
       }
-      const good = mine as Extract<Answer, { ok: true }>[];
+      const good = mine as GoodAnswer[];
       const verdict = accept(mode, block, good);
       if (verdict === 'refused') refused.push(block);
       else if (verdict === null) {
-        if (block.transactionHashes.length > 0) capability.confirm(mode);
+        if (block.transactions > 0) capability.confirm(mode);
         done.set(block.number, { ok: true, mode, answers: good });
       } else done.set(block.number, { ok: false, fault: verdict });
     }

@@ -3,21 +3,39 @@ import type { FetchWish } from '../heads/choose-node.js';
 import type { ChainHead } from '../heads/pool-head.js';
 import type { Account } from '../spending/spending.js';
 
-/** A block as one upstream sent it; values are parsed JSON, unchecked. */
+/** A block as its bytes came: each part is the text of a JSON value, ASCII, which may be malformed. */
+export interface RawBlock {
+  /** The block, parsed, its transactions left out: `transactions: []`. */
+  header: Record<string, unknown>;
+  block: Buffer;
+  /** Present if requested; `[]` without a request if the block has no transactions. */
+  receipts?: Buffer;
+  /** Present if requested, as trace_block answers. */
+  traces?: Buffer;
+}
+
+/**
+ * A block as one upstream sent it; values are parsed JSON, unchecked. Where an answer was not parsed yet, reading its
+ * value parses it, and throws NODE_NOT_JSON_RPC if it is malformed.
+ */
 export interface FetchedBlock {
   number: number;
   /** The upstream's name. */
   upstream: string;
   /** Client version of that upstream (web3_clientVersion), if known. */
   client?: string | null;
-  block: unknown;
+  readonly block: unknown;
   /** Present if requested; `[]` without a request if the block has no transactions. */
-  receipts?: unknown[];
+  readonly receipts?: unknown[];
   /**
    * Present if requested, in the shape of trace_block. An answer beyond the body limit is an async iterable of its
    * elements, to be read once.
    */
-  traces?: unknown[] | AsyncIterable<unknown>;
+  readonly traces?: unknown[] | AsyncIterable<unknown>;
+  /** `traces` while they still arrive. */
+  stream?: AsyncIterable<unknown>;
+  /** Present if no part had to be parsed when it arrived. */
+  raw?: RawBlock;
   /** Bytes received over the wire for it. */
   bytes: number;
   /** The calls that were answered for it, by method. */

@@ -163,6 +163,5 @@ export async function* fetchRange(
 const NOBODY: ReadonlySet<string> = new Set();
 
 function drop(block: FetchedBlock | FailedBlock): void {
-  if ('error' in block || block.traces === undefined || Array.isArray(block.traces)) return;
-  void block.traces[Symbol.asyncIterator]().return?.();
+  if (!('error' in block)) void block.stream?.[Symbol.asyncIterator]().return?.();
 }

@@ -1,11 +1,13 @@
-import type { BlockFacts, Mode } from '../calls/capabilities.js';
+import type { Mode } from '../calls/capabilities.js';
 import type { CallContext, UpstreamNode } from '../calls/node.js';
 import type { FetchWish } from '../heads/choose-node.js';
-import type { Fault } from '../upstream/fault.js';
+import { type Fault, isFault } from '../upstream/fault.js';
 import { askCapable } from './ask-capable.js';
 import type { FetchedBlock, MethodAnswers } from './block-source.js';
-import { checkReceipts, isFault, type ReadBlock, readBlock, receiptsOf } from './read-block.js';
-import { type ReadTraces, readTraces } from './read-traces.js';
+import { emptyPart, isStream, lazyBlock, type Part } from './lazy-block.js';
+import { type ReadBlock, readBlock } from './read-block.js';
+import { readReceipts } from './read-receipts.js';
+import { readTraces } from './read-traces.js';
 
 /** One upstream's result for one block. */
 type NodeOutcome =
@@ -30,6 +32,7 @@ export async function fetchFromNode(
       block: number,
       weight: 1,
       oversize: 'assemble',
+      raw: true,
     })),
     context,
   );
@@ -38,7 +41,7 @@ export async function fetchFromNode(
   const blocks: ReadBlock[] = [];
   for (const [index, answer] of answers.entries()) {
     const number = numbers[index] as number;
-    const read = answer.ok ? readBlock(node, number, answer.value) : answer.fault;
+    const read = answer.ok ? readBlock(node, number, answer) : answer.fault;
     if (isFault(read)) {
       faults.set(number, read);
       continue;
@@ -50,104 +53,96 @@ export async function fetchFromNode(
     if (node.head !== null && number > node.head) node.head = number;
   }
 
-  const fetched = new Map<number, FetchedBlock>();
-  for (const { block, number } of blocks) {
-    fetched.set(number, {
-      number,
-      upstream: node.name,
-      client: node.client,
-      block,
-      ...(wish.receipts ? { receipts: [] } : {}),
-      ...(wish.traces ? { traces: [] } : {}),
-      bytes: 0,
-      answered: answered.get(number) ?? [],
-    });
-  }
   const note = (number: number, { method }: Mode, answers: readonly { bytes: number }[]): void => {
     const bytes = answers.reduce((sum, one) => sum + one.bytes, 0);
     answered.get(number)?.push({ method, calls: answers.length, bytes });
   };
-  await Promise.all([
-    wish.receipts ? addReceipts(node, blocks, context, fetched, faults, note) : undefined,
-    wish.traces ? addTraces(node, blocks, context, fetched, faults, note) : undefined,
+  const [receipts, traces] = await Promise.all([
+    wish.receipts ? fetchReceipts(node, blocks, context, faults, note) : undefined,
+    wish.traces ? fetchTraces(node, blocks, context, faults, note) : undefined,
   ]);
-
-  return numbers.map((number): NodeOutcome => {
-    const fault = faults.get(number);
-    const block = fetched.get(number);
-    if (fault === undefined && block !== undefined) {
-      block.bytes = block.answered.reduce((sum, each) => sum + each.bytes, 0);
-      return { ok: true, number, fetched: block };
+  const outcomes = new Map<number, NodeOutcome>();
+  for (const { block, header, number } of blocks) {
+    const own = traces?.get(number) ?? (wish.traces ? emptyPart() : undefined);
+    if (faults.has(number)) {
+      // The connection of traces that will not be read.
+      if (own !== undefined && isStream(own)) void own[Symbol.asyncIterator]().return?.();
+      continue;
     }
-    if (block !== undefined) dropStream(block);
-    return { ok: false, number, fault: fault as Fault };
-  });
+    const fetched = lazyBlock({
+      number,
+      upstream: node.name,
+      client: node.client,
+      block,
+      header,
+      receipts: receipts?.get(number) ?? (wish.receipts ? emptyPart() : undefined),
+      traces: own,
+      answered: answered.get(number) ?? [],
+    });
+    outcomes.set(number, { ok: true, number, fetched });
+  }
+  return numbers.map(
+    (number) => outcomes.get(number) ?? { ok: false, number, fault: faults.get(number) as Fault },
+  );
 }
 
 type Note = (number: number, mode: Mode, answers: readonly { bytes: number }[]) => void;
 
-async function addReceipts(
+/** The receipts of the blocks that have transactions. */
+async function fetchReceipts(
   node: UpstreamNode,
   blocks: readonly ReadBlock[],
   context: CallContext,
-  fetched: Map<number, FetchedBlock>,
   faults: Map<number, Fault>,
   note: Note,
-): Promise<void> {
-  const wanted = blocks.filter((block) => block.transactionHashes.length > 0);
-  const found = await askCapable(node, node.capabilities.receipts, wanted, context, (mode, block, answers) =>
-    checkReceipts(node, mode, block, answers),
+): Promise<Map<number, Part<unknown[]>>> {
+  const parts = new Map<number, Part<unknown[]>>();
+  const wanted = blocks.filter((block) => block.transactions > 0);
+  const found = await askCapable(
+    node,
+    node.capabilities.receipts,
+    wanted,
+    context,
+    (mode, block, answers) => {
+      const read = readReceipts(node, mode, block, answers);
+      if (!read.ok) return read.fault;
+      parts.set(block.number, read.receipts);
+      return null;
+    },
   );
   for (const [number, answer] of found) {
-    const block = fetched.get(number) as FetchedBlock;
-    if (!answer.ok) {
-      faults.set(number, answer.fault);
-      continue;
-    }
-    block.receipts = receiptsOf(answer.answers) ?? [];
-    note(number, answer.mode, answer.answers);
+    if (answer.ok) note(number, answer.mode, answer.answers);
+    else faults.set(number, answer.fault);
   }
+  return parts;
 }
 
-async function addTraces(
+/** The traces of the blocks that have any. */
+async function fetchTraces(
   node: UpstreamNode,
   blocks: readonly ReadBlock[],
   context: CallContext,
-  fetched: Map<number, FetchedBlock>,
   faults: Map<number, Fault>,
   note: Note,
-): Promise<void> {
-  const read = new Map<BlockFacts, ReadTraces>();
+): Promise<Map<number, Part<unknown[]> | AsyncIterable<unknown>>> {
+  const parts = new Map<number, Part<unknown[]> | AsyncIterable<unknown>>();
   const { traces } = node.capabilities;
   // trace_block also returns the rewards of a proof-of-work block without transactions; debug tracers return only
   // transactions.
   const wanted = blocks.filter(
-    (block) =>
-      !block.untraceable && (block.transactionHashes.length > 0 || traces.mode?.shape === 'trace_block'),
+    (block) => !block.untraceable && (block.transactions > 0 || traces.mode?.shape === 'trace_block'),
   );
   const found = await askCapable(node, traces, wanted, context, (mode, block, answers) => {
     const [answer] = answers;
     if (answer === undefined) return null;
-    const result = readTraces(node, mode, block, answer);
-    read.set(block, result);
-    return result.ok ? null : result.fault;
+    const read = readTraces(node, mode, block, answer);
+    if (!read.ok) return read.fault;
+    parts.set(block.number, read.traces);
+    return null;
   });
-  for (const block of blocks) {
-    const answer = found.get(block.number);
-    const target = fetched.get(block.number) as FetchedBlock;
-    if (answer === undefined) continue;
-    if (!answer.ok) {
-      faults.set(block.number, answer.fault);
-      continue;
-    }
-    const result = read.get(block);
-    if (result?.ok === true) target.traces = result.traces;
-    note(block.number, answer.mode, answer.answers);
+  for (const [number, answer] of found) {
+    if (answer.ok) note(number, answer.mode, answer.answers);
+    else faults.set(number, answer.fault);
   }
-}
-
-/** Closes the connection of traces that will not be read. */
-function dropStream(block: FetchedBlock): void {
-  if (block.traces === undefined || Array.isArray(block.traces)) return;
-  void block.traces[Symbol.asyncIterator]().return?.();
+  return parts;
 }

@@ -4,9 +4,11 @@ import type { CallContext, UpstreamNode } from '../calls/node.js';
 import { askHead, headerCall } from '../heads/ask-head.js';
 import type { FetchWish } from '../heads/choose-node.js';
 import { offers } from '../heads/choose-node.js';
-import { type Fault, makeFault } from '../upstream/fault.js';
+import { type Fault, isFault, makeFault } from '../upstream/fault.js';
 import { askCapable } from './ask-capable.js';
-import { checkReceipts, isFault, type ReadBlock, readBlock } from './read-block.js';
+import { isStream } from './lazy-block.js';
+import { type ReadBlock, readBlock } from './read-block.js';
+import { readReceipts } from './read-receipts.js';
 import { readTraces } from './read-traces.js';
 
 /** Blocks behind the head: such a block has its receipts and traces, and is not pruned yet. */
@@ -109,15 +111,16 @@ async function probeMethods(
   const block = await recentBlock(node, head, context);
   if (block === null) return null;
   const receipts = async (): Promise<unknown> =>
-    askCapable(node, node.capabilities.receipts, [block], context, (mode, facts, answers) =>
-      checkReceipts(node, mode, facts, answers),
-    );
+    askCapable(node, node.capabilities.receipts, [block], context, (mode, facts, answers) => {
+      const read = readReceipts(node, mode, facts, answers);
+      return read.ok ? null : read.fault;
+    });
   const traces = async (): Promise<unknown> =>
     askCapable(node, node.capabilities.traces, [block], context, (mode, facts, [answer]) => {
       if (answer === undefined) return null;
       const read = readTraces(node, mode, facts, answer);
       if (!read.ok) return read.fault;
-      if (!Array.isArray(read.traces)) void read.traces[Symbol.asyncIterator]().return?.();
+      if (isStream(read.traces)) void read.traces[Symbol.asyncIterator]().return?.();
       return null;
     });
   await Promise.all([wish.receipts ? receipts() : undefined, wish.traces ? traces() : undefined]);
@@ -154,9 +157,9 @@ async function recentBlock(
   let found: ReadBlock | null = null;
   for (const [index, answer] of answers.entries()) {
     if (!answer.ok) continue;
-    const read = readBlock(node, numbers[index] as number, answer.value, true);
+    const read = readBlock(node, numbers[index] as number, answer, true);
     if (isFault(read)) continue;
-    if (read.transactionHashes.length > 0) return read;
+    if (read.transactions > 0) return read;
     found ??= read;
   }
   return found;

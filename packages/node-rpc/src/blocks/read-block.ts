@@ -1,26 +1,36 @@
-import type { Answer } from '../calls/call.js';
-import type { BlockFacts, Mode } from '../calls/capabilities.js';
+import type { GoodAnswer } from '../calls/call.js';
+import type { BlockFacts } from '../calls/capabilities.js';
 import type { UpstreamNode } from '../calls/node.js';
-import { type Fault, makeFault } from '../upstream/fault.js';
+import { type Fault, isFault, makeFault } from '../upstream/fault.js';
+import type { Part } from './lazy-block.js';
 
 /** The parts of a block that fetching needs. */
 export interface ReadBlock extends BlockFacts {
-  block: Record<string, unknown>;
+  block: Part<Record<string, unknown>>;
+  /** The block without its transactions; present if `block` has bytes. */
+  header?: Record<string, unknown>;
   /** There are no traces: no transactions, and no reward since the merge set the difficulty to 0. */
   untraceable: boolean;
 }
 
 /**
  * Reads the answer of eth_getBlockByNumber and checks only what the next calls depend on. `hashesOnly`: only the
- * hashes of the transactions were requested.
+ * hashes of the transactions were requested. Transactions whose bytes came are counted and not parsed.
  */
 export function readBlock(
   node: UpstreamNode,
   number: number,
-  value: unknown,
+  answer: GoodAnswer,
   hashesOnly = false,
 ): ReadBlock | Fault {
   const asked = { label: node.label, what: `eth_getBlockByNumber for block ${number}`, block: number };
+  const { raw } = answer;
+  const list = raw?.outlined.member('transactions');
+  const count = list?.objects ?? null;
+  const isLazy = raw !== undefined && list !== undefined && count !== null;
+  const parsed = isLazy ? raw.readAround(list) : (raw?.read() ?? { value: answer.value });
+  if (isFault(parsed)) return parsed;
+  const { value } = parsed;
   if (value === null) {
     const known = node.head === null ? '' : ` though its head is ${node.head}`;
     return makeFault(asked, 'NODE_ANSWER_MISSING', `answered null${known}`, 'elsewhere', {
@@ -31,83 +41,75 @@ export function readBlock(
     makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'elsewhere', { data: { block: number } });
   if (typeof value !== 'object' || Array.isArray(value))
     return invalid('answered with something that is no block');
-  const block = value as Record<string, unknown>;
-  const { difficulty, hash, transactions } = block;
+  const header = value as Record<string, unknown>;
+  const { difficulty, hash } = header;
   if (typeof hash !== 'string') return invalid('answered with a block that has no hash');
-  if (typeof block.number !== 'string' || Number(block.number) !== number) {
-    return invalid(`answered with block ${node.label.quote(String(block.number))}`);
+  if (typeof header.number !== 'string' || Number(header.number) !== number) {
+    return invalid(`answered with block ${node.label.quote(String(header.number))}`);
   }
-  if (!Array.isArray(transactions)) return invalid('answered with a block that has no transactions');
-  const transactionHashes: string[] = [];
-  for (const transaction of transactions as unknown[]) {
+  if (!Array.isArray(header.transactions)) return invalid('answered with a block that has no transactions');
+  const hashesOf = (block: Record<string, unknown>): readonly string[] | Fault =>
+    transactionHashes(block.transactions as unknown[], hashesOnly) ??
+    invalid('answered with a block whose transactions are not whole');
+  const pastMerge = typeof difficulty === 'string' && Number(difficulty) === 0;
+  const facts = (
+    transactions: number,
+  ): Pick<ReadBlock, 'number' | 'hash' | 'transactions' | 'untraceable'> => ({
+    number,
+    hash,
+    transactions,
+    // Genesis has neither transactions nor a reward, and several node programs return an error for tracing it.
+    untraceable: transactions === 0 && (pastMerge || number === 0),
+  });
+  if (!isLazy) {
+    const hashes = hashesOf(header);
+    return isFault(hashes)
+      ? hashes
+      : { ...facts(hashes.length), block: { value: header }, hashes: () => hashes };
+  }
+  const whole = once((): { value: Record<string, unknown> } | Fault => {
+    if (count === 0) return { value: header };
+    const transactions = raw.readPart(list);
+    return isFault(transactions) ? transactions : { value: { ...header, transactions: transactions.value } };
+  });
+  return {
+    ...facts(count),
+    header,
+    block: {
+      raw: raw.bytes,
+      get value() {
+        const block = whole();
+        if (isFault(block)) throw block.error;
+        return block.value;
+      },
+    },
+    hashes: once(() => {
+      const block = whole();
+      return isFault(block) ? block : hashesOf(block.value);
+    }),
+  };
+}
+
+/** The hashes of transactions; null if one has none. */
+function transactionHashes(transactions: readonly unknown[], hashesOnly: boolean): string[] | null {
+  const hashes: string[] = [];
+  for (const transaction of transactions) {
     const own =
       typeof transaction === 'object' && transaction !== null && 'hash' in transaction
         ? transaction.hash
         : hashesOnly
           ? transaction
           : 0;
-    if (typeof own !== 'string') return invalid('answered with a block whose transactions are not whole');
-    transactionHashes.push(own);
+    if (typeof own !== 'string') return null;
+    hashes.push(own);
   }
-  const pastMerge = typeof difficulty === 'string' && Number(difficulty) === 0;
-  return {
-    block,
-    number,
-    hash,
-    transactionHashes,
-    // Genesis has neither transactions nor a reward, and several node programs return an error for tracing it.
-    untraceable: transactionHashes.length === 0 && (pastMerge || number === 0),
+  return hashes;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
-}
-
-export function isFault(read: ReadBlock | Fault): read is Fault {
-  return 'error' in read && 'action' in read;
-}
-
-/** The fault of the form of a block's receipts, or null. The proofs show whether they are the right ones. */
-export function checkReceipts(
-  node: UpstreamNode,
-  mode: Mode,
-  block: BlockFacts,
-  answers: readonly Extract<Answer, { ok: true }>[],
-): Fault | 'refused' | null {
-  const asked = { label: node.label, what: `${mode.name} for block ${block.number}`, block: block.number };
-  const receipts = receiptsOf(answers);
-  const expected = block.transactionHashes.length;
-  if (receipts === null) {
-    return makeFault(asked, 'NODE_ANSWER_INVALID', 'answered with something that is no list', 'elsewhere');
-  }
-  const present = receipts.filter((receipt) => receipt !== null && receipt !== undefined).length;
-  if (present < expected) {
-    const happened = `answered with ${present} receipts for ${expected} transactions`;
-    return makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere', {
-      hint: 'It is behind, or it does not keep these receipts.',
-    });
-  }
-  return checkBlockHash(asked, receipts[0], block);
-}
-
-/** The receipts of a block from the answers to its calls; null if they are no list. */
-export function receiptsOf(answers: readonly Extract<Answer, { ok: true }>[]): unknown[] | null {
-  const only = answers.length === 1 ? answers[0] : undefined;
-  if (only === undefined) return answers.map((answer) => answer.value);
-  if (Array.isArray(only.value)) return only.value as unknown[];
-  if (only.value === null) return [];
-  // One call per transaction.
-  return typeof only.value === 'object' ? [only.value] : null;
-}
-
-/** A record that names another block than the requested one: the chain was reorganised in between. */
-export function checkBlockHash(
-  asked: Parameters<typeof makeFault>[0],
-  record: unknown,
-  block: BlockFacts,
-): Fault | null {
-  const named =
-    typeof record === 'object' && record !== null && 'blockHash' in record ? record.blockHash : undefined;
-  if (typeof named !== 'string' || named.toLowerCase() === block.hash.toLowerCase()) return null;
-  const happened = `answered with data of block ${asked.label.quote(named)} instead of ${block.hash}`;
-  return makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'here', {
-    hint: 'The chain was reorganised between two calls; the block is fetched again.',
-  });
 }

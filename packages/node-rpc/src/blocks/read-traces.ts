@@ -1,31 +1,40 @@
-import type { Answer } from '../calls/call.js';
+import type { GoodAnswer } from '../calls/call.js';
 import type { BlockFacts, TraceMode } from '../calls/capabilities.js';
 import type { UpstreamNode } from '../calls/node.js';
-import { type Fault, makeFault } from '../upstream/fault.js';
+import { type Fault, isFault, makeFault } from '../upstream/fault.js';
 import { flattenCallFrame, lacksGas } from './flatten-traces.js';
-import { checkBlockHash } from './read-block.js';
+import type { Part } from './lazy-block.js';
+import { checkBlockHash, readList } from './record-list.js';
 
 /** The traces of a block, or their fault. */
 export type ReadTraces =
-  | { ok: true; traces: unknown[] | AsyncIterable<unknown> }
+  | { ok: true; traces: Part<unknown[]> | AsyncIterable<unknown> }
   | { ok: false; fault: Fault | 'refused' };
+
+/** A block whose traces are read; its hashes are known if they are compared. */
+type TracedFacts = Omit<BlockFacts, 'hashes'> & { hashes: readonly string[] };
 
 /** Converts the answer to one trace call, of any tracer, to the shape of trace_block. */
 export function readTraces(
   node: UpstreamNode,
   mode: TraceMode,
   block: BlockFacts,
-  answer: Extract<Answer, { ok: true }>,
+  answer: GoodAnswer,
 ): ReadTraces {
   const asked = { label: node.label, what: `${mode.name} for block ${block.number}`, block: block.number };
   const bad = (fault: Fault | 'refused'): ReadTraces => ({ ok: false, fault });
+  const hashes = mode.shape === 'trace_block' ? [] : block.hashes();
+  // Without them it was not asked.
+  if (isFault(hashes)) return bad(hashes);
+  const facts = { ...block, hashes };
   if (answer.elements !== undefined) {
     const elements = answer.elements;
-    return { ok: true, traces: closingBoth(streamTraces(elements, mode, block, asked), elements) };
+    return { ok: true, traces: closingBoth(streamTraces(elements, mode, facts, asked), elements) };
   }
-  const elements = answer.value;
-  const expected = block.transactionHashes.length;
-  if (elements === null || (Array.isArray(elements) && elements.length < (expected > 0 ? 1 : 0))) {
+  const expected = block.transactions;
+  const list = readList(answer);
+  if (list !== null && isFault(list)) return bad(list);
+  if (list === null ? answer.value === null : list.length < (expected > 0 ? 1 : 0)) {
     const happened = `answered with no traces for ${expected} transactions`;
     return bad(
       makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere', {
@@ -33,26 +42,27 @@ export function readTraces(
       }),
     );
   }
-  if (!Array.isArray(elements)) {
+  if (list === null) {
     return bad(
       makeFault(asked, 'NODE_ANSWER_INVALID', 'answered with something that is no list', 'elsewhere'),
     );
   }
   if (mode.shape === 'trace_block') {
-    const other = checkBlockHash(asked, elements[0], block);
-    return other === null ? { ok: true, traces: elements as unknown[] } : bad(other);
+    const other = checkBlockHash(asked, list.first, block);
+    return other === null ? { ok: true, traces: list } : bad(other);
   }
+  const elements = list.value;
   if (elements.length !== expected) {
     const happened = `answered with traces of ${elements.length} of ${expected} transactions`;
     return bad(makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere'));
   }
   const traces: unknown[] = [];
   for (const [index, element] of elements.entries()) {
-    const own = readTransaction(element, index, mode, block, asked);
+    const own = readTransaction(element, index, mode, facts, asked);
     if ('fault' in own) return bad(own.fault);
     for (const trace of own.traces) traces.push(trace);
   }
-  return { ok: true, traces };
+  return { ok: true, traces: { value: traces } };
 }
 
 /** One transaction of a debug answer: `{result, txHash}`; geth puts an error in place of a missing result. */
@@ -60,11 +70,11 @@ function readTransaction(
   element: unknown,
   index: number,
   mode: TraceMode,
-  block: BlockFacts,
+  block: TracedFacts,
   asked: Parameters<typeof makeFault>[0],
 ): { traces: unknown[] } | { fault: Fault | 'refused' } {
   const entry = (typeof element === 'object' && element !== null ? element : {}) as Record<string, unknown>;
-  const transactionHash = block.transactionHashes[index] ?? '';
+  const transactionHash = block.hashes[index] ?? '';
   if (typeof entry.error === 'string') {
     const happened = `could not trace transaction ${index} ("${asked.label.quote(entry.error)}")`;
     return { fault: makeFault(asked, 'NODE_ERROR', happened, 'elsewhere') };
@@ -116,7 +126,7 @@ function closingBoth(
 async function* streamTraces(
   elements: AsyncIterable<unknown>,
   mode: TraceMode,
-  block: BlockFacts,
+  block: TracedFacts,
   asked: Parameters<typeof makeFault>[0],
 ): AsyncGenerator<unknown> {
   let index = 0;
@@ -142,7 +152,7 @@ async function* streamTraces(
     index += 1;
     yield* own.traces;
   }
-  const expected = block.transactionHashes.length;
+  const expected = block.transactions;
   if (mode.shape === 'trace_block' ? index === 0 && expected > 0 : index !== expected) {
     const happened = `answered with ${index} elements for ${expected} transactions`;
     throw makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'elsewhere').error;

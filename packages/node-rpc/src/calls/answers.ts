@@ -5,6 +5,7 @@ import type { HttpAnswer } from '../upstream/http.js';
 import type { NodeLabel } from '../upstream/label.js';
 import { retryAfterMs } from '../upstream/verdict.js';
 import { type Answer, type Call, describeCalls } from './call.js';
+import { readRawAnswers } from './raw-answers.js';
 import { openStreamedAnswer } from './stream-answer.js';
 
 /** Only the start of an answer that is no success is read. */
@@ -23,6 +24,8 @@ interface ReadOptions {
   timeoutMs: number;
   /** Current time, for Retry-After dates. */
   now: number;
+  /** Called with a fault that is found only when an answer is parsed, after this returned it as good. */
+  foundLate?: ((fault: Fault) => void) | undefined;
 }
 
 /** Returns the outcome of each call of an HTTP answer. Rejects only when aborted. */
@@ -31,7 +34,7 @@ export async function readHttpAnswer(
   calls: readonly Call[],
   options: ReadOptions,
 ): Promise<Answer[]> {
-  const { firstId, label, maxBodyBytes, now } = options;
+  const { firstId, foundLate, label, maxBodyBytes, now } = options;
   const { body, status } = http;
   const asked: Asked = { label, what: describeCalls(calls), block: calls[0]?.block };
   const all = (fault: Fault): Answer[] => calls.map(() => ({ ok: false, fault }));
@@ -42,7 +45,15 @@ export async function readHttpAnswer(
 
   if (body.whole) {
     const place = { label, firstId, status, wait: retryAfterMs(http.retryAfter, now) };
-    if (status === 200) return readAnswers(body.bytes, calls, place);
+    if (status === 200) {
+      const malformed = (call: Call, cause: unknown): Fault => {
+        const fault = notJsonFault(body.bytes, askedOf(label, call), 1, cause);
+        foundLate?.(fault);
+        return fault;
+      };
+      const raw = readRawAnswers(body.bytes, calls, firstId, malformed);
+      return raw ?? readAnswers(body.bytes, calls, place);
+    }
     // Some node programs send a JSON-RPC error with a failing status; the error says more.
     if (body.bytes.length < ERROR_BODY_BYTES) {
       const said = readAnswers(body.bytes, calls, place);
@@ -150,12 +161,16 @@ function readBatch(items: unknown[], bytes: number, calls: readonly Call[], plac
   for (const item of items) if (isEnvelope(item)) byId.set(item.id, item);
   const share = Math.ceil(bytes / calls.length);
   return calls.map((call, index): Answer => {
-    const asked = { label, what: describeCalls([call]), block: call.block };
+    const asked = askedOf(label, call);
     const item = byId.get(firstId + index);
     if (item !== undefined) return readItem(item, firstId + index, share, asked, calls, place);
     const happened = `left the answer out of a batch of ${calls.length}`;
     return { ok: false, fault: makeFault(asked, 'NODE_ANSWER_MISSING', happened, 'shrink') };
   });
+}
+
+function askedOf(label: NodeLabel, call: Call): Asked {
+  return { label, what: describeCalls([call]), block: call.block };
 }
 
 function errorFault(error: unknown, asked: Asked, calls: readonly Call[], place: AnswerPlace): Fault {

@@ -1,4 +1,5 @@
 import type { Fault } from '../upstream/fault.js';
+import type { RawResult } from './raw-result.js';
 
 /** One JSON-RPC call. */
 export interface Call {
@@ -18,13 +19,19 @@ export interface Call {
    * the hard limit, absent refuses it.
    */
   oversize?: 'elements' | 'assemble';
+  /** A usual answer is not parsed until its value is read (`Answer.raw`). */
+  raw?: boolean;
 }
 
 /** The outcome of a call. */
 export type Answer =
-  | { ok: true; value: unknown; elements?: undefined; bytes: number }
-  | { ok: true; value?: undefined; elements: AsyncIterable<unknown>; bytes: number }
+  /** Where `raw` is there, reading `value` parses it, and throws NODE_NOT_JSON_RPC if it is no JSON. */
+  | { ok: true; readonly value: unknown; raw?: RawResult; elements?: undefined; bytes: number }
+  | { ok: true; value?: undefined; raw?: undefined; elements: AsyncIterable<unknown>; bytes: number }
   | { ok: false; fault: Fault };
+
+/** An answer that is no fault. */
+export type GoodAnswer = Extract<Answer, { ok: true }>;
 
 /** The call in words: `eth_getBlockByNumber for block 17`. */
 export function describeCalls(calls: readonly Call[]): string {

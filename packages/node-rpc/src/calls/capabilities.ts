@@ -1,11 +1,15 @@
 import type { Clock } from '@packhouse/runtime';
+import { type Fault, isFault } from '../upstream/fault.js';
 import type { Call } from './call.js';
 
 /** The facts of a block that are used to ask for and check its receipts and traces. */
 export interface BlockFacts {
   number: number;
   hash: string;
-  transactionHashes: string[];
+  /** How many it has. */
+  transactions: number;
+  /** Their hashes; a fault if they are not there. It may have to parse them first. */
+  hashes(): readonly string[] | Fault;
 }
 
 /** One way to ask for the receipts or traces of a block. */
@@ -13,8 +17,8 @@ export interface Mode {
   /** For logs and tables. */
   name: string;
   method: string;
-  /** The calls that return them all: one, or one per transaction. */
-  calls(block: BlockFacts): Call[];
+  /** The calls that return them all: one, or one per transaction; a fault if the block lacks what they need. */
+  calls(block: BlockFacts): Call[] | Fault;
 }
 
 export interface TraceMode extends Mode {
@@ -55,14 +59,17 @@ const RECEIPT_MODES: readonly Mode[] = [
   {
     name: 'eth_getTransactionReceipt',
     method: 'eth_getTransactionReceipt',
-    calls: (block) =>
-      block.transactionHashes.map((hash) => ({
+    calls: (block) => {
+      const hashes = block.hashes();
+      if (isFault(hashes)) return hashes;
+      return hashes.map((hash) => ({
         method: 'eth_getTransactionReceipt',
         params: [hash],
         block: block.number,
         weight: 1,
         oversize: 'assemble',
-      })),
+      }));
+    },
   },
 ];
 
@@ -79,6 +86,7 @@ const TRACE_MODES: readonly TraceMode[] = [
         block: block.number,
         weight: weigh(block),
         oversize: 'elements',
+        raw: true,
       },
     ],
   },
@@ -97,6 +105,7 @@ function receiptsMode(name: string, key: (block: BlockFacts) => unknown): Mode {
         block: block.number,
         weight: weigh(block),
         oversize: 'assemble',
+        raw: true,
       },
     ],
   };
@@ -107,21 +116,21 @@ function debugMode(tracer: 'flatCallTracer' | 'callTracer', tracerConfig: object
     name: `debug_traceBlockByHash with ${tracer}`,
     method: 'debug_traceBlockByHash',
     shape: tracer,
-    calls: (block) => [
-      {
-        method: 'debug_traceBlockByHash',
-        params: [block.hash, { tracer, tracerConfig }],
-        block: block.number,
-        weight: weigh(block),
-        oversize: 'elements',
-      },
-    ],
+    calls: (block) => {
+      // Its answer is compared with them.
+      const hashes = block.hashes();
+      if (isFault(hashes)) return hashes;
+      const params = [block.hash, { tracer, tracerConfig }];
+      const { number } = block;
+      const weight = weigh(block);
+      return [{ method: 'debug_traceBlockByHash', params, block: number, weight, oversize: 'elements' }];
+    },
   };
 }
 
 /** Answers grow with the number of transactions; even an empty block has an envelope. */
 function weigh(block: BlockFacts): number {
-  return 1 + block.transactionHashes.length;
+  return 1 + block.transactions;
 }
 
 /** The capabilities of an upstream that was not asked yet: the best ways, until it refuses them. */

@@ -191,6 +191,7 @@ export function createUpstreamNode(options: UpstreamNodeOptions): UpstreamNode {
       maxBodyBytes,
       timeoutMs,
       now: clock.now(),
+      foundLate: (fault) => noteFault(fault, subject, 1, startedAt),
     });
     const faults = new Set(answers.flatMap((answer) => (answer.ok ? [] : [answer.fault])));
     for (const answer of answers) {

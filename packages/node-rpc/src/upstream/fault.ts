@@ -25,6 +25,11 @@ export interface Fault {
   retryAfterMs?: number;
 }
 
+/** Whether a value that may be a fault is one. */
+export function isFault<T extends object>(value: T | Fault): value is Fault {
+  return 'action' in value && 'happened' in value;
+}
+
 /** The request, for the error's sentence. */
 export interface Asked {
   label: NodeLabel;

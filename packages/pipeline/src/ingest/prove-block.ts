@@ -135,18 +135,18 @@ async function proveRecord(
   const { prover } = parts;
   let block: ProvedBlock;
   try {
-    block = prover.proveBlock({
-      block: fetched.block,
-      ...(fetched.receipts === undefined ? {} : { receipts: fetched.receipts }),
-    });
+    // Reading them parses them, which fails if they are malformed.
+    const { receipts } = fetched;
+    block = prover.proveBlock({ block: fetched.block, ...(receipts === undefined ? {} : { receipts }) });
     if (before !== undefined) checkTotalDifficulty(before, block);
   } catch (error) {
     dropTraces(fetched);
     throw error;
   }
-  if (fetched.traces === undefined) return { block };
-  if (Array.isArray(fetched.traces)) return { block, traces: prover.proveTraces(block, fetched.traces) };
-  return { block, traces: await deflateTraces(parts, block, fetched.traces) };
+  if (fetched.stream !== undefined)
+    return { block, traces: await deflateTraces(parts, block, fetched.stream) };
+  const traces = fetched.traces as unknown[] | undefined;
+  return traces === undefined ? { block } : { block, traces: prover.proveTraces(block, traces) };
 }
 
 /** Checks and deflates traces while they arrive, so that an answer of any size takes bounded memory. */
@@ -171,9 +171,8 @@ async function deflateTraces(
  * Ends traces that will not be read: they may be an answer that still arrives on its own connection. An error of that
  * connection is ignored; unhandled, it would end the process.
  */
-export function dropTraces({ traces }: Pick<FetchedBlock, 'traces'>): void {
-  if (traces === undefined || Array.isArray(traces)) return;
-  traces[Symbol.asyncIterator]()
+export function dropTraces({ stream }: Pick<FetchedBlock, 'stream'>): void {
+  stream?.[Symbol.asyncIterator]()
     .return?.()
     .catch(() => undefined);
 }
@@ -219,12 +218,13 @@ function tryOf(upstream: string, error: Error, digest: string | null): Quarantin
  * The hex SHA-256 of an upstream's answer for a block, as JSON text with its parts in this order, so that an answer
  * shown later can be identified as the one that failed. null if it cannot be computed: streamed traces are gone.
  */
-function payloadDigest({ block, receipts, traces }: FetchedBlock): string | null {
-  if (traces !== undefined && !Array.isArray(traces)) return null;
+function payloadDigest(fetched: FetchedBlock): string | null {
+  if (fetched.stream !== undefined) return null;
   try {
+    const { block, receipts, traces } = fetched;
     return createHash('sha256').update(JSON.stringify({ block, receipts, traces })).digest('hex');
   } catch {
-    // Too deeply nested, or too long, for a JSON text.
+    // Too deeply nested, or too long, for a JSON text; or malformed.
     return null;
   }
 }

@@ -1,0 +1,69 @@
+import { isAscii } from 'node:buffer';
+import { type Outlined, outlineAnswer } from '@packhouse/chain';
+import type { Fault } from '../upstream/fault.js';
+import type { Answer, Call } from './call.js';
+import { RawResult } from './raw-result.js';
+
+/** Below, parsing costs no more. */
+const LEAST_BYTES = 2_048;
+
+/**
+ * Finds the results of these calls in a body without parsing them. Returns null if there is anything else in it: an
+ * error, an id that is not asked for, a result that is no array or object, a form that is unusual. That is for today's
+ * parser, whose faults say what it is.
+ */
+export function readRawAnswers(
+  body: Buffer,
+  calls: readonly Call[],
+  firstId: number,
+  malformed: (call: Call, cause: unknown) => Fault,
+): Answer[] | null {
+  if (body.length < LEAST_BYTES || calls.some(({ raw }) => raw !== true) || !isAscii(body)) return null;
+  const root = outlineAnswer(body);
+  if (root === null) return null;
+  const isBatch = body[root.start] === 0x5b;
+  if (isBatch !== calls.length > 1) return null;
+  const envelopes = isBatch ? root.children() : [root];
+  if (envelopes.length !== calls.length) return null;
+  const bytes = Math.ceil(body.length / calls.length);
+  const answers = new Array<Answer>(calls.length);
+  for (const envelope of envelopes) {
+    const result = resultOf(body, envelope);
+    if (result === null) return null;
+    const index = idOf(body, envelope, result) - firstId;
+    const call = calls[index];
+    // A second answer to the same call, or none of ours.
+    if (call === undefined || answers[index] !== undefined) return null;
+    const raw = new RawResult(body, result, (cause) => malformed(call, cause));
+    answers[index] = {
+      ok: true,
+      raw,
+      bytes,
+      get value() {
+        return raw.value;
+      },
+    };
+  }
+  return answers;
+}
+
+/** The one result of an envelope, if it is an array or object. */
+function resultOf(body: Buffer, envelope: Outlined): Outlined | null {
+  if (body[envelope.start] !== 0x7b) return null;
+  const result = envelope.member('result');
+  const first = body[result?.start ?? 0];
+  return result !== undefined && (first === 0x7b || first === 0x5b) ? result : null;
+}
+
+/** The id of an envelope; NaN if it has none or an error beside its result. All but the result is parsed here. */
+function idOf(body: Buffer, envelope: Outlined, result: Outlined): number {
+  const before = body.toString('latin1', envelope.start, result.start);
+  const behind = body.toString('latin1', result.end, envelope.end);
+  try {
+    const { id, error } = JSON.parse(`${before}0${behind}`) as { id?: unknown; error?: unknown };
+    const failed = error !== undefined && error !== null;
+    return typeof id === 'number' && !failed ? id : Number.NaN;
+  } catch {
+    return Number.NaN;
+  }
+}
