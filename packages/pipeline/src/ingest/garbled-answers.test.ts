@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { KINDS } from '@packhouse/chain';
+import type { Upstream } from '@packhouse/networks';
 import { type BlockSource, createBlockSource } from '@packhouse/node-rpc';
 import { type Clock, isPackhouseError, systemClock } from '@packhouse/runtime';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { chainFrom } from '../testing/chains.js';
 import { createGarblingNode, type GarblingNode, type Script, scripts } from '../testing/garbling-node.js';
 import { makeWorld, type World } from '../testing/world.js';
@@ -15,6 +16,8 @@ const FIRST = 1_024;
 const LENGTH = 6;
 const WINDOW = { start: FIRST, end: FIRST + LENGTH - 1 };
 const blocks = chainFrom(FIRST, LENGTH);
+/** Which member of a block they are. */
+const TRANSACTIONS = Object.keys(blocks[0]?.block ?? {}).indexOf('transactions');
 const hashes = blocks.map((block) => block.block.hash);
 
 let world: World;
@@ -109,3 +112,36 @@ test('whatever a node answers, a job ends by itself, nothing wrong is staged, an
   };
   await fc.assert(fc.asyncProperty(scripts, check), { numRuns: 25, endOnFailure: false });
 });
+
+test.each([
+  ['eth_getBlockByNumber', [TRANSACTIONS, 1, 0]],
+  ['eth_getBlockReceipts', [1, 0]],
+  ['trace_block', [1, 0]],
+])(
+  'blocks whose %s is found to be no JSON when they are proved come from the next node',
+  async (method, path) => {
+    const garbling = {
+      ...(world.network.upstreams[0] as Upstream),
+      name: 'garbling',
+      url: node.url,
+      priority: 0,
+    };
+    const upstreams = [garbling, ...world.network.upstreams];
+    const source = createBlockSource({ network: { ...world.network, upstreams }, context: world.context });
+    const again = vi.spyOn(source, 'fetchBlock');
+    // A member of the second transaction, receipt or trace: nobody looks at it before.
+    node.play([{ garble: { how: 'value', path, json: '0x1' }, method, after: 0, times: 1_000 }]);
+    try {
+      const window = { ...WINDOW, kinds: KINDS };
+      const { runs, failures } = await extractRuns({ ...world.parts, source }, window, world.context.signal);
+      expect(failures).toEqual([]);
+      expect(runs.flatMap((run) => run.blocks).map(({ hash }) => hash)).toEqual(hashes);
+      expect(again.mock.calls.map(([number, , options]) => [number, options?.avoid])).toEqual(
+        blocks.map(({ number }) => [number, ['garbling']]),
+      );
+      expect(source.status()[0]).toMatchObject({ name: 'garbling', healthy: false });
+    } finally {
+      await source.close();
+    }
+  },
+);

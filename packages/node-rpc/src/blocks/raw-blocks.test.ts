@@ -1,0 +1,169 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { envelopes, type Handler, RpcError, type ScriptedNode } from '../../test/scripted-node.js';
+import { receiptsOf, serveChain, smallChain, tracesOf } from '../../test/small-chain.js';
+import { collect, isFetched, testUpstream } from '../../test/test-source.js';
+import { useNodes } from '../../test/use-nodes.js';
+import type { FailedBlock, FetchedBlock } from './block-source.js';
+
+const CHAIN_DATA = new URL('../../../../../shared/chain-data/', import.meta.url);
+const ALL = { receipts: true, traces: true };
+
+interface Recorded {
+  number: number;
+  block: { hash: string; transactions: unknown[] };
+  receipts?: unknown[];
+  traces?: unknown[];
+}
+
+/** Blocks of a recording that have all of their parts. */
+function recorded(name: string): Recorded[] {
+  const text = gunzipSync(readFileSync(new URL(`${name}.jsonl.gz`, CHAIN_DATA))).toString();
+  const rows = text.split('\n').filter((line) => line !== '');
+  return rows.map((line) => JSON.parse(line) as Recorded);
+}
+
+function serveRecorded(rows: readonly Recorded[]): Handler {
+  return ({ method, params: [key] }) => {
+    if (method === 'eth_chainId') return '0x1';
+    const row = rows.find(({ block, number }) => block.hash === key || number === Number(key));
+    if (row === undefined) return null;
+    if (method === 'eth_getBlockByNumber') return row.block;
+    if (method === 'eth_getBlockReceipts') return row.receipts ?? [];
+    if (method === 'trace_block') return row.traces ?? [];
+    throw new RpcError(-32601, 'Method not found');
+  };
+}
+
+/** What a caller sees of a block, beside its bytes. */
+function seen(block: FetchedBlock | FailedBlock): unknown {
+  if (!isFetched(block)) return block.error;
+  const { bytes, raw, ...rest } = block;
+  const answered = rest.answered.map(({ method, calls }) => `${method} ${calls}`).sort();
+  return { ...rest, answered };
+}
+
+describe('blocks whose answers are not parsed', () => {
+  const use = useNodes();
+  /** The same node, whose answers have a letter that is not ASCII: they are always parsed. */
+  const withLetter = async (handler: Handler): Promise<ScriptedNode> => {
+    const node = await use.node(handler);
+    node.intercept = (request, response) => {
+      const all = envelopes(request, handler).map((each) => ({ ...each, by: 'é' }));
+      response.end(JSON.stringify(request.batch ? all : all[0]));
+      return true;
+    };
+    return node;
+  };
+  const expectSame = async (
+    handler: Handler,
+    range: { start: number; end: number },
+  ): Promise<FetchedBlock[]> => {
+    const [plain, other] = [await use.node(handler), await withLetter(handler)];
+    const fetched = await collect(use.source([testUpstream(plain.url)]).source.fetchBlocks(range, ALL));
+    const parsed = await collect(use.source([testUpstream(other.url)]).source.fetchBlocks(range, ALL));
+    expect(fetched.map(seen)).toEqual(parsed.map(seen));
+    for (const block of parsed) expect(block).not.toHaveProperty('raw');
+    return fetched.filter(isFetched);
+  };
+  afterEach(() => vi.restoreAllMocks());
+
+  it('have the same parts as parsed ones, and the bytes of each', async () => {
+    const chain = smallChain({
+      transactions: (number) => number % 3,
+      extraData: () => `0x${'00'.repeat(2_000)}`,
+    });
+    const blocks = await expectSame(serveChain(chain), { start: 10, end: 60 });
+    const withBytes = blocks.filter(({ raw }) => raw !== undefined);
+    expect(withBytes.length).toBeGreaterThan(20);
+    for (const { block, number, raw } of withBytes) {
+      expect(JSON.parse(String(raw?.block))).toEqual(block);
+      expect(raw?.header).toEqual({ ...(block as object), transactions: [] });
+      expect(JSON.parse(String(raw?.receipts))).toEqual(receiptsOf(chain, number));
+      expect(JSON.parse(String(raw?.traces))).toEqual(tracesOf(chain, number));
+    }
+  });
+
+  it.skipIf(!existsSync(CHAIN_DATA))(
+    'are the same as parsed ones of mainnet (needs ../shared/chain-data)',
+    async () => {
+      const busy = recorded('mainnet-17686110-17686121').slice(0, 3);
+      const forks = recorded('mainnet-forks').filter(
+        ({ number }) => number === 15_537_394 || number === 12_972_264,
+      );
+      const early = recorded('mainnet-0-8191').slice(1, 41);
+      for (const rows of [busy, early, ...forks.map((row) => [row])]) {
+        const numbers = rows.map(({ number }) => number);
+        const blocks = await expectSame(serveRecorded(rows), {
+          start: Math.min(...numbers),
+          end: Math.max(...numbers),
+        });
+        expect(blocks.some(({ raw }) => raw !== undefined)).toBe(rows !== early);
+      }
+    },
+  );
+
+  it('are parsed in no part but the header, and the first receipt and trace', async () => {
+    const chain = smallChain({ transactions: () => 200 });
+    const node = await use.node(serveChain(chain));
+    const { source } = use.source([testUpstream(node.url)]);
+    const parse = vi.spyOn(JSON, 'parse');
+    const blocks = (await collect(source.fetchBlocks({ start: 1, end: 20 }, ALL))).filter(isFetched);
+    const lengths = parse.mock.calls.map(([text]) => text.length);
+    expect(blocks.every(({ raw }) => raw !== undefined)).toBe(true);
+    expect(Math.max(...lengths)).toBeLessThan(4_000);
+    expect(Math.min(...blocks.map(({ bytes }) => bytes))).toBeGreaterThan(100_000);
+    // What is read is parsed, once.
+    const [{ block, receipts, traces }] = blocks as [FetchedBlock];
+    expect([block, receipts, traces]).toEqual([blocks[0]?.block, blocks[0]?.receipts, blocks[0]?.traces]);
+    expect(parse.mock.calls.length - lengths.length).toBe(3);
+  });
+
+  it('have no bytes, and all parts, if one part came in another shape', async () => {
+    const chain = smallChain({
+      transactions: () => 20,
+      without: new Set(['trace_block']),
+      difficulty: '0x0',
+    });
+    const handler: Handler = (call) => {
+      if (call.method !== 'debug_traceBlockByHash') return serveChain(chain)(call);
+      return receiptsOf(chain, 7).map(({ transactionHash }) => ({
+        txHash: transactionHash,
+        result: [{ type: 'call' }],
+      }));
+    };
+    const [block] = await expectSame(handler, { start: 7, end: 7 });
+    expect(block).not.toHaveProperty('raw');
+    expect(block?.traces).toHaveLength(20);
+  });
+
+  /** Transaction 5 of every block is no JSON. */
+  const malformed = async (without: string[]) => {
+    const node = await use.node(
+      serveChain(smallChain({ transactions: () => 50, without: new Set(without) })),
+    );
+    node.intercept = (request, response) => {
+      const text = JSON.stringify(envelopes(request, node.handler)[0]);
+      response.end(text.replace('"transactionIndex":"0x5"', '"transactionIndex":0x5'));
+      return true;
+    };
+    return use.source([testUpstream(node.url)]).source;
+  };
+
+  it('say that they are malformed when they are read', async () => {
+    const source = await malformed([]);
+    const block = await source.fetchBlock(7, { receipts: false, traces: false });
+    for (let times = 0; times < 2; times++)
+      expect(() => block.block).toThrow('answered with JSON that is cut off or malformed');
+    expect(block.raw?.header).toMatchObject({ number: '0x7', transactions: [] });
+  });
+
+  it.each([
+    { receipts: true, traces: false },
+    { receipts: false, traces: true },
+  ])('are refused if they are malformed and their transactions are needed for %o', async (wish) => {
+    const source = await malformed(['eth_getBlockReceipts', 'trace_block']);
+    await expect(source.fetchBlock(7, wish)).rejects.toMatchObject({ code: 'NODE_NOT_JSON_RPC' });
+  });
+});
