@@ -11,7 +11,7 @@
  */
 
 /** Bytes of a record: eight u32 (see `open`). A record's children follow it. */
-export const RECORD: usize = 32;
+const RECORD: usize = 32;
 /** What `objects` of a record is for anything but an array of objects. */
 const NO_OBJECTS: u32 = 0xffffffff;
 /** An envelope is looked into, and its result. */

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources in the order of their names:
-// 948b941b3a20e05fb7e6579f9616930fe78af4c44f11dabda84829b3bb1692a7
+// 93bae3094d81192d6f097995a8c99dedb933811a430231bcca57a89ea68ba92f
 
 /** The compiled kernel, in base64. */
 export const KERNEL_BASE64 = [

@@ -124,9 +124,8 @@ export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
   'packages/bundle/kernel/deflate.ts': ['reserve', 'output', 'deflate', 'items', 'itemsAt'],
   // Until the scanner reads blocks.
   'packages/chain/kernel/memory.ts': ['TABLES', 'TABLES_END', 'MEMO_END', 'SLACK'],
-  'packages/chain/src/scan/open-kernel.ts': ['openKernel', 'Kernel'],
   'packages/chain/kernel/scan.ts': [
-    ...['reserve', 'region'],
+    ...['reserve', 'region', 'outline'],
     // Tests of its parts.
     ...['addToBloom', 'BLOOM', 'openBloom', 'orBloom', 'keccak', 'unhex', 'trieRoot'],
     ...['beginItem', 'beginList', 'endItem', 'endList', 'itemCount', 'itemEnd', 'itemStart', 'openRlp'],

@@ -7,7 +7,7 @@ import type { Part } from './lazy-block.js';
 import { checkBlockHash, readList } from './record-list.js';
 
 /** The traces of a block, or their fault. */
-export type ReadTraces =
+type ReadTraces =
   | { ok: true; traces: Part<unknown[]> | AsyncIterable<unknown> }
   | { ok: false; fault: Fault | 'refused' };
 
