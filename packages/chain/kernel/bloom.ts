@@ -2,8 +2,8 @@
  * Bloom filters of logs (Yellow Paper, 4.3.1): three bits for each address and topic, from the first three pairs of bytes of
  * its hash. Bytes are in the order of a header's logsBloom.
  *
- * Most addresses and topics have been seen before, so the bits of many are kept, in MEMO. Each value has one place there,
- * whoever comes there last keeps it: so nobody can make a lookup slow, only vain.
+ * Most addresses and topics have been seen before, so the bits of many are kept, in MEMO. Each value has one place there, and
+ * the last value of a place is kept: so chosen values may cost a hash each, but never a search.
  */
 import { unhex } from './hex';
 import { keccak } from './keccak';

@@ -4,7 +4,8 @@
  *   24 bytes of room | head, payload | 24 bytes of room | head, payload | …
  *
  * The head of an item is written before its payload once that is complete, and trie.ts writes the head of a leaf before it, so
- * that leaves are hashed in place. What does not fit is not written, and nothing else is either until the next `openRlp`.
+ * that leaves are hashed in place. What does not fit is not written, and nothing else is either until the next `openRlp`: an
+ * item needs 24 bytes and those of its encoding, and 8 more for each list of unknown length that is open at once.
  */
 import { nibble, unhex } from './hex';
 

@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources in the order of their names:
-// 93bae3094d81192d6f097995a8c99dedb933811a430231bcca57a89ea68ba92f
+// 476dd77dbd91aa2d47ddc1b5f537710eabbc129fb5767fab35176eb4829df158
 
 /** The compiled kernel, in base64. */
 export const KERNEL_BASE64 = [
