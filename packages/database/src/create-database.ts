@@ -43,7 +43,7 @@ const ping = statement('ping', 'SELECT 1');
 /**
  * Creates the handle of a Postgres database; the first statement opens the first connection.
  *
- * `poolSize` is the most connections that are open at once (default 10), locks not counted; `applicationName` is
+ * `poolSize` is the most connections that are open at once (default 10), the one of all locks not counted; `applicationName` is
  * shown in pg_stat_activity. `limits` are for processes whose clients wait.
  */
 export function createDatabase(options: {
@@ -57,6 +57,7 @@ export function createDatabase(options: {
   const tools: PublishTools = { connections, origins: createOriginIds(connections), tips: new Map() };
   const clients = createClientNames(connections);
   const alarms = createAlarms(connections, options.context.metrics);
+  const locks = createTryLock(connections);
   const networks = new Map<string, NetworkDatabase>();
   const open = (name: string): NetworkDatabase => {
     const network = networkRef(connections, name);
@@ -128,7 +129,9 @@ export function createDatabase(options: {
     keys: createKeys(connections),
     plans: createPlans(connections),
     usage: createUsage(connections),
-    tryLock: createTryLock(connections),
-    close: () => connections.close(),
+    tryLock: locks.tryLock,
+    close: async () => {
+      await Promise.all([locks.close(), connections.close()]);
+    },
   };
 }

@@ -11,6 +11,8 @@ const SCHEMA = 'bullmq';
 /** Connections of one pool; a worker's pool uses one of them for LISTEN. */
 const MAX_CONNECTIONS = 4;
 const CONNECT_MS = 10_000;
+/** How long a connection stays open without work: BullMQ looks every few seconds, and a new connection costs more. */
+const IDLE_MS = 60_000;
 const CONSUMER_TRIES = 5;
 const CONSUMER_PAUSE_MS = 400;
 
@@ -128,6 +130,7 @@ function openPool(
     max: MAX_CONNECTIONS,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: IDLE_MS,
     application_name: 'packhouse-queue',
     Client: GuardedClient,
   });
