@@ -81,7 +81,7 @@ export function createDatabase(options: {
           sealPending(tools, { networkId: await network.find(), network: name, kind }, signer, limit),
       },
       locate: createLocate(connections, network, bundles),
-      coverage: createCoverage(connections, network),
+      ...createCoverage(connections, network),
       holes: createHoles(connections, network),
       quarantine: createQuarantine(connections, network),
       pressure: createPressure(connections, network),

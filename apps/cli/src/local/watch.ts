@@ -28,8 +28,8 @@ export function createWatch(database: Database, network: string): { look(): Prom
       const status = await networkStatus(database, network);
       const published: BundleRow[] = [];
       const seenNow = new Map<Kind, BlockRange[]>();
-      for (const { kind } of status.kinds) {
-        const now = (await handle.coverage(kind)).published;
+      const coverages = await handle.coverages(status.kinds.map(({ kind }) => kind));
+      for (const [kind, { published: now }] of coverages) {
         const fresh = subtractRanges(now, seen.get(kind) ?? []);
         if (!first) for (const range of fresh) published.push(...(await bundlesWithin(handle, kind, range)));
         seenNow.set(kind, unionRanges(now));

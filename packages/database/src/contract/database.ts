@@ -322,6 +322,8 @@ export interface NetworkDatabase {
 
   /** Coverage within `within`; default: everything, of which what is published is read only where it changed. */
   coverage(kind: Kind, within?: BlockRange): Promise<Coverage>;
+  /** Coverage of some kinds in one statement, as of one moment. */
+  coverages(kinds: readonly Kind[], within?: BlockRange): Promise<Map<Kind, Coverage>>;
   /** Coverage for operators: what is not published and why, a page at a time. */
   holes: Holes;
 

@@ -1,4 +1,4 @@
-import type { BlockRange } from '@packhouse/chain';
+import type { BlockRange, Kind } from '@packhouse/chain';
 import { kindCode } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { NetworkDatabase } from '../contract/database.js';
@@ -10,18 +10,18 @@ import { type ChangedChunk, NOTHING_PUBLISHED, type Published, publishedAfter } 
 const asText = (first: string, last: string): string =>
   `string_agg((${first})::text || '-' || (${last})::text, ' ' ORDER BY ${first})`;
 
-/** $1 network id, $2 kind, $3 start, $4 end: what is staged and quarantined within start..end. */
+/** What is staged and quarantined of the kind `k.kind` within $3..$4; $1 network id. */
 const UNPUBLISHED = `
   SELECT part, NULL::int8 AS chunk, NULL::int8 AS version, ${asText('lower(range)', 'upper(range) - 1')} AS ranges
   FROM (
-    SELECT 'staged' AS part, range_agg(int8range(block, end_block, '[]')) AS ranges
-    FROM packhouse.fragment
-    WHERE network_id = $1 AND kind = $2::int2 AND block BETWEEN $3::int8 - 1023 AND $4::int8
+    SELECT 'staged' AS part, range_agg(int8range(f.block, f.end_block, '[]')) AS ranges
+    FROM packhouse.fragment AS f
+    WHERE f.network_id = $1 AND f.kind = k.kind AND f.block BETWEEN $3::int8 - 1023 AND $4::int8
     UNION ALL
-    SELECT 'quarantined', range_agg(int8range(block, block + blocks))
-    FROM packhouse.quarantine
-    WHERE network_id = $1 AND (kinds >> $2::int4) & 1 = 1
-      AND int8range(block, block + blocks) && int8range($3::int8, $4::int8, '[]')
+    SELECT 'quarantined', range_agg(int8range(q.block, q.block + q.blocks))
+    FROM packhouse.quarantine AS q
+    WHERE q.network_id = $1 AND (q.kinds >> k.kind::int4) & 1 = 1
+      AND int8range(q.block, q.block + q.blocks) && int8range($3::int8, $4::int8, '[]')
   ) AS parts,
   unnest(parts.ranges * int8multirange(int8range($3::int8, $4::int8, '[]'))) AS range
   GROUP BY part`;
@@ -30,36 +30,42 @@ const UNPUBLISHED = `
 const publishedWithin = (first: string, last: string): string => `
   SELECT ${asText(`greatest(r.start_block, ${first})`, `least(r.end_block, ${last})`)} AS ranges
   FROM packhouse.published_run AS r
-  WHERE r.network_id = $1 AND r.kind = $2::int2 AND r.start_block <= ${last} AND r.end_block >= ${first}
+  WHERE r.network_id = $1 AND r.kind = k.kind AND r.start_block <= ${last} AND r.end_block >= ${first}
     AND r.start_block >= coalesce((
       SELECT max(b.start_block) FROM packhouse.published_run AS b
-      WHERE b.network_id = $1 AND b.kind = $2::int2 AND b.start_block <= ${first}
+      WHERE b.network_id = $1 AND b.kind = k.kind AND b.start_block <= ${first}
     ), ${first})`;
 
-/** $1 network id, $2 kind, $3 start, $4 end: the three parts of coverage within start..end. */
+/** $1 network id, $2 kinds (int2[]), $3 start, $4 end: the three parts of coverage within start..end. */
 const selectCoverage = statement(
   'coverage/select-coverage',
-  `${UNPUBLISHED}
-   UNION ALL
-   SELECT 'published', NULL, NULL, p.ranges FROM (${publishedWithin('$3::int8', '$4::int8')}) AS p`,
+  `SELECT k.kind, p.part, p.chunk, p.version, p.ranges FROM unnest($2::int2[]) AS k (kind), LATERAL (
+     ${UNPUBLISHED}
+     UNION ALL
+     SELECT 'published', NULL, NULL, p.ranges FROM (${publishedWithin('$3::int8', '$4::int8')}) AS p
+   ) AS p`,
 );
 
 /**
- * $1 network id, $2 kind, $3 start, $4 end, $5 version: like select-coverage, but of what is published a row for each
- * chunk that has a higher version.
+ * $1 network id, $2 kinds (int2[]), $3 start, $4 end, $5 version of each kind (int8[]): like select-coverage, but of
+ * what is published a row for each chunk that has a higher version.
  */
 const selectChanges = statement(
   'coverage/select-changes',
-  `${UNPUBLISHED}
-   UNION ALL
-   SELECT 'published', c.chunk, c.version, p.ranges
-   FROM packhouse.published_chunk AS c,
-     LATERAL (${publishedWithin('c.chunk * 16384', '(c.chunk * 16384 + 16383)')}) AS p
-   WHERE c.network_id = $1 AND c.kind = $2::int2 AND c.version > $5::int8
-   ORDER BY part, chunk`,
+  `SELECT k.kind, p.part, p.chunk, p.version, p.ranges
+   FROM unnest($2::int2[], $5::int8[]) AS k (kind, version), LATERAL (
+     ${UNPUBLISHED}
+     UNION ALL
+     SELECT 'published', c.chunk, c.version, p.ranges
+     FROM packhouse.published_chunk AS c,
+       LATERAL (${publishedWithin('c.chunk * 16384', '(c.chunk * 16384 + 16383)')}) AS p
+     WHERE c.network_id = $1 AND c.kind = k.kind AND c.version > k.version
+   ) AS p
+   ORDER BY k.kind, p.part, p.chunk`,
 );
 
 interface Row {
+  kind: number;
   part: keyof Coverage;
   chunk: number | null;
   version: number | null;
@@ -71,29 +77,51 @@ interface Row {
 const EVERYTHING = { start: 0, end: Number.MAX_SAFE_INTEGER - 1 };
 
 /**
- * Reads the staged, published and quarantined ranges of one kind from one snapshot. What is published is remembered
- * where everything is asked for, and read again only where it changed: the cost is that of staging, quarantine and the
- * change, however much is published.
+ * Reads the staged, published and quarantined ranges of some kinds in one statement, and so from one snapshot. What is
+ * published is remembered where everything is asked for, and read again only where it changed: the cost is that of
+ * staging, quarantine and the change, however much is published.
  */
-export function createCoverage(connections: Connections, network: NetworkRef): NetworkDatabase['coverage'] {
+export function createCoverage(
+  connections: Connections,
+  network: NetworkRef,
+): Pick<NetworkDatabase, 'coverage' | 'coverages'> {
   const known = new Map<number, Published>();
-  return async (kind, within) => {
-    const id = await network.find();
-    const { start, end } = within ?? EVERYTHING;
-    if (id === 0 || end < start) return { staged: [], published: [], quarantined: [] };
-    const code = kindCode(kind);
-    const before = known.get(code) ?? NOTHING_PUBLISHED;
-    const values = [id, code, start, end];
-    const rows =
-      within === undefined
-        ? await connections.query<Row>(selectChanges, [...values, before.version])
-        : await connections.query<Row>(selectCoverage, values);
-    const [staged, quarantined] = [rangesOf(rows, 'staged'), rangesOf(rows, 'quarantined')];
-    if (within !== undefined) return { staged, published: rangesOf(rows, 'published'), quarantined };
+  const knownOf = (code: number): Published => known.get(code) ?? NOTHING_PUBLISHED;
+  /** What is published by now, given what was known when the rows were read. */
+  const remember = (code: number, before: Published, rows: readonly Row[]): readonly BlockRange[] => {
     const published = publishedAfter(before, chunksOf(rows));
     // Another call may have read more meanwhile.
-    if (published.version > (known.get(code)?.version ?? 0)) known.set(code, published);
-    return { staged, published: published.ranges, quarantined };
+    if (published.version > knownOf(code).version) known.set(code, published);
+    return published.ranges;
+  };
+
+  const coverages: NetworkDatabase['coverages'] = async (kinds, within) => {
+    const id = await network.find();
+    const { start, end } = within ?? EVERYTHING;
+    const codes = kinds.map(kindCode);
+    const before = codes.map(knownOf);
+    const nothing = id === 0 || end < start || kinds.length === 0;
+    const values = [id, codes, start, end];
+    const rows = nothing
+      ? []
+      : within === undefined
+        ? await connections.query<Row>(selectChanges, [...values, before.map(({ version }) => version)])
+        : await connections.query<Row>(selectCoverage, values);
+    return new Map(
+      codes.map((code, i) => {
+        const own = rows.filter((row) => row.kind === code);
+        const published =
+          nothing || within !== undefined
+            ? rangesOf(own, 'published')
+            : remember(code, before[i] as Published, own);
+        const [staged, quarantined] = [rangesOf(own, 'staged'), rangesOf(own, 'quarantined')];
+        return [kinds[i] as Kind, { staged, published, quarantined }];
+      }),
+    );
+  };
+  return {
+    coverages,
+    coverage: async (kind, within) => (await coverages([kind], within)).get(kind) as Coverage,
   };
 }
 

@@ -199,11 +199,10 @@ async function missingAtHead(
           { ...fork, end: Math.max(fork.end, tip.end) },
         ];
   const missing = new Map<Kind, BlockRange[]>();
-  for (const kind of KINDS) {
-    const intended = intersectRanges(active.get(kind) ?? [], [tip]);
-    if (intended.length === 0) continue;
-    const { staged, published } = await database.coverage(kind, tip);
-    missing.set(kind, subtractRanges(intended, unionRanges([...staged, ...published])));
+  const intended = (kind: Kind): BlockRange[] => intersectRanges(active.get(kind) ?? [], [tip]);
+  const kinds = KINDS.filter((kind) => intended(kind).length > 0);
+  for (const [kind, { staged, published }] of await database.coverages(kinds, tip)) {
+    missing.set(kind, subtractRanges(intended(kind), unionRanges([...staged, ...published])));
   }
   // Of rows that begin below the tip, the planner tries the first block.
   const below = rows.filter(({ number }) => number <= head.finalized);

@@ -121,8 +121,8 @@ async function missingWithin(
 ): Promise<{ pieces: IngestWindow[]; quarantined: BlockRange[]; probed: QuarantineRow[] }> {
   const rows = await database.quarantine.within({ start, end });
   const missing = new Map<Kind, BlockRange[]>();
-  for (const kind of KINDS.filter((each) => kinds.includes(each))) {
-    const { staged, published } = await database.coverage(kind, { start, end });
+  const ordered = KINDS.filter((each) => kinds.includes(each));
+  for (const [kind, { staged, published }] of await database.coverages(ordered, { start, end })) {
     missing.set(kind, subtractRanges([{ start, end }], unionRanges([...staged, ...published])));
   }
   const probed = withoutResting(missing, rows);

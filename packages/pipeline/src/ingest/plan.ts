@@ -63,8 +63,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   if (head === null) return { ingestJobs: 0, packJobs: 0, pressed: false, severe: false };
   const runs = await database.wanted.runs();
   const open = await openNow(parts);
-  const coverage = new Map<Kind, Coverage>();
-  for (const kind of runs.kinds) coverage.set(kind, await database.coverage(kind));
+  const coverage = await database.coverages(runs.kinds);
 
   const view: IngestView = {
     coverage,

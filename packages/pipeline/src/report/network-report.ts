@@ -110,8 +110,8 @@ function rangeOf(start: number | null, end: number | null): BlockRange | null {
 async function blocksByState(database: NetworkDatabase, head: number): Promise<KindBlocks[]> {
   const { active, paused, kinds } = await database.wanted.runs();
   const found: KindBlocks[] = [];
-  for (const kind of KINDS.filter((each) => kinds.includes(each))) {
-    const coverage = await database.coverage(kind);
+  const ordered = KINDS.filter((each) => kinds.includes(each));
+  for (const [kind, coverage] of await database.coverages(ordered)) {
     const wanted = unionRanges([...(active.get(kind) ?? []), ...(paused.get(kind) ?? [])])
       .map(({ start, end }) => ({ start, end: Number.isFinite(end) ? end : head }))
       .filter(({ start, end }) => end >= start);
