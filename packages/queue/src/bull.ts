@@ -30,6 +30,8 @@ interface BullParts<C> {
   connection: C;
   factory: BackendFactory<IQueueBackend, C>;
   name: string;
+  /** Reads the ids of all pending jobs, if the store has a cheaper way than BullMQ's. */
+  pendingIds?: () => Promise<string[]>;
   options: BackendOptions & {
     /** Closes the connections at once; pending calls fail. */
     abandon: () => void;
@@ -73,7 +75,10 @@ export async function bullProducer<C>(parts: BullParts<C>): Promise<Producer> {
       const of = (state: string): number => counts[state] ?? 0;
       return { waiting: of('waiting') + of('prioritized'), delayed: of('delayed'), active: of('active') };
     },
-    pendingIds: async () => (await queue.getRanges([...PENDING], 0, -1)).map(unmark),
+    pendingIds: async () => {
+      const ids = (await parts.pendingIds?.()) ?? (await queue.getRanges([...PENDING], 0, -1));
+      return ids.map(unmark);
+    },
     look: async (limit) => {
       // Running jobs first: a job that starts meanwhile is seen twice and not lost.
       const running = (await queue.getRanges(['active'], 0, limit - 1)).map(unmark);

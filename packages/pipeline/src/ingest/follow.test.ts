@@ -117,3 +117,35 @@ test('a long way to the head is gone in looks, newest blocks first, so that the 
   for (let looks = 0; last.behind && looks < 30; looks++) last = await follow(slow, world.context.signal);
   expect(await staged()).toEqual(Array.from({ length: 30 }, (_, i) => FIRST + 10 + i));
 });
+
+test('a head that stays is noted again only after five seconds, and one that moves at once', async () => {
+  world = await makeWorld(inject('postgresUrl'), [{ blocks: chainFrom(FIRST, 12), finalized: FIRST + 2 }]);
+  const { context, database } = world.parts;
+  let now = 0;
+  let notes = 0;
+  const set: typeof database.head.set = (head) => {
+    notes += 1;
+    return database.head.set(head);
+  };
+  const parts: IngestParts = {
+    ...world.parts,
+    context: { ...context, clock: { ...context.clock, now: () => now } },
+    database: { ...database, head: { ...database.head, set } },
+  };
+  await follow(parts, context.signal);
+  const notedAt = (await database.head.get())?.observedAt.getTime() ?? 0;
+  for (const [at, expected] of [
+    [notedAt + 4_999, 1],
+    [notedAt - 4_999, 1],
+    [notedAt + 5_000, 2],
+  ] as const) {
+    now = at;
+    await follow(parts, context.signal);
+    expect(notes).toBe(expected);
+  }
+  now = (await database.head.get())?.observedAt.getTime() ?? 0;
+  world.nodes[0]?.setFinalized(FIRST + 3);
+  await follow(parts, context.signal);
+  expect(notes).toBe(3);
+  expect((await database.head.get())?.finalized).toBe(FIRST + 3);
+});

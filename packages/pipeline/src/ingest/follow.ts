@@ -62,12 +62,22 @@ export async function follow(
   // Answers that do not belong together say nothing about finality.
   const finalized = compared.is === 'unclear' ? floor : Math.max(floor, chainHead.finalized);
   const head = { network, number: chainHead.number, hash: chainHead.hash, finalized };
-  await database.head.set(head);
+  if (!isNoted(head, noted, parts.context.clock.now())) await database.head.set(head);
 
   const report: FollowReport = { head, staged: 0, failures: [], behind: false, halted: null };
   if (parts.mayStage?.() !== false) await stageMissing(parts, { ...chainHead, finalized }, report, signal);
   await noteAnchor(parts, chainHead, finalized, look, signal);
   return report;
+}
+
+/** How old a note of the same head may be, in milliseconds: metrics say when the head was noted last. */
+const NOTE_EVERY_MS = 5_000;
+
+/** Whether the head is noted as it is, and lately: a node is asked several times for each block that it gets. */
+function isNoted(head: Omit<HeadRow, 'observedAt'>, noted: HeadRow | null, now: number): boolean {
+  if (noted === null || head.hash !== noted.hash || head.finalized !== noted.finalized) return false;
+  // Another process's clock may differ in either direction.
+  return Math.abs(now - noted.observedAt.getTime()) < NOTE_EVERY_MS;
 }
 
 /** Stages what is missing above the newest final block, and adds it to `report`. */

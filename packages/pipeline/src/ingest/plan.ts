@@ -62,7 +62,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const head = await database.head.get();
   if (head === null) return { ingestJobs: 0, packJobs: 0, pressed: false, severe: false };
   const runs = await database.wanted.runs();
-  const open = await openNow(parts);
+  const { all, open } = await openNow(parts);
   const coverage = await database.coverages(runs.kinds);
 
   const view: IngestView = {
@@ -82,7 +82,7 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   const pressure = await parts.pressure?.check();
   // Waiting windows may be planned for a time when there was room, or when their range was to be fetched; running ones
   // finish.
-  const stale = pressure?.began ? view.pending : notWanted(view, await database.wanted.open());
+  const stale = pressure?.began ? view.pending : notWanted(view, all);
   if (stale.length > 0) {
     await parts.queues.remove(
       'ingest',
@@ -116,13 +116,17 @@ export async function plan(given: PlanParts): Promise<PlanReport> {
   return { ingestJobs: windows.length, packJobs, pressed, severe: pressure?.severe ?? false };
 }
 
-/** The open ranges whose terms let them be fetched now. */
-async function openNow({ context, database, hours = createOpeningHours() }: Planning): Promise<OpenRange[]> {
+/** The open ranges, and those whose terms let them be fetched now. */
+async function openNow({
+  context,
+  database,
+  hours = createOpeningHours(),
+}: Planning): Promise<{ all: readonly OpenRange[]; open: OpenRange[] }> {
   const all = await database.wanted.open();
   const limited = all.some(({ maxRequests }) => maxRequests !== null);
   const spent = limited ? await database.wanted.spent() : new Set<number>();
   const now = context.clock.now();
-  return all.filter(({ id, windows }) => !spent.has(id) && hours.at(windows, now).open);
+  return { all, open: all.filter(({ id, windows }) => !spent.has(id) && hours.at(windows, now).open) };
 }
 
 /** The pending windows of ranges that are held back, paused or cancelled by now. */
@@ -164,14 +168,19 @@ async function planPacking(
   { database, network, queues, uncut, traces }: Planning,
   { coverage, runs, finalized }: IngestView,
 ): Promise<{ packJobs: number; packable: boolean }> {
-  const packing = await queues.pendingIds('pack');
+  const packableOf = [...coverage].map(
+    ([kind, covered]) => [kind, packableRuns(covered, runs, kind, finalized)] as const,
+  );
+  // Almost always nothing waits to be packed, and then the queue need not be asked.
+  const none = packableOf.every(([, found]) => found.length === 0);
+  const packing = none ? new Set<string>() : await queues.pendingIds('pack');
   const packs: JobRequest<'pack'>[] = [];
   const waiting = new Set<string>();
   const { maxBytes, maxBlocks } = network.bundles;
   let packable = false;
   let looks = uncut === undefined ? Number.POSITIVE_INFINITY : MAX_LOOKED_AT;
-  for (const [kind, covered] of coverage) {
-    for (const run of packableRuns(covered, runs, kind, finalized)) {
+  for (const [kind, found] of packableOf) {
+    for (const run of found) {
       const id = packJobId(network.id, kind, run.start);
       if (packing.has(id)) {
         packable = true;
