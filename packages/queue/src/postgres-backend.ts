@@ -17,9 +17,12 @@ const IDLE_MS = 60_000;
  * $1 queue. BullMQ asks for each state by itself, and a planner asks every second: in one statement they are also of
  * one moment. Each part has an index of its own.
  */
-const SELECT_PENDING = ['waiting', 'delayed', 'active']
-  .map((state) => `SELECT id FROM job WHERE queue = $1 AND state = '${state}'`)
-  .join(' UNION ALL ');
+const SELECT_PENDING = {
+  name: 'packhouse/select-pending',
+  text: ['waiting', 'delayed', 'active']
+    .map((state) => `SELECT id FROM job WHERE queue = $1 AND state = '${state}'`)
+    .join(' UNION ALL '),
+};
 const CONSUMER_TRIES = 5;
 const CONSUMER_PAUSE_MS = 400;
 
@@ -64,8 +67,10 @@ export async function openPostgresBackend(url: string, options: BackendOptions):
     address,
     producer: (queue) => {
       const own = parts(producing, queue);
-      const pendingIds = async (): Promise<string[]> =>
-        (await producing.query<{ id: string }>(SELECT_PENDING, [own.name])).rows.map(({ id }) => id);
+      const pendingIds = async (): Promise<string[]> => {
+        const { rows } = await producing.query<{ id: string }>({ ...SELECT_PENDING, values: [own.name] });
+        return rows.map(({ id }) => id);
+      };
       return bullProducer({ ...own, pendingIds });
     },
     consumer: async (queue, concurrency, events) => {
@@ -147,8 +152,9 @@ function openPool(
     Client: GuardedClient,
   });
   pool.on('error', onError);
-  const query = pool.query.bind(pool) as (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
-  pool.query = (async (text: string, values?: unknown[]) => {
+  type Text = string | pg.QueryConfig;
+  const query = pool.query.bind(pool) as (text: Text, values?: unknown[]) => Promise<pg.QueryResult>;
+  pool.query = (async (text: Text, values?: unknown[]) => {
     try {
       return await query(text, values);
     } catch (error) {

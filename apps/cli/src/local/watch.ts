@@ -21,6 +21,7 @@ const PAGE = 500;
 export function createWatch(database: Database, network: string): { look(): Promise<Look> } {
   const handle = database.network(network);
   const seen = new Map<Kind, BlockRange[]>();
+  let counted = new Map<Kind, string>();
   const named = new Map<number, number>();
   let first = true;
   return {
@@ -28,7 +29,15 @@ export function createWatch(database: Database, network: string): { look(): Prom
       const status = await networkStatus(database, network);
       const published: BundleRow[] = [];
       const seenNow = new Map<Kind, BlockRange[]>();
-      const coverages = await handle.coverages(status.kinds.map(({ kind }) => kind));
+      const countedNow = new Map(
+        status.kinds.map(({ kind, bundles, bytes, newestAt }) => [
+          kind,
+          `${bundles} ${bytes} ${newestAt?.getTime()}`,
+        ]),
+      );
+      // Whoever publishes adds to these in the same transaction.
+      const changed = [...countedNow].filter(([kind, counts]) => counted.get(kind) !== counts);
+      const coverages = await handle.coverages(changed.map(([kind]) => kind));
       for (const [kind, { published: now }] of coverages) {
         const fresh = subtractRanges(now, seen.get(kind) ?? []);
         if (!first) for (const range of fresh) published.push(...(await bundlesWithin(handle, kind, range)));
@@ -39,6 +48,7 @@ export function createWatch(database: Database, network: string): { look(): Prom
       for (const row of rows) named.set(row.number, row.attempts);
       // Noted at the end: after a look that failed half way, the next one reports all of it.
       for (const [kind, ranges] of seenNow) seen.set(kind, ranges);
+      counted = countedNow;
       first = false;
       return { status, published, quarantined };
     },

@@ -34,15 +34,27 @@ const clearAlarm = statement(
    RETURNING id, name, message, data, raised_at, cleared_at, cleared_by`,
 );
 
-/** $1 network or null for all, $2 whether to include cleared ones, $3 limit. Newest first. */
-const selectAlarms = statement(
-  'alarms/select-alarms',
-  `SELECT n.name AS network, a.id, a.name, a.message, a.data, a.raised_at, a.cleared_at, a.cleared_by
-   FROM packhouse.alarm AS a JOIN packhouse.network AS n ON n.id = a.network_id
-   WHERE ($1::text IS NULL OR n.name = $1::text) AND ($2::bool OR a.cleared_at IS NULL)
-   ORDER BY a.id DESC
-   LIMIT $3::int4`,
-);
+const alarmsOf = (condition: string): string => `
+  SELECT n.name AS network, a.id, a.name, a.message, a.data, a.raised_at, a.cleared_at, a.cleared_by
+  FROM packhouse.alarm AS a JOIN packhouse.network AS n ON n.id = a.network_id
+  WHERE ${condition}
+  ORDER BY a.id DESC
+  LIMIT $1::int4`;
+
+/**
+ * $1 limit, $2 network; newest first. Statements of their own: Postgres would plan one with conditions that may be
+ * absent anew for every look, three a second for each network, which costs more than to run it.
+ */
+const selectAlarms = {
+  all: {
+    open: statement('alarms/select-all-open', alarmsOf('a.cleared_at IS NULL')),
+    past: statement('alarms/select-all', alarmsOf('true')),
+  },
+  own: {
+    open: statement('alarms/select-open', alarmsOf('n.name = $2 AND a.cleared_at IS NULL')),
+    past: statement('alarms/select', alarmsOf('n.name = $2')),
+  },
+};
 
 /** Most alarms that are listed. */
 const MAX_LISTED = 1_000;
@@ -74,8 +86,9 @@ export function createAlarms(
   };
 
   const list = async (network: string | null, cleared = false): Promise<AlarmRow[]> => {
-    const values = [network, cleared, MAX_LISTED];
-    const rows = await connections.query<Row & { network: string }>(selectAlarms, values);
+    const select = selectAlarms[network === null ? 'all' : 'own'][cleared ? 'past' : 'open'];
+    const values = network === null ? [MAX_LISTED] : [MAX_LISTED, network];
+    const rows = await connections.query<Row & { network: string }>(select, values);
     const alarms = rows.map((row) => alarmOf(row.network, row));
     const open = new Set(
       alarms.filter(({ clearedAt }) => clearedAt === null).map((row) => `${row.network} ${row.name}`),

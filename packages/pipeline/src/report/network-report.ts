@@ -164,9 +164,8 @@ export async function networkStatus(database: Database, network: string): Promis
     'blocks',
   ]);
   const { quarantine } = database.network(network);
-  const held = await Promise.all(
-    PROBED_CAUSES.map((cause) => quarantine.list({ cause, limit: MOST_RANGES })),
-  );
+  const causes = standing.oldestQuarantine === null ? [] : PROBED_CAUSES;
+  const held = await Promise.all(causes.map((cause) => quarantine.list({ cause, limit: MOST_RANGES })));
   return {
     network,
     head: standing.head,
