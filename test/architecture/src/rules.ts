@@ -78,6 +78,7 @@ export const DATE_FILES: Readonly<Record<string, string>> = {
   'packages/runtime/src/clock.ts': 'is the clock',
   'packages/nft/src/run-job.ts': 'stores when a token was refreshed',
   'packages/pipeline/src/report/observe.ts': 'gauges of points in time',
+  'packages/pipeline/src/ingest/follow.ts': 'compares with the stored date of the last note of a head',
   'packages/pipeline/src/ingest/plan.ts': 'ranges are fetched at hours of the calendar',
   'packages/pipeline/src/audit/scheduled-audit.ts': 'stores when a run ended',
   'packages/pipeline/src/audit/orphans.ts': "compares with the object store's dates",
