@@ -17,10 +17,11 @@ const MEBIBYTE = 1_048_576;
 
 /**
  * Bytes of an answer, and of blocks that are fetched ahead for a network, where V8's heap has this limit. It follows the
- * memory of the machine or the container, or `--max-old-space-size`. Parsed, they take some four times as much.
+ * memory of the machine or the container, or `--max-old-space-size`. Parsed, they take some four times as much,
+ * and their bytes are beside the heap.
  */
 export function heldBytes(heapBytes: number): number {
-  return Math.min(64 * MEBIBYTE, Math.floor(heapBytes / 4));
+  return Math.min(64 * MEBIBYTE, Math.floor(heapBytes / 8));
 }
 
 /** The environment of an ingester. */
@@ -30,7 +31,7 @@ export const ingesterSettings = z.object({
   NETWORKS_FILE: networksFileSetting(),
   INGEST_CONCURRENCY: integerSetting('windows extracted at a time, 1 to 64 (default 3)', 1, 64).default(3),
   NODE_MAX_BODY: bytesSetting(
-    'the largest node answer that is held in memory, e.g. 64MiB (the default, or a quarter of the heap); larger ones are streamed',
+    'the largest node answer that is held in memory, e.g. 64MiB (the default, or an eighth of the heap); larger ones are streamed',
   ).default(heldBytes(getHeapStatistics().heap_size_limit)),
   NODE_TIMEOUT_MS: integerSetting(
     'milliseconds to wait for a node, 100 to 600000 (default 30000)',

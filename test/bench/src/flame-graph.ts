@@ -32,7 +32,7 @@ export function flameGraph(root: Frame, title: string): string {
   draw(root, 0, 0);
   const height = (depth + 3) * ROW;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="10">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" font-family="monospace" font-size="10">`,
     `<text x="2" y="14" font-size="13">${escaped(title)}</text>`,
     `<g transform="translate(0,${height})">`,
     ...rects,

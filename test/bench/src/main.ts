@@ -54,7 +54,8 @@ For extract alone:
   --evm-dump PATH   holds it against subsquid's evm-dump on the same node: PATH is bin/run.js of its package
   --before PATH     holds it against the build of another clone of Packhouse, whose root PATH is
   --rounds N        runs of each of these, in turns; medians are compared (default 3)
-  --profile         writes CPU profiles of ingester and packer to bench-results/, and tells their shares, instead
+  --profile         writes CPU profiles of ingester and packer (with --before: of that clone) to bench-results/, and
+                    tells their shares, instead
 
 Examples: npm run bench -- --rows 1000000 pointers downloads
           npm run bench -- --blocks 300 --before ../old --evm-dump ../evm-dump/bin/run.js extract

@@ -15,7 +15,7 @@ const LEAST = 0.01;
 const FUNCTIONS = 40;
 
 /**
- * Runs extract → published once and tells where the CPU of ingester and packer went, start and end included.
+ * Runs extract → published once, of this build or of another one, and tells where the CPU of ingester and packer went, start and end included.
  *
  * Each run gets a folder below bench-results/: the profiles, which DevTools and speedscope open, and for each thread's
  * kind the shares as text and a flame graph.
@@ -23,7 +23,7 @@ const FUNCTIONS = 40;
 export async function profileExtract(
   node: ReplayProcess,
   sample: Sample,
-  { blocks, say }: BenchOptions,
+  { blocks, before, say }: BenchOptions,
 ): Promise<BenchOutcome[]> {
   const name = `profile ${new Date().toISOString().replace(/[:.]/g, '-')} ${sample.name}`;
   const folder = path.resolve('bench-results', name.replaceAll(' ', '-'));
@@ -37,6 +37,7 @@ export async function profileExtract(
         PACKHOUSE_PROFILE: PROGRAMS.join(','),
         PACKHOUSE_PROFILES: folder,
       },
+      ...(before === undefined ? {} : { root: before }),
     });
   } finally {
     await scope.close();
