@@ -27,6 +27,7 @@ it('exports what strangers may use, and nothing else', () => {
       "memberOfRecord",
       "memberSize",
       "objectKey",
+      "openMember",
       "parseFileName",
       "parseObjectKey",
       "readBundle",

@@ -12,4 +12,11 @@ export { bundleOfFilter, filterKey, objectKey, parseFileName, parseObjectKey } f
 export { readBundle, streamElements, streamRecords } from './read-bundle.js';
 export { type FragmentRecords, readFragment, readFragments, readRecord } from './read-fragments.js';
 export { buildSkipFilter, mayContain, skipFilterBytes } from './skip-filter.js';
-export { type Member, memberOfRecord, sliceOfMember, spliceMember, splitSlice } from './splice-member.js';
+export {
+  type Member,
+  memberOfRecord,
+  openMember,
+  sliceOfMember,
+  spliceMember,
+  splitSlice,
+} from './splice-member.js';

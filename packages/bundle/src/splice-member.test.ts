@@ -8,7 +8,7 @@ import { deflatePiece } from './deflate-piece.js';
 import { type Fragment, fragmentOf } from './fragment.js';
 import { memberFrame, memberSize } from './member-frame.js';
 import { readRecord } from './read-fragments.js';
-import { memberOfRecord, sliceOfMember, spliceMember, splitSlice } from './splice-member.js';
+import { memberOfRecord, openMember, sliceOfMember, spliceMember, splitSlice } from './splice-member.js';
 
 const invalid = expect.toSatisfy((error) => isPackhouseError(error, 'BUNDLE_INVALID'));
 
@@ -49,6 +49,10 @@ describe('a bundle', () => {
         const gz = spliced(fragments);
         expect(gunzipSync(gz).toString()).toBe(`[${texts.join(',')}]`);
         expect(gz.length).toBe(memberSize(fragments));
+        const { bytes, places, rawLength } = openMember(fragments);
+        for (const [at, place] of places.entries()) place.set(fragments[at]?.body as Buffer);
+        expect(bytes.equals(gz)).toBe(true);
+        expect(rawLength).toBe(gunzipSync(gz).length);
       }),
     );
   });

@@ -45,6 +45,30 @@ export function spliceMember(fragments: readonly FragmentInfo[], bodies: readonl
   return { chunks, byteLength, rawLength, crc32 };
 }
 
+/** A gzip file whose bodies are not there yet. */
+interface OpenMember {
+  bytes: Buffer;
+  /** The place of each body in it. */
+  places: Buffer[];
+  /** Bytes of its text. */
+  rawLength: number;
+}
+
+/** Makes the file of a run of fragments but for their bodies. Throws BUNDLE_INVALID as `spliceMember`. */
+export function openMember(fragments: readonly FragmentInfo[]): OpenMember {
+  const { head, tail, byteLength, rawLength } = memberFrame(fragments);
+  const bytes = Buffer.allocUnsafe(byteLength);
+  const places: Buffer[] = [];
+  let at = head.copy(bytes);
+  for (const [index, fragment] of fragments.entries()) {
+    if (index > 0) at += SEPARATOR.copy(bytes, at);
+    places.push(bytes.subarray(at, at + fragment.byteLength));
+    at += fragment.byteLength;
+  }
+  tail.copy(bytes, at);
+  return { bytes, places, rawLength };
+}
+
 /** The file of one block (`n-n.json.gz`) from its record text, for a block that shares its fragment with others. */
 export async function memberOfRecord(text: Buffer, level = 4): Promise<Member> {
   const piece = await deflatePiece(text, level);

@@ -127,6 +127,17 @@ describe('a store in a folder', () => {
     expect(tampered?.metadata).toEqual({});
   });
 
+  it('keeps no facts of an object without metadata, and none of one that it replaced', async () => {
+    const store = await createDiskStore({ directory });
+    await store.put('key', body, put);
+    await store.put('key', body, { ...put, metadata: {} });
+    await store.put('other', body, { ...put, metadata: {} });
+    for (const key of ['key', 'other']) {
+      expect(await store.head(key)).toMatchObject({ sha256: put.sha256, size: body.length, metadata: {} });
+      expect(existsSync(join(directory, `.meta/${key}.json`))).toBe(false);
+    }
+  });
+
   it('lives with facts that cannot be read', async () => {
     const store = await createDiskStore({ directory });
     for (const text of ['', '{}', '[1,null,{"size":"x"}]', 'nonsense']) {

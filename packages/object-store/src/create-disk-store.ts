@@ -7,7 +7,7 @@ import { type Context, systemClock } from '@packhouse/runtime';
 import { checkKey, checkPrefix, checkPut, checkRange, objectMissing, rangeBeyondEnd } from './checks.js';
 import { type DiskDeed, diskError } from './disk-errors.js';
 import { cleanLeftovers, hashFile, makeFolder, walkFolder } from './disk-files.js';
-import { diskLayout, factsOf, putOnDisk, readFacts } from './disk-put.js';
+import { diskLayout, factsOf, ignoreMissing, putOnDisk, readFacts } from './disk-put.js';
 import type { ObjectStore } from './object-store.js';
 
 /** The callback form: a fifth faster than that of fs/promises, which reads in chunks. */
@@ -121,7 +121,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
           // Copied here by another program with another time: its bytes decide which facts belong to it.
           const file = await open(layout.object(key), 'r');
           try {
-            const { sha256 } = await hashFile(file, signal);
+            const { sha256 } = await hashFile(file, found.size, signal);
             return {
               ...found,
               sha256,
@@ -153,9 +153,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       await guarded(key, 'deleted from', undefined, () =>
         layout.alone(key, async () => {
           for (const path of [layout.object(key), layout.facts(key)]) {
-            await unlink(path).catch((error: NodeJS.ErrnoException) => {
-              if (!['ENOENT', 'ENOTDIR', 'EISDIR'].includes(error.code ?? '')) throw error;
-            });
+            await unlink(path).catch(ignoreMissing);
           }
         }),
       );

@@ -9,7 +9,8 @@ import type { PutOptions } from './object-store.js';
 /*
  * Facts about an object that its file cannot hold are in `.meta/<key>.json`: a list of facts, each with the size and
  * the time of its file. The list is written before the object is renamed to its key, and keeps the facts of the
- * previous file: whichever of the two files a crash leaves under the key, its facts are in the list.
+ * previous file: whichever of the two files a crash leaves under the key, its facts are in the list. An object without
+ * metadata has no list: its file says the rest.
  */
 
 /** Facts of one version of an object. */
@@ -69,6 +70,7 @@ function oneAtATime(): DiskLayout['alone'] {
  * Writes an object and its facts so that a crash at any instant leaves the old object with its facts or the new one:
  *
  *   write file, fsync, read back and hash ─▶ facts (new and old), fsync, rename ─▶ rename file ─▶ fsync folder
+ *                                         └────────── no metadata ─────────────▶ rename file ─▶ fsync folder ─▶ no facts
  *
  * Throws OBJECT_MISMATCH if the bytes on disk do not have the SHA-256 of `options`, and errors of the file system.
  */
@@ -79,32 +81,48 @@ export async function putOnDisk(
   options: PutOptions,
 ): Promise<void> {
   const { sha256, contentType, metadata, signal } = options;
-  const { path, checked: facts } = await writeTemporary(layout, body, async (file): Promise<DiskFacts> => {
-    const back = await hashFile(file, signal);
-    if (back.sha256 !== sha256 || back.size !== body.length) {
-      throw new PackhouseError({
-        code: 'OBJECT_MISMATCH',
-        message: `Object ${key} was written to disk:${layout.root} with SHA-256 ${sha256} announced, but ${back.sha256} (${back.size} of ${body.length} bytes) was read back.`,
-        hint: 'If it happens again, check the disk and the memory of this machine.',
-        data: { key, expected: sha256, got: back.sha256 },
-      });
-    }
-    const { mtimeNs } = await file.stat({ bigint: true });
-    return { size: back.size, mtimeNs: String(mtimeNs), sha256, contentType, metadata: { ...metadata } };
-  });
+  const alone = Object.keys(metadata).length === 0;
+  const { path, checked: facts } = await writeTemporary(
+    layout,
+    body,
+    async (file): Promise<DiskFacts | null> => {
+      const back = await hashFile(file, body.length, signal);
+      if (back.sha256 !== sha256 || back.size !== body.length) {
+        throw new PackhouseError({
+          code: 'OBJECT_MISMATCH',
+          message: `Object ${key} was written to disk:${layout.root} with SHA-256 ${sha256} announced, but ${back.sha256} (${back.size} of ${body.length} bytes) was read back.`,
+          hint: 'If it happens again, check the disk and the memory of this machine.',
+          data: { key, expected: sha256, got: back.sha256 },
+        });
+      }
+      if (alone) return null;
+      const { mtimeNs } = await file.stat({ bigint: true });
+      return { size: back.size, mtimeNs: String(mtimeNs), sha256, contentType, metadata: { ...metadata } };
+    },
+  );
   try {
     await layout.alone(key, async () => {
       signal?.throwIfAborted();
-      const list = [facts, ...(await readFacts(layout.facts(key)))].slice(0, VERSIONS);
-      const text = Buffer.from(JSON.stringify(list));
-      const written = await writeTemporary(layout, text, async () => {});
-      await take(written.path, layout.facts(key));
+      if (facts !== null) await addFacts(layout, key, facts);
       await take(path, layout.object(key));
+      if (facts === null) await unlink(layout.facts(key)).catch(ignoreMissing);
     });
   } catch (error) {
     await unlink(path).catch(() => {});
     throw error;
   }
+}
+
+async function addFacts(layout: DiskLayout, key: string, facts: DiskFacts): Promise<void> {
+  const list = [facts, ...(await readFacts(layout.facts(key)))].slice(0, VERSIONS);
+  const text = Buffer.from(JSON.stringify(list));
+  const written = await writeTemporary(layout, text, async () => {});
+  await take(written.path, layout.facts(key));
+}
+
+/** For the deletion of a file that may not be there. */
+export function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (!['ENOENT', 'ENOTDIR', 'EISDIR'].includes(error.code ?? '')) throw error;
 }
 
 /** Runs `work`; if the folder is missing, creates it and runs `work` again. */

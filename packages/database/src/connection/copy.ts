@@ -97,13 +97,19 @@ export async function copyIn(client: pg.ClientBase, text: string, chunks: readon
 const HEADER_BYTES = 19;
 const NONE = Buffer.alloc(0);
 
+/** The place of a value, given what was read of its row and the value's bytes; undefined: a place of its own. */
+export type ValuePlace = (before: readonly (Buffer | null)[], bytes: number) => Buffer | undefined;
+
 /**
- * Reads rows in the binary COPY format as they arrive; each value is a separate Buffer, copied once.
+ * Reads rows in the binary COPY format as they arrive; each value is copied once, to where `place` says.
  *
  * The driver's rows cannot be used for bytea: it reads a value as UTF-8 text, which corrupts binary, and hex doubles
  * the bytes (measured for bodies of 300 KB: 90 to 150 MB/s by hex, 640 to 710 MB/s this way).
  */
-export async function* decodeCopy(chunks: AsyncIterable<Buffer>): AsyncGenerator<(Buffer | null)[]> {
+export async function* decodeCopy(
+  chunks: AsyncIterable<Buffer>,
+  place: ValuePlace = () => undefined,
+): AsyncGenerator<(Buffer | null)[]> {
   let buffered: Buffer = NONE;
   const source = chunks[Symbol.asyncIterator]();
 
@@ -114,13 +120,13 @@ export async function* decodeCopy(chunks: AsyncIterable<Buffer>): AsyncGenerator
     buffered = buffered.length === 0 ? next.value : Buffer.concat([buffered, next.value]);
     return true;
   };
-  const take = async (bytes: number): Promise<Buffer> => {
-    if (bytes <= buffered.length) {
+  const take = async (bytes: number, into?: Buffer): Promise<Buffer> => {
+    if (into === undefined && bytes <= buffered.length) {
       const taken = buffered.subarray(0, bytes);
       buffered = buffered.subarray(bytes);
       return taken;
     }
-    const whole = Buffer.allocUnsafe(bytes);
+    const whole = into ?? Buffer.allocUnsafe(bytes);
     let filled = 0;
     while (filled < bytes) {
       if (buffered.length === 0 && !(await more())) throw new RangeError('a COPY ended inside a row');
@@ -139,7 +145,7 @@ export async function* decodeCopy(chunks: AsyncIterable<Buffer>): AsyncGenerator
       const row: (Buffer | null)[] = [];
       for (let field = 0; field < fields; field += 1) {
         const length = (await take(4)).readInt32BE();
-        row.push(length === -1 ? null : await take(length));
+        row.push(length === -1 ? null : await take(length, place(row, length)));
       }
       yield row;
     }

@@ -243,8 +243,15 @@ export interface NetworkDatabase {
      * another fragment may begin there by now. Throws STAGE_CONFLICT if one is gone.
      */
     bodies(kind: Kind, startBlocks: readonly number[], crcs?: readonly number[]): Promise<Buffer[]>;
-    /** The bodies as `bodies`, each with its items (Piece.items of packages/bundle; null: not known). */
-    bytes(kind: Kind, startBlocks: readonly number[]): Promise<{ body: Buffer; items: Buffer | null }[]>;
+    /**
+     * Reads the bodies of fragments to these places, each as long as its body. Returns their items (Piece.items of
+     * packages/bundle; null: not known). Throws STAGE_CONFLICT if a fragment is gone.
+     */
+    readInto(
+      kind: Kind,
+      fragments: readonly FragmentInfo[],
+      places: readonly Buffer[],
+    ): Promise<(Buffer | null)[]>;
     /** Drops staged data from `start` up (a reorganisation) and stores the hashes as abandoned, in one transaction. */
     abandon(start: number): Promise<{ abandoned: number }>;
     /** The abandoned hash of this block number; null if there is none or another block replaced it. */

@@ -75,9 +75,26 @@ it('gives back the items of fragments, none included, and says which have none',
     ...(items[at] === undefined ? {} : { items: items[at] }),
   }));
   await open.main.staging.stage({ ...run, kinds: [{ kind: 'logs', fragments }] });
-  expect(await open.main.staging.bytes('logs', [3, 2, 1, 0])).toEqual(
-    fragments.map(({ body }, at) => ({ body, items: items[at] ?? null })).reverse(),
+  const places = fragments.map(({ body }) => Buffer.alloc(body.length));
+  expect(await open.main.staging.readInto('logs', [...fragments].reverse(), [...places].reverse())).toEqual(
+    items.map((one) => one ?? null).reverse(),
   );
+  expect(places).toEqual(fragments.map(({ body }) => body));
+});
+
+it('reads no fragment into the place of another one that began there', async () => {
+  await open.main.staging.stage(makeRun(0, 3));
+  const [first, second] = await open.main.staging.fragments('logs', { start: 0, end: 1 });
+  const place = () => Buffer.alloc(second!.byteLength);
+  for (const other of [
+    { ...second!, crc32: second!.crc32 + 1 },
+    { ...second!, startBlock: 9, endBlock: 9 },
+  ]) {
+    const read = open.main.staging.readInto('logs', [first!, other], [place(), place()]);
+    expect(await conflict(read)).toMatchObject({ number: other.startBlock });
+  }
+  const short = [Buffer.alloc(second!.byteLength - 1)];
+  expect(await conflict(open.main.staging.readInto('logs', [second!], short))).toMatchObject({ number: 1 });
 });
 
 it('names the fragment that is gone when its body is asked for', async () => {

@@ -6,7 +6,7 @@ import type { StagedBlock } from '../contract/rows.js';
 import type { NetworkRef } from '../tables/networks.js';
 import { abandon } from './abandon.js';
 import type { ClientNames } from './client-names.js';
-import { type FragmentBytes, readBodies } from './read-bodies.js';
+import { readBodies, readInto } from './read-bodies.js';
 import { listPartitions, reclaim } from './reclaim.js';
 import { type FragmentRow, fragmentInfo, type StagedBlockRow, selectBlocks } from './rows.js';
 import { segmentStart } from './segments.js';
@@ -61,14 +61,11 @@ export function createStaging(
   network: NetworkRef,
   clients: ClientNames,
 ): NetworkDatabase['staging'] {
-  const bytesOf = async (
-    kind: Kind,
-    startBlocks: readonly number[],
-    options: { crcs?: readonly number[] | undefined; withItems?: boolean },
-  ): Promise<FragmentBytes[]> => {
-    const place = { network: network.name, networkId: await network.get(), kind: kindCode(kind) };
-    return readBodies(connections, { ...place, startBlocks, ...options });
-  };
+  const place = async (kind: Kind) => ({
+    network: network.name,
+    networkId: await network.get(),
+    kind: kindCode(kind),
+  });
   return {
     stage: async (request) =>
       stage(connections, clients, await network.get(), { ...request, network: network.name }),
@@ -84,11 +81,10 @@ export function createStaging(
       const values = [await network.find(), kindCode(kind), start, end, segmentStart(start)];
       return (await connections.query<FragmentRow>(selectFragments, values)).map(fragmentInfo);
     },
-    bodies: async (kind, startBlocks, crcs) => {
-      const found = await bytesOf(kind, startBlocks, { crcs });
-      return found.map(({ body }) => body);
-    },
-    bytes: (kind, startBlocks) => bytesOf(kind, startBlocks, { withItems: true }),
+    bodies: async (kind, startBlocks, crcs) =>
+      readBodies(connections, { ...(await place(kind)), startBlocks, crcs }),
+    readInto: async (kind, fragments, places) =>
+      readInto(connections, { ...(await place(kind)), fragments, places }),
     abandon: async (start) =>
       abandon(connections, { network: network.name, networkId: await network.get(), start }),
     abandonedAt: async (number) => {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { type FragmentInfo, objectKey, spliceMember } from '@packhouse/bundle';
+import { hash } from 'node:crypto';
+import { type FragmentInfo, objectKey, openMember } from '@packhouse/bundle';
 import { type Kind, type NotProved, PROOFS, type Proof } from '@packhouse/chain';
 import type { Database, NewBundle, StagedBlock } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -41,20 +41,14 @@ export async function publish(
   const end = (fragments.at(-1) as FragmentInfo).endBlock;
   // The index refuses an overlap in any case; a late packer should not even overwrite a published object.
   if ((await kept.bundles.ranges(kind, { start, end })).length > 0) return null;
-  const [blocks, bytes] = await Promise.all([
+  // The bodies are read to their places in the file: another copy would be a megabyte of garbage.
+  const member = openMember(fragments);
+  const [blocks, items] = await Promise.all([
     kept.staging.blocks({ start, end }),
-    kept.staging.bytes(
-      kind,
-      fragments.map((fragment) => fragment.startBlock),
-    ),
+    kept.staging.readInto(kind, fragments, member.places),
   ]);
   const proofs = provedTogether(blocks, { network, start, end });
-  const member = spliceMember(
-    fragments,
-    bytes.map((one) => one.body),
-  );
-  const body = Buffer.concat(member.chunks, member.byteLength);
-  const sha256 = createHash('sha256').update(body).digest('hex');
+  const sha256 = hash('sha256', member.bytes);
   const [first, last] = [blocks[0] as StagedBlock, blocks.at(-1) as StagedBlock];
   const row: NewBundle & { network: string } = {
     network,
@@ -62,7 +56,7 @@ export async function publish(
     start,
     end,
     objectKey: objectKey({ network, kind, start, end }),
-    byteLength: member.byteLength,
+    byteLength: member.bytes.length,
     rawLength: member.rawLength,
     sha256,
     firstHash: first.hash,
@@ -74,8 +68,8 @@ export async function publish(
     formatVersion: FORMAT_VERSION,
   };
   const [filter] = await Promise.all([
-    putFilter({ context, objectStore }, row, { bytes: body, items: bytes.map((one) => one.items) }, signal),
-    putBundle(objectStore, row, body, signal),
+    putFilter({ context, objectStore }, row, { bytes: member.bytes, items }, signal),
+    putBundle(objectStore, row, member.bytes, signal),
   ]);
   await turn;
   const named = filter === null ? row : { ...row, filter };
@@ -97,7 +91,7 @@ export async function publish(
     .inc({ network, kind });
   context.metrics
     .counter('packhouse_published_bytes_total', 'Bytes of published bundles', ['network', 'kind'])
-    .inc({ network, kind }, member.byteLength);
+    .inc({ network, kind }, member.bytes.length);
   return named;
 }
 

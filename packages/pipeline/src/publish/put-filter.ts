@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { filterKey, filterOfBundle, hasFilter } from '@packhouse/bundle';
 import type { Kind } from '@packhouse/chain';
 import type { BundleRow, Database, NewBundle } from '@packhouse/database';
@@ -88,5 +88,5 @@ async function write(
 }
 
 function sha256Of(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes);
 }
