@@ -26,16 +26,16 @@ export interface FetchedBlock {
   client?: string | null;
   readonly block: unknown;
   /** Present if requested; `[]` without a request if the block has no transactions. */
-  readonly receipts?: unknown[];
+  readonly receipts?: unknown[] | undefined;
   /**
    * Present if requested, in the shape of trace_block. An answer beyond the body limit is an async iterable of its
    * elements, to be read once.
    */
-  readonly traces?: unknown[] | AsyncIterable<unknown>;
+  readonly traces?: unknown[] | AsyncIterable<unknown> | undefined;
   /** `traces` while they still arrive. */
-  stream?: AsyncIterable<unknown>;
+  readonly stream?: AsyncIterable<unknown> | undefined;
   /** Present if no part had to be parsed when it arrived. */
-  raw?: RawBlock;
+  readonly raw?: RawBlock | undefined;
   /** Bytes received over the wire for it. */
   bytes: number;
   /** The calls that were answered for it, by method. */

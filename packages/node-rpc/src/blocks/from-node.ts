@@ -4,7 +4,7 @@ import type { FetchWish } from '../heads/choose-node.js';
 import { type Fault, isFault } from '../upstream/fault.js';
 import { askCapable } from './ask-capable.js';
 import type { FetchedBlock, MethodAnswers } from './block-source.js';
-import { emptyPart, isStream, lazyBlock, type Part } from './lazy-block.js';
+import { emptyPart, isStream, LazyBlock, type Part } from './lazy-block.js';
 import { type ReadBlock, readBlock } from './read-block.js';
 import { readReceipts } from './read-receipts.js';
 import { readTraces } from './read-traces.js';
@@ -69,7 +69,7 @@ export async function fetchFromNode(
       if (own !== undefined && isStream(own)) void own[Symbol.asyncIterator]().return?.();
       continue;
     }
-    const fetched = lazyBlock({
+    const fetched = new LazyBlock({
       number,
       upstream: node.name,
       client: node.client,

@@ -26,18 +26,43 @@ export function emptyPart(): Part<unknown[]> {
   return { value: [], raw: Buffer.from('[]') };
 }
 
-/** A fetched block whose parts are parsed when they are read. */
-export function lazyBlock({ header, block, receipts, traces, ...facts }: Parts): FetchedBlock {
-  const stream = traces !== undefined && isStream(traces) ? traces : undefined;
-  const list = traces === undefined || isStream(traces) ? undefined : traces;
-  const bytes = facts.answered.reduce((sum, each) => sum + each.bytes, 0);
-  const raw = stream === undefined ? rawOf(header, block, receipts, list) : undefined;
-  const made = { ...facts, bytes, ...(stream && { stream }), ...(raw && { raw }) };
-  const parts = { block, receipts, traces: stream === undefined ? list : { value: stream } };
-  for (const [name, part] of Object.entries(parts)) {
-    if (part !== undefined) Object.defineProperty(made, name, { enumerable: true, get: () => part.value });
+/** A fetched block whose parts are parsed when they are read. Its getters are of the class as those of RawAnswer are. */
+export class LazyBlock implements FetchedBlock {
+  readonly number: number;
+  readonly upstream: string;
+  readonly client: string | null;
+  readonly raw: RawBlock | undefined;
+  readonly stream: AsyncIterable<unknown> | undefined;
+  readonly bytes: number;
+  readonly answered: MethodAnswers[];
+  readonly #block: Part<unknown>;
+  readonly #receipts: Part<unknown[]> | undefined;
+  readonly #traces: Part<unknown[]> | undefined;
+
+  constructor({ number, upstream, client, block, header, receipts, traces, answered }: Parts) {
+    this.number = number;
+    this.upstream = upstream;
+    this.client = client;
+    this.answered = answered;
+    this.bytes = answered.reduce((sum, each) => sum + each.bytes, 0);
+    this.#block = block;
+    this.#receipts = receipts;
+    if (traces !== undefined && isStream(traces)) this.stream = traces;
+    else {
+      this.#traces = traces;
+      this.raw = rawOf(header, block, receipts, traces);
+    }
   }
-  return made as typeof made & Pick<FetchedBlock, keyof typeof parts>;
+
+  get block(): unknown {
+    return this.#block.value;
+  }
+  get receipts(): unknown[] | undefined {
+    return this.#receipts?.value;
+  }
+  get traces(): unknown[] | AsyncIterable<unknown> | undefined {
+    return this.stream ?? this.#traces?.value;
+  }
 }
 
 /** The bytes of a block; undefined if a part has none. */

@@ -1,14 +1,16 @@
+import type { Outlined } from '@packhouse/chain';
 import type { GoodAnswer } from '../calls/call.js';
 import type { BlockFacts } from '../calls/capabilities.js';
 import type { UpstreamNode } from '../calls/node.js';
+import type { RawResult } from '../calls/raw-result.js';
 import { type Fault, isFault, makeFault } from '../upstream/fault.js';
 import type { Part } from './lazy-block.js';
 
 /** The parts of a block that fetching needs. */
 export interface ReadBlock extends BlockFacts {
-  block: Part<Record<string, unknown>>;
+  block: Part<Json>;
   /** The block without its transactions; present if `block` has bytes. */
-  header?: Record<string, unknown>;
+  header?: Json;
   /** There are no traces: no transactions, and no reward since the merge set the difficulty to 0. */
   untraceable: boolean;
 }
@@ -41,14 +43,14 @@ export function readBlock(
     makeFault(asked, 'NODE_ANSWER_INVALID', happened, 'elsewhere', { data: { block: number } });
   if (typeof value !== 'object' || Array.isArray(value))
     return invalid('answered with something that is no block');
-  const header = value as Record<string, unknown>;
+  const header = value as Json;
   const { difficulty, hash } = header;
   if (typeof hash !== 'string') return invalid('answered with a block that has no hash');
   if (typeof header.number !== 'string' || Number(header.number) !== number) {
     return invalid(`answered with block ${node.label.quote(String(header.number))}`);
   }
   if (!Array.isArray(header.transactions)) return invalid('answered with a block that has no transactions');
-  const hashesOf = (block: Record<string, unknown>): readonly string[] | Fault =>
+  const hashesOf = (block: Json): readonly string[] | Fault =>
     transactionHashes(block.transactions as unknown[], hashesOnly) ??
     invalid('answered with a block whose transactions are not whole');
   const pastMerge = typeof difficulty === 'string' && Number(difficulty) === 0;
@@ -67,27 +69,49 @@ export function readBlock(
       ? hashes
       : { ...facts(hashes.length), block: { value: header }, hashes: () => hashes };
   }
-  const whole = once((): { value: Record<string, unknown> } | Fault => {
-    if (count === 0) return { value: header };
-    const transactions = raw.readPart(list);
-    return isFault(transactions) ? transactions : { value: { ...header, transactions: transactions.value } };
-  });
-  return {
-    ...facts(count),
-    header,
-    block: {
-      raw: raw.bytes,
-      get value() {
-        const block = whole();
-        if (isFault(block)) throw block.error;
-        return block.value;
-      },
-    },
-    hashes: once(() => {
-      const block = whole();
-      return isFault(block) ? block : hashesOf(block.value);
-    }),
-  };
+  const block = new RawBlockPart(raw, header, list);
+  return { ...facts(count), header, block, hashes: () => block.hashes(hashesOf) };
+}
+
+type Json = Record<string, unknown>;
+
+/** A block whose transactions are parsed when they are read. */
+class RawBlockPart implements Part<Json> {
+  readonly raw: Buffer;
+  readonly #result: RawResult;
+  readonly #header: Json;
+  readonly #list: Outlined;
+  #block: { value: Json } | Fault | undefined;
+  #hashes: readonly string[] | Fault | undefined;
+
+  constructor(result: RawResult, header: Json, list: Outlined) {
+    this.raw = result.bytes;
+    this.#result = result;
+    this.#header = header;
+    this.#list = list;
+  }
+
+  #read(): { value: Json } | Fault {
+    if (this.#list.objects === 0) return { value: this.#header };
+    const parsed = this.#result.readPart(this.#list);
+    return isFault(parsed) ? parsed : { value: { ...this.#header, transactions: parsed.value } };
+  }
+  #whole(): { value: Json } | Fault {
+    this.#block ??= this.#read();
+    return this.#block;
+  }
+
+  get value(): Json {
+    const block = this.#whole();
+    if (isFault(block)) throw block.error;
+    return block.value;
+  }
+
+  hashes(of: (block: Json) => readonly string[] | Fault): readonly string[] | Fault {
+    const block = this.#whole();
+    this.#hashes ??= isFault(block) ? block : of(block.value);
+    return this.#hashes;
+  }
 }
 
 /** The hashes of transactions; null if one has none. */
@@ -104,12 +128,4 @@ function transactionHashes(transactions: readonly unknown[], hashesOnly: boolean
     hashes.push(own);
   }
   return hashes;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

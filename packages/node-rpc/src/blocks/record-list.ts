@@ -1,5 +1,6 @@
 import type { GoodAnswer } from '../calls/call.js';
 import type { BlockFacts } from '../calls/capabilities.js';
+import type { RawResult } from '../calls/raw-result.js';
 import { type Fault, isFault, makeFault } from '../upstream/fault.js';
 import type { Part } from './lazy-block.js';
 
@@ -18,19 +19,30 @@ export function readList(answer: GoodAnswer): RecordList | Fault | null {
     const { first, objects } = raw.outlined;
     const parsed = first === null ? { value: undefined } : raw.readPart(first);
     if (isFault(parsed)) return parsed;
-    return {
-      length: objects,
-      present: objects,
-      first: parsed.value,
-      raw: raw.bytes,
-      get value() {
-        return raw.value as unknown[];
-      },
-    };
+    return new RawList(raw, objects, parsed.value);
   }
   const parsed = raw?.read() ?? { value: answer.value };
   if (isFault(parsed)) return parsed;
   return Array.isArray(parsed.value) ? listOf(parsed.value) : null;
+}
+
+class RawList implements RecordList {
+  readonly raw: Buffer;
+  readonly length: number;
+  readonly present: number;
+  readonly first: unknown;
+  readonly #result: RawResult;
+
+  constructor(result: RawResult, objects: number, first: unknown) {
+    this.raw = result.bytes;
+    this.length = objects;
+    this.present = objects;
+    this.first = first;
+    this.#result = result;
+  }
+  get value(): unknown[] {
+    return this.#result.value as unknown[];
+  }
 }
 
 /** A list that was parsed. */

@@ -1,4 +1,5 @@
 import { openScope } from '@packhouse/runtime';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { testUpstream } from '../../test/test-source.js';
 import type { Fault } from '../upstream/fault.js';
@@ -162,6 +163,32 @@ describe('an answer whose bytes are handed on', () => {
     const { raw, parsed } = await readBoth(body, 2);
     expect(isRaw(raw)).toBe(false);
     expect(raw).toEqual(parsed);
+  });
+
+  it('is read as ever whatever bytes of it are changed', async () => {
+    const odd = fc.constantFrom(...Buffer.from('"\\{}[]:,0 \n\u0001x'));
+    const changes = fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: odd }), {
+      minLength: 1,
+      maxLength: 3,
+    });
+    const short = one.replace(PAD, `0x${'ab'.repeat(900)}`);
+    const bodies = [
+      envelope(FIRST_ID, short),
+      `[${envelope(FIRST_ID, short)},${envelope(FIRST_ID + 1, short)}]`,
+    ];
+    let handedOn = 0;
+    const check = async (which: number, changed: { at: number; byte: number }[]): Promise<void> => {
+      const bytes = Buffer.from(bodies[which] as string);
+      // Most within the part that has a form: the text of the data is long.
+      const from = bytes.indexOf('transactions');
+      for (const { at, byte } of changed) bytes[Math.floor(from + at * (bytes.length - from))] = byte;
+      const { raw, parsed } = await readBoth(bytes, which + 1);
+      if (isRaw(raw)) handedOn += 1;
+      if (which === 0 || parsed.every(({ ok }) => ok)) expect(raw.map(seen)).toEqual(parsed.map(seen));
+      else expect(raw.map(seen).some((each) => (each as { code?: string }).code !== undefined)).toBe(true);
+    };
+    await fc.assert(fc.asyncProperty(fc.nat(1), changes, check), { numRuns: 1_000 });
+    expect(handedOn).toBeGreaterThan(100);
   });
 
   it('that is malformed says so once, however often it is read, and only it of its batch', async () => {

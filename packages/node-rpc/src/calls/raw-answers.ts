@@ -34,17 +34,27 @@ export function readRawAnswers(
     const call = calls[index];
     // A second answer to the same call, or none of ours.
     if (call === undefined || answers[index] !== undefined) return null;
-    const raw = new RawResult(body, result, (cause) => malformed(call, cause));
-    answers[index] = {
-      ok: true,
-      raw,
-      bytes,
-      get value() {
-        return raw.value;
-      },
-    };
+    answers[index] = new RawAnswer(new RawResult(body, result, (cause) => malformed(call, cause)), bytes);
   }
   return answers;
+}
+
+/**
+ * An answer that parses its value when it is read. A getter of a class: accessors of an object itself are kept by V8, with
+ * all that they close over, until a full collection of garbage.
+ */
+class RawAnswer {
+  readonly ok = true;
+  readonly raw: RawResult;
+  readonly bytes: number;
+
+  constructor(raw: RawResult, bytes: number) {
+    this.raw = raw;
+    this.bytes = bytes;
+  }
+  get value(): unknown {
+    return this.raw.value;
+  }
 }
 
 /** The one result of an envelope, if it is an array or object. */
