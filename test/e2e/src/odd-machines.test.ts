@@ -1,6 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, test } from 'vitest';
+import { createReplayNode, generateChain } from '@packhouse/replay-node';
+import { describe, expect, inject, it, test } from 'vitest';
+import { checkPublished } from './published.js';
+import { startLocal } from './start-local.js';
+import { makeWorkspace } from './workspace.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 
@@ -50,4 +56,29 @@ test('without SIMD zlib deflates, which is said, and answers are read all the sa
   if (process.arch === 'x64')
     expect(without.said).toEqual([expect.stringContaining('no WebAssembly with SIMD')]);
   expect(without).toMatchObject(whole);
+});
+
+/** NODE_OPTIONS takes no flag against SIMD, so our modules are refused as V8 does; undici has one without SIMD, too. */
+const NO_SIMD = `--import data:text/javascript,${encodeURIComponent(`
+const { CompileError, Module } = WebAssembly;
+WebAssembly.Module = function (bytes) {
+  if (!new Error().stack.includes("undici/lib")) throw new CompileError('Wasm SIMD unsupported');
+  return new Module(bytes);
+};`)}`;
+
+test('without SIMD all programs do the same', async () => {
+  const blocks = generateChain({ length: 12, txsPerBlock: 30, startNumber: 100 });
+  const workspace = await makeWorkspace(inject('postgresUrl'));
+  const replayed = await createReplayNode({ blocks });
+  try {
+    const env = { NODE_OPTIONS: NO_SIMD };
+    const cli = startLocal(workspace, { rpc: [replayed.url], from: 100, to: 111, env });
+    expect(await cli.exit, cli.stderr()).toBe(0);
+    await checkPublished(workspace, blocks, 'ethereum');
+    const log = await readFile(path.join(workspace.directory, 'logs/ingester.log'), 'utf8');
+    expect(log).toContain('no WebAssembly with SIMD');
+  } finally {
+    await replayed.close();
+    await workspace.remove();
+  }
 });
