@@ -1,5 +1,5 @@
 import type { BlockRange, Kind } from '@packhouse/chain';
-import { kindCode } from '../connection/codes.js';
+import { kindCode, kindsMask } from '../connection/codes.js';
 import { type Connections, statement } from '../connection/connections.js';
 import type { NetworkDatabase } from '../contract/database.js';
 import type { Coverage } from '../contract/rows.js';
@@ -10,20 +10,20 @@ import { type ChangedChunk, NOTHING_PUBLISHED, type Published, publishedAfter } 
 const asText = (first: string, last: string): string =>
   `string_agg((${first})::text || '-' || (${last})::text, ' ' ORDER BY ${first})`;
 
-/** What is staged and quarantined of the kind `k.kind` within $3..$4; $1 network id. */
-const UNPUBLISHED = `
+/** What is staged and quarantined of the kind `k.kind` within first..last; $1 network id. */
+const unpublished = (first: string, last: string): string => `
   SELECT part, NULL::int8 AS chunk, NULL::int8 AS version, ${asText('lower(range)', 'upper(range) - 1')} AS ranges
   FROM (
     SELECT 'staged' AS part, range_agg(int8range(f.block, f.end_block, '[]')) AS ranges
     FROM packhouse.fragment AS f
-    WHERE f.network_id = $1 AND f.kind = k.kind AND f.block BETWEEN $3::int8 - 1023 AND $4::int8
+    WHERE f.network_id = $1 AND f.kind = k.kind AND f.block BETWEEN ${first}::int8 - 1023 AND ${last}::int8
     UNION ALL
     SELECT 'quarantined', range_agg(int8range(q.block, q.block + q.blocks))
     FROM packhouse.quarantine AS q
     WHERE q.network_id = $1 AND (q.kinds >> k.kind::int4) & 1 = 1
-      AND int8range(q.block, q.block + q.blocks) && int8range($3::int8, $4::int8, '[]')
+      AND int8range(q.block, q.block + q.blocks) && int8range(${first}::int8, ${last}::int8, '[]')
   ) AS parts,
-  unnest(parts.ranges * int8multirange(int8range($3::int8, $4::int8, '[]'))) AS range
+  unnest(parts.ranges * int8multirange(int8range(${first}::int8, ${last}::int8, '[]'))) AS range
   GROUP BY part`;
 
 /** The published runs of the network and kind that touch first..last, cut there; it reads these only. */
@@ -40,26 +40,31 @@ const publishedWithin = (first: string, last: string): string => `
 const selectCoverage = statement(
   'coverage/select-coverage',
   `SELECT k.kind, p.part, p.chunk, p.version, p.ranges FROM unnest($2::int2[]) AS k (kind), LATERAL (
-     ${UNPUBLISHED}
+     ${unpublished('$3', '$4')}
      UNION ALL
      SELECT 'published', NULL, NULL, p.ranges FROM (${publishedWithin('$3::int8', '$4::int8')}) AS p
    ) AS p`,
 );
 
 /**
- * $1 network id, $2 kinds (int2[]), $3 start, $4 end, $5 version of each kind (int8[]): like select-coverage, but of
- * what is published a row for each chunk that has a higher version.
+ * $1 network id, $2 bits of kinds, $3 version by kind (int8[], from kind 0 on): like select-coverage from the first
+ * block to the last, but of what is published a row for each chunk that has a higher version.
+ *
+ * Bits and not an array of kinds: how long an array is, Postgres knows only where it plans the statement anew, and then
+ * it does so for every look, which takes longer than to run it.
  */
 const selectChanges = statement(
   'coverage/select-changes',
   `SELECT k.kind, p.part, p.chunk, p.version, p.ranges
-   FROM unnest($2::int2[], $5::int8[]) AS k (kind, version), LATERAL (
-     ${UNPUBLISHED}
+   FROM (SELECT kind::int2 AS kind FROM generate_series(0, 7) AS all_kinds (kind) WHERE ($2::int4 >> kind) & 1 = 1)
+     AS k,
+   LATERAL (
+     ${unpublished('0', `${Number.MAX_SAFE_INTEGER - 1}`)}
      UNION ALL
      SELECT 'published', c.chunk, c.version, p.ranges
      FROM packhouse.published_chunk AS c,
        LATERAL (${publishedWithin('c.chunk * 16384', '(c.chunk * 16384 + 16383)')}) AS p
-     WHERE c.network_id = $1 AND c.kind = k.kind AND c.version > k.version
+     WHERE c.network_id = $1 AND c.kind = k.kind AND c.version > ($3::int8[])[k.kind + 1]
    ) AS p
    ORDER BY k.kind, p.part, p.chunk`,
 );
@@ -72,9 +77,6 @@ interface Row {
   /** See asText; null: none. */
   ranges: string | null;
 }
-
-/** The default range: up to the highest block number supported. */
-const EVERYTHING = { start: 0, end: Number.MAX_SAFE_INTEGER - 1 };
 
 /**
  * Reads the staged, published and quarantined ranges of some kinds in one statement, and so from one snapshot. What is
@@ -97,21 +99,22 @@ export function createCoverage(
 
   const coverages: NetworkDatabase['coverages'] = async (kinds, within) => {
     const id = await network.find();
-    const { start, end } = within ?? EVERYTHING;
     const codes = kinds.map(kindCode);
     const before = codes.map(knownOf);
-    const nothing = id === 0 || end < start || kinds.length === 0;
-    const values = [id, codes, start, end];
-    const rows = nothing
-      ? []
-      : within === undefined
-        ? await connections.query<Row>(selectChanges, [...values, before.map(({ version }) => version)])
-        : await connections.query<Row>(selectCoverage, values);
+    const read = async (): Promise<Row[]> => {
+      if (id === 0 || kinds.length === 0 || (within !== undefined && within.end < within.start)) return [];
+      if (within !== undefined) {
+        return connections.query<Row>(selectCoverage, [id, codes, within.start, within.end]);
+      }
+      const versions = Array.from({ length: Math.max(...codes) + 1 }, (_, code) => knownOf(code).version);
+      return connections.query<Row>(selectChanges, [id, kindsMask(kinds), versions]);
+    };
+    const rows = await read();
     return new Map(
       codes.map((code, i) => {
         const own = rows.filter((row) => row.kind === code);
         const published =
-          nothing || within !== undefined
+          id === 0 || within !== undefined
             ? rangesOf(own, 'published')
             : remember(code, before[i] as Published, own);
         const [staged, quarantined] = [rangesOf(own, 'staged'), rangesOf(own, 'quarantined')];

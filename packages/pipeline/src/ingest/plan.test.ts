@@ -67,6 +67,46 @@ const knowSizes = (kind: Kind = 'blocks', { start = 0, bytes = 1 } = {}) =>
      SELECT n.id, ${KINDS.indexOf(kind)}, ${start}, ${start + 999}, ${bytes}, 1000000000, 0, 1, '', '', '', '', 'x', '\\x${TABLE}' FROM packhouse.network AS n`,
   );
 
+/** The same object, which notes the names of the methods that are called. */
+function noting<T extends object>(object: T, asked: string[], name: string): T {
+  return new Proxy(object, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      const called = `${name}.${String(key)}`;
+      if (typeof value === 'object' && value !== null) return noting(value, asked, called);
+      if (typeof value !== 'function') return value;
+      return (...values: unknown[]) => {
+        asked.push(called);
+        return value.apply(target, values);
+      };
+    },
+  });
+}
+
+test('a plan that finds nothing to do, as one every second does, asks for nine things', async () => {
+  for (const kind of KINDS) await knowSizes(kind);
+  await want(0, 999, 1);
+  const asked: string[] = [];
+  const network = noting(world.database.network('main'), asked, 'network');
+  const database = { ...noting(world.database, asked, 'database'), network: () => network };
+  const queues = noting(world.queues, asked, 'queues');
+  expect(await plan({ ...world, database, queues })).toMatchObject({ ingestJobs: 0, packJobs: 0 });
+  expect(asked.sort()).toEqual([
+    'database.workers.slots',
+    'network.alarms.list',
+    'network.coverages',
+    'network.head.get',
+    'network.quarantine.due',
+    'network.quarantine.list',
+    'network.wanted.open',
+    'network.wanted.runs',
+    // These two add nothing, and send nothing.
+    'queues.add',
+    'queues.add',
+    'queues.pendingIds',
+  ]);
+});
+
 test('a small order is not behind a large one of the same priority', async () => {
   await want(1_000, 90_000, 5);
   const shares = createFairShares();

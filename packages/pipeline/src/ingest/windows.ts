@@ -46,8 +46,8 @@ interface Hunt {
   planned: ReadonlyMap<Kind, readonly BlockRange[]>;
   /** Average raw bytes of a record by kind and segment, where they are known. */
   averages: Map<string, number>;
-  /** Published bytes of a block by kind, of the whole network, where they are known. */
-  sizes: ReadonlyMap<Kind, number>;
+  /** Published bytes of a block by kind, of the whole network, where they are known; read once, if a window is cut. */
+  sizes(): Promise<ReadonlyMap<Kind, number>>;
 }
 
 interface Cut {
@@ -86,10 +86,14 @@ export async function ingestWindows(
     return true;
   };
   if (room <= 0) return windows;
+  let sizes: Promise<ReadonlyMap<Kind, number>> | undefined;
   const hunt: Hunt = {
     ...{ parts, planned, averages: new Map() },
     missing: missingBlocks(view, planned),
-    sizes: await sizesOf(parts.database, view.open),
+    sizes: () => {
+      sizes ??= sizesOf(parts.database, view.open);
+      return sizes;
+    },
   };
 
   if (pressed) {
@@ -141,7 +145,7 @@ async function* cutsOf(hunt: Hunt, range: OpenRange, start: number): AsyncGenera
     const end = lastOf(hunt, range, { start: first, end: Math.min(last, first - (first % step) + step - 1) });
     const kinds = range.kinds.filter((kind) => missing.next(kind, { start: first, end }) !== null);
     const own = average ?? WINDOW_RAW_BYTES / UNKNOWN_WINDOW_BLOCKS;
-    const cost = (end - first + 1) * own * timesFirst(hunt.sizes, range.kinds, kinds);
+    const cost = (end - first + 1) * own * timesFirst(await hunt.sizes(), range.kinds, kinds);
     yield { window: { start: first, end, kinds }, cost, sizeKnown: average !== null };
     follows = end + 1;
   }
