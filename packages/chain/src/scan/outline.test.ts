@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { HAS_RECORDINGS, recorded } from '../../test/recorded.js';
 import { type Outlined, outlineAnswer } from './outline.js';
 
@@ -138,6 +138,15 @@ describe('the outline of an answer', () => {
       expect(found?.end).toBe(text.length);
       expect(found?.member('result')?.objects).toBe(text === large ? 300_000 : 1);
     }
+  });
+
+  it('declines everything where Node has no WebAssembly', async () => {
+    vi.stubGlobal('WebAssembly', undefined);
+    vi.resetModules();
+    const other = await import('./outline.js');
+    for (let times = 0; times < 2; times++)
+      expect(other.outlineAnswer(Buffer.from('{"result":{}}'))).toBeNull();
+    vi.unstubAllGlobals();
   });
 
   it.skipIf(!HAS_RECORDINGS)('says of real blocks what JSON.parse says (needs shared/chain-data)', () => {
