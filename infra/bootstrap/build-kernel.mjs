@@ -1,4 +1,4 @@
-// `npm run kernel -w packages/bundle` (or packages/chain): compiles the package's kernel/ and writes src/kernel-bytes.ts.
+// `npm run kernel -w packages/bundle` (or packages/chain): compiles the package's kernel/ and writes kernel-bytes.ts.
 // With `-- --check` it compares instead, and ends with 1 if they differ, or with 75 if the compiler cannot be had.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,8 +12,8 @@ const EXIT_TRY_LATER = 75;
 
 // npm runs scripts in the folder of their package.
 const here = path.resolve('kernel');
-const written = path.resolve('src/kernel-bytes.ts');
-const [main] = process.argv.slice(2);
+const [main, folderOfBytes] = process.argv.slice(2);
+const written = path.resolve(folderOfBytes, 'kernel-bytes.ts');
 const sources = readdirSync(here)
   .filter((name) => name.endsWith('.ts'))
   .sort();

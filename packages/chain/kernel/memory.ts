@@ -10,14 +10,14 @@
 
 /** Fields by their names, and the orders in which they are written. */
 export const TABLES: usize = 0x10000;
-export const TABLES_END: usize = 0x40000;
+const TABLES_END: usize = 0x40000;
 /** Bits of the blooms of addresses and topics. */
 export const MEMO: usize = TABLES_END;
-export const MEMO_END: usize = 0x240000;
+const MEMO_END: usize = 0x240000;
 const HEAP: usize = MEMO_END;
 const PAGE: usize = 65536;
 /** Bytes behind a region that vectors may read, and overwrite by zeros at most when it is the last. */
-export const SLACK: usize = 64;
+const SLACK: usize = 64;
 
 let next: usize = HEAP;
 let heapEnd: usize = HEAP;

@@ -1,7 +1,11 @@
 /*
  * The scanner: from a node's bytes to canonical texts, roots and checks, without objects. It may only agree or decline:
  * whatever it does not know goes to the prover in TypeScript, which has the last word and gives every error.
+ *
+ * For each block: `reserve`, a region for each answer, facts of the header at `block()`, then `transactions`, `receipts` and
+ * `traces` in this order; what they found is at `result()`.
  */
+import { HASH, TRANSACTIONS_ROOT } from './block';
 
 // What the block is proved by; called from outside by tests alone.
 export { addToBloom, BLOOM, openBloom, orBloom } from './bloom';
@@ -9,6 +13,7 @@ export { unhex } from './hex';
 export { keccak } from './keccak';
 export { region, reserve } from './memory';
 export { outline } from './outline';
+export { receipts } from './receipts';
 export {
   beginItem,
   beginList,
@@ -24,4 +29,13 @@ export {
   putQuantity,
   rlpListLength,
 } from './rlp';
+export { traces } from './traces';
+export { factsAt, transactions } from './transactions';
 export { trieRoot } from './trie';
+
+export function block(): usize {
+  return HASH;
+}
+export function result(): usize {
+  return TRANSACTIONS_ROOT;
+}

@@ -3,7 +3,9 @@ export { canonicalCoreAddress, checkCoreAddress, coreAddressHex } from './core-a
 export { createProver, type Prover } from './create-prover.js';
 export { createKeccak256, type Keccak } from './encode/keccak.js';
 export type { BareBlock } from './prove/prove-bare-block.js';
+export type { DeclineReason, RawBlock, ScannedBlock } from './prove/prove-raw.js';
 export {
+  type BlockSummary,
   type NotProved,
   PROOFS,
   type Proof,

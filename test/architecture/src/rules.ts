@@ -123,10 +123,8 @@ export const SHORT_FILES: Readonly<Record<string, string>> = {};
 /** Exports that no import names because a tool calls them, or JavaScript what was compiled. */
 export const USED_BY_TOOLS: Readonly<Record<string, readonly string[]>> = {
   'packages/bundle/kernel/deflate.ts': ['reserve', 'output', 'deflate', 'items', 'itemsAt'],
-  // Until the scanner reads blocks.
-  'packages/chain/kernel/memory.ts': ['TABLES', 'TABLES_END', 'MEMO_END', 'SLACK'],
   'packages/chain/kernel/scan.ts': [
-    ...['reserve', 'region', 'outline'],
+    ...['reserve', 'region', 'outline', 'block', 'result', 'factsAt', 'transactions', 'receipts', 'traces'],
     // Tests of its parts.
     ...['addToBloom', 'BLOOM', 'openBloom', 'orBloom', 'keccak', 'unhex', 'trieRoot'],
     ...['beginItem', 'beginList', 'endItem', 'endList', 'itemCount', 'itemEnd', 'itemStart', 'openRlp'],
@@ -141,7 +139,7 @@ export const FOR_STRANGERS: readonly string[] = ['client'];
 /** Names that are exported for tests alone, by room. */
 export const FOR_TESTS_ONLY: Readonly<Record<string, readonly string[]>> = {
   bundle: ['buildSkipFilter'],
-  chain: ['keyLength', 'keyOf', 'RULE_SETS'],
+  chain: ['keyLength', 'keyOf', 'OBJECTS', 'ORDERS', 'RULE_SETS', 'TABLES_END'],
   cli: ['createProgram'],
   client: ['loadDuckDb'],
   database: ['selectFiles', 'selectTouching'],

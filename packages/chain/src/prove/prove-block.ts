@@ -1,8 +1,5 @@
 import { EMPTY_BLOOM } from '../encode/bloom.js';
-import { encodeWithdrawal } from '../encode/encode-block.js';
-import { equalsHex, toHex } from '../encode/keccak.js';
-import { headerLength } from '../encode/rlp-buffer.js';
-import { EMPTY_ROOT, trieRoot } from '../encode/trie-root.js';
+import { EMPTY_ROOT } from '../encode/trie-root.js';
 import { blockText, readBlock } from '../record/block.js';
 import { type Raw, Reader } from '../record/reader.js';
 import { hasRoot, type ReceiptRecord } from '../record/receipt.js';
@@ -10,12 +7,15 @@ import type { TransactionRecord } from '../record/transaction.js';
 import { NO_CHECKS } from '../rules/ethereum.js';
 import { rulesAt } from '../rules/find-rules.js';
 import type { Rules, Unproved } from '../rules/rule-set.js';
+import { checkSize } from './check-size.js';
 import { completeBlock, NO_SIZE } from './complete.js';
 import { proveHeader } from './prove-header.js';
 import { proveReceipts } from './prove-receipts.js';
-import { proveSenders, signerOf } from './prove-senders.js';
+import { proveSenders, signedOf, signerOf } from './prove-senders.js';
 import { proveTransactions } from './prove-transactions.js';
+import { lacksWithdrawals, proveWithdrawals } from './prove-withdrawals.js';
 import {
+  type BlockSummary,
   PROOFS,
   type Proof,
   type ProofPolicy,
@@ -23,7 +23,7 @@ import {
   type RecordTexts,
   type TransactionFacts,
 } from './proved-block.js';
-import { type BlockInHand, disagree, proofFailed, suspects, type Tools } from './tools.js';
+import { type BlockInHand, disagree, type Tools } from './tools.js';
 
 /** A node's answers for one block. */
 export interface BlockAnswer {
@@ -41,19 +41,12 @@ export interface BlockAnswer {
  */
 export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
   const { block, header } = openBlock(tools, answer.block);
-  const { number, reader, record, unproved } = block;
-  const timestamp = reader.number(record.timestamp, 'timestamp');
-  const computes = tools.policy.derived !== 'leave';
-  const proofs = new Set<Proof>(['transactionsRoot', 'consistency']);
-  if (unproved.header === undefined) proofs.add('headerHash');
+  const { record, unproved } = block;
   const body = proveTransactions(tools, block);
-  const withdrawals = proveWithdrawals(tools, block);
-  if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
-  const sized = withdrawals ?? (record.withdrawals?.length === 0 ? 0 : undefined);
-  checkSize(block, { header: header.length, transactions: body.bodyLength, withdrawals: sized });
-  if (computes && record.size === NO_SIZE && (answer.block as Raw).size == null) {
-    reader.fail('size', 'a QUANTITY', undefined);
-  }
+  const proofs = proveFrame(tools, block, answer.block, {
+    header: header.length,
+    transactions: body.bodyLength,
+  });
   const { head, tail } = blockText(record);
   const texts: RecordTexts = {
     blockHead: head,
@@ -73,26 +66,61 @@ export function proveBlock(tools: Tools, answer: BlockAnswer): ProvedBlock {
     proofs.add('receiptsRoot').add('logsBloom');
   }
   if (tools.policy.senders !== 'off' && unproved.hashes === undefined) {
-    for (const proof of proveSenders(tools, block, body.records)) proofs.add(proof);
+    for (const proof of proveSenders(tools, block, signedOf(block, body.records))) proofs.add(proof);
   }
   return {
-    number,
-    hash: record.hash,
-    parentHash: record.parentHash,
-    timestamp,
-    difficulty: record.difficulty,
-    totalDifficulty: record.totalDifficulty,
+    ...summaryOf(block, header.unknownFields, proofs),
     transactions: body.records.map((tx, index) => factsOf(block, tx, receipts?.[index])),
-    proofs: PROOFS.filter((proof) => proofs.has(proof) && !block.notProved.has(proof)),
-    notProved: reasonsOf(block),
-    unknownFields: header.unknownFields,
-    missing: lacksWithdrawals(block) ? ['withdrawals'] : [],
-    corrected: block.corrected ?? [],
     signerOf(index) {
       tools.rlp.clear();
       return signerOf(tools, body.records[index]!);
     },
     texts,
+  };
+}
+
+/**
+ * Proves what is neither a transaction nor a receipt, once the transactions are: withdrawals, and the size. Returns the
+ * proofs that are passed then.
+ */
+export function proveFrame(
+  tools: Tools,
+  block: BlockInHand,
+  answer: unknown,
+  lengths: { header: number; transactions: number | undefined },
+): Set<Proof> {
+  const { reader, record, unproved } = block;
+  const proofs = new Set<Proof>(['transactionsRoot', 'consistency']);
+  if (unproved.header === undefined) proofs.add('headerHash');
+  const withdrawals = proveWithdrawals(tools, block);
+  if (withdrawals !== undefined) proofs.add('withdrawalsRoot');
+  const sized = withdrawals ?? (record.withdrawals?.length === 0 ? 0 : undefined);
+  checkSize(block, { ...lengths, withdrawals: sized });
+  if (tools.policy.derived !== 'leave' && record.size === NO_SIZE && (answer as Raw).size == null) {
+    reader.fail('size', 'a QUANTITY', undefined);
+  }
+  return proofs;
+}
+
+/** What is said of a block that passed these proofs, apart from its transactions. */
+export function summaryOf(
+  block: BlockInHand,
+  unknownFields: readonly string[],
+  proofs: ReadonlySet<Proof>,
+): BlockSummary {
+  const { number, reader, record } = block;
+  return {
+    number,
+    hash: record.hash,
+    parentHash: record.parentHash,
+    timestamp: reader.number(record.timestamp, 'timestamp'),
+    difficulty: record.difficulty,
+    totalDifficulty: record.totalDifficulty,
+    proofs: PROOFS.filter((proof) => proofs.has(proof) && !block.notProved.has(proof)),
+    notProved: reasonsOf(block),
+    unknownFields,
+    missing: lacksWithdrawals(block) ? ['withdrawals'] : [],
+    corrected: block.corrected ?? [],
   };
 }
 
@@ -212,93 +240,4 @@ function checkUncles(block: BlockInHand): void {
   if ((uncles.length === 0) === (sha3Uncles === NO_UNCLES)) return;
   const expected = sha3Uncles === NO_UNCLES ? 'no uncles' : 'one or two uncles';
   disagree(block, 'uncles', `${uncles.length} uncles`, expected, `the header's sha3Uncles is ${sha3Uncles}`);
-}
-
-const MESSAGES_TO_L1 =
-  'the header has the storage root of the contract that passes messages to L1 in the place of the root of withdrawals';
-
-/**
- * Proves the withdrawals against their root. Returns the bytes of all in RLP, or undefined if they cannot be checked:
- * the array is absent, or the block is of an OP stack, where the array is always empty and the root is, since Isthmus, the
- * storage root of the contract that passes messages to L1.
- */
-function proveWithdrawals(tools: Tools, block: BlockInHand): number | undefined {
-  const { rlp, keccak } = tools;
-  const { withdrawals, withdrawalsRoot } = block.record;
-  if (withdrawals === undefined || withdrawalsRoot == null) return undefined;
-  if (block.hasDeposits && withdrawals.length === 0 && withdrawalsRoot !== EMPTY_ROOT) {
-    block.notProved.set('withdrawalsRoot', MESSAGES_TO_L1);
-    return undefined;
-  }
-  rlp.clear();
-  let length = 0;
-  for (let index = 0; index < withdrawals.length; index++) {
-    encodeWithdrawal(rlp, withdrawals[index]!);
-    length += rlp.ends[index]! - rlp.starts[index]!;
-  }
-  const root = trieRoot(rlp, keccak);
-  if (!equalsHex(root, withdrawalsRoot)) {
-    const got = toHex(root);
-    const what = `${withdrawals.length} withdrawals`;
-    throw proofFailed({
-      block: block.number,
-      proof: 'withdrawalsRoot',
-      field: 'withdrawalsRoot',
-      expected: withdrawalsRoot,
-      got,
-      kinds: suspects(block),
-      message: `withdrawalsRoot recomputed from ${what} is ${got}, the header says ${withdrawalsRoot}.`,
-    });
-  }
-  return length;
-}
-
-/** Whether the header says that there are withdrawals, and the node left them out. */
-function lacksWithdrawals({ record, hasDeposits }: BlockInHand): boolean {
-  const { withdrawals, withdrawalsRoot } = record;
-  return (
-    withdrawals === undefined && withdrawalsRoot != null && withdrawalsRoot !== EMPTY_ROOT && !hasDeposits
-  );
-}
-
-/** Bytes in RLP of a block's parts, without the headers of the lists around them. */
-interface PartLengths {
-  /** With its own list header. */
-  header: number;
-  /** undefined if the transactions are not proved. */
-  transactions: number | undefined;
-  /** undefined if the withdrawals are not known. */
-  withdrawals: number | undefined;
-}
-
-/**
- * Checks `size`, the bytes of the block's RLP, and puts it right, if every part is known: not with uncles, of which
- * there are only hashes, and not if the withdrawals are missing.
- *
- * Nor since Amsterdam, of which no client's count of the block's access list is known.
- *
- * Anvil does not count the list of withdrawals; texts that were written before may have its count.
- */
-function checkSize(block: BlockInHand, parts: PartLengths): void {
-  const { record } = block;
-  if (!block.checks.size || record.uncles.length > 0 || parts.transactions === undefined) return;
-  if (record.blockAccessListHash != null) return;
-  const bare = parts.header + headerLength(parts.transactions) + parts.transactions + 1;
-  let payload = bare;
-  if (record.withdrawalsRoot != null) {
-    if (parts.withdrawals === undefined) return;
-    payload += headerLength(parts.withdrawals) + parts.withdrawals;
-  }
-  const size = sizeOf(payload);
-  if (record.size === size) return;
-  if (block.corrected === undefined) {
-    if (record.size === sizeOf(bare)) return;
-    disagree(block, 'size', record.size, size, "it is the length of the block's RLP");
-  }
-  if (record.size !== NO_SIZE) block.corrected.push('size');
-  record.size = size;
-}
-
-function sizeOf(payload: number): string {
-  return `0x${(headerLength(payload) + payload).toString(16)}`;
 }

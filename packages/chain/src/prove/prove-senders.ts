@@ -11,6 +11,24 @@ import { type BlockInHand, disagree, type FailedProof, proofFailed, type Tools }
 /** Senders of a block that are recovered with the policy `sample`. */
 const SAMPLE = 3;
 
+/** The transactions of a block, as far as their senders can be proved. */
+interface Signed {
+  /** How many have a sender that is not in their encoding. */
+  unproved: number;
+  /** Places of those that somebody signed. */
+  places: readonly number[];
+  recordAt(place: number): TransactionRecord;
+}
+
+/** Of transactions that were read. */
+export function signedOf({ outside }: BlockInHand, transactions: readonly TransactionRecord[]): Signed {
+  const places = [...transactions.keys()].filter(
+    (place) => isSigned(transactions[place]!) && !outside.has(place),
+  );
+  const unproved = transactions.filter((tx) => !hasSender(tx)).length;
+  return { unproved, places, recordAt: (place) => transactions[place]! };
+}
+
 /**
  * Proves that transactions were signed by the senders they name: all, or a few that no node can foresee. Returns
  * `senders` if all of the block's were recovered, and `sampledSenders` if those that were drawn were.
@@ -21,19 +39,17 @@ const SAMPLE = 3;
 export function proveSenders(
   tools: Tools,
   block: BlockInHand,
-  transactions: readonly TransactionRecord[],
+  { unproved, places, recordAt }: Signed,
 ): Proof[] {
-  const unproved = transactions.filter((tx) => !hasSender(tx));
-  const signed = transactions.filter((tx, index) => isSigned(tx) && !block.outside.has(index));
-  const drawn = tools.policy.senders === 'all' ? signed : draw(signed, SAMPLE);
+  const drawn = tools.policy.senders === 'all' ? places : draw(places, SAMPLE);
   tools.rlp.clear();
-  for (const tx of drawn) {
+  for (const place of drawn) {
+    const tx = recordAt(place);
     const signer = recoverSender(tools, tx);
     if (signer === tx.from) continue;
-    const field = `transactions[${transactions.indexOf(tx)}].from`;
-    disagree(block, field, tx.from, signer ?? NO_SIGNER, SIGNED, 'senders');
+    disagree(block, `transactions[${place}].from`, tx.from, signer ?? NO_SIGNER, SIGNED, 'senders');
   }
-  if (drawn.length === unproved.length) return ['senders', 'sampledSenders'];
+  if (drawn.length === unproved) return ['senders', 'sampledSenders'];
   return drawn.length > 0 ? ['sampledSenders'] : [];
 }
 

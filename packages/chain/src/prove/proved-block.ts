@@ -86,8 +86,8 @@ export interface NotProved {
   because: string;
 }
 
-/** A block that passed its proofs, with its texts. */
-export interface ProvedBlock {
+/** What is said of a block that passed its proofs. */
+export interface BlockSummary {
   number: number;
   /** `0x` + 64 lower-case hex digits. */
   hash: string;
@@ -96,7 +96,6 @@ export interface ProvedBlock {
   timestamp: number;
   difficulty: string;
   totalDifficulty: string | null | undefined;
-  transactions: TransactionFacts[];
   proofs: Proof[];
   /** What of this block is not proved, and why in one sentence each; empty where Ethereum's rules hold. */
   notProved: readonly NotProved[];
@@ -106,6 +105,11 @@ export interface ProvedBlock {
   missing: readonly 'withdrawals'[];
   /** Fields that were wrong and were written as they are. */
   corrected: readonly string[];
+}
+
+/** A block that passed its proofs, with its texts. */
+export interface ProvedBlock extends BlockSummary {
+  transactions: TransactionFacts[];
   /**
    * The sender that this transaction's signature decides; null if the signature is invalid, undefined if it has none.
    * Costs a recovery, so only for a transaction whose sender is contradicted.

@@ -7,7 +7,7 @@ it('is compiled from the sources beside it', () => {
   const folder = new URL('../../kernel/', import.meta.url);
   const hash = createHash('sha256');
   for (const name of readdirSync(folder).sort()) hash.update(readFileSync(new URL(name, folder)));
-  const compiled = readFileSync(new URL('../kernel-bytes.ts', import.meta.url), 'utf8');
+  const compiled = readFileSync(new URL('./kernel-bytes.ts', import.meta.url), 'utf8');
   expect(compiled).toContain(hash.digest('hex'));
 });
 

@@ -1,4 +1,4 @@
-import { KERNEL_BASE64 } from '../kernel-bytes.js';
+import { KERNEL_BASE64 } from './kernel-bytes.js';
 
 /** What is used of WebAssembly, whose types come with those of browsers alone. */
 interface Assembly {
@@ -12,6 +12,12 @@ interface Exports {
   reserve(bytes: number): number;
   region(bytes: number): number;
   outline(from: number, bytes: number, into: number, room: number): number;
+  block(): number;
+  result(): number;
+  factsAt(): number;
+  transactions(at: number, length: number): number;
+  receipts(at: number, length: number): number;
+  traces(at: number, length: number): number;
 }
 
 /** The compiled scanner with a memory of its own. */

@@ -1,0 +1,133 @@
+import { hash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { HAS_RECORDINGS, POLICY, type Recorded, recorded } from '../test/recorded.js';
+import { createProver, type Prover } from './create-prover.js';
+import type { RawBlock } from './prove/prove-raw.js';
+import type { ProofPolicy } from './prove/proved-block.js';
+import { traceProofs } from './prove/trace-prover.js';
+
+const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value), 'latin1');
+
+/** A recorded block as a node's answers; `change` is made to the text of one of them. */
+function rawOf({ block, receipts, traces }: Recorded): RawBlock {
+  const { transactions, ...header } = block;
+  return {
+    header: { ...header, transactions: [] },
+    transactions: bytes(transactions),
+    ...(receipts === undefined ? {} : { receipts: bytes(receipts) }),
+    ...(traces === undefined ? {} : { traces: bytes(traces) }),
+  };
+}
+
+/** Texts by their digests: a difference of megabytes would not be shown well. */
+const digests = (texts: object): unknown =>
+  Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [
+      name,
+      hash('sha256', (text as Buffer | string).toString('latin1')),
+    ]),
+  );
+
+/** What the prover says of a recorded block, in the form of proveRaw. */
+function provedByObjects(prover: Prover, { block, receipts, traces }: Recorded): unknown {
+  const { transactions, signerOf, texts, ...proved } = prover.proveBlock({
+    block,
+    ...(receipts === undefined ? {} : { receipts }),
+  });
+  const text =
+    traces === undefined ? undefined : prover.proveTraces({ ...proved, transactions, signerOf }, traces);
+  const own = traces === undefined ? [] : traceProofs({ ...proved, transactions });
+  return {
+    ...proved,
+    proofs: new Set([...proved.proofs, ...own]),
+    transactionCount: transactions.length,
+    texts: digests({ ...texts, ...(text === undefined ? {} : { traces: text }) }),
+  };
+}
+
+function provedByBytes(prover: Prover, raw: RawBlock): unknown {
+  const scanned = prover.proveRaw(raw);
+  if (typeof scanned === 'string') return scanned;
+  return { ...scanned, proofs: new Set(scanned.proofs), texts: digests(scanned.texts) };
+}
+
+const chain = (chainId: number, more: Partial<ProofPolicy> = {}) =>
+  createProver({ ...POLICY, chainId, ...more });
+
+describe.skipIf(!HAS_RECORDINGS)('a scanned block (../shared/chain-data)', () => {
+  it.each([
+    ['mainnet-17686110-17686121', 1],
+    ['mainnet-forks', 1],
+    ['optimism', 10],
+  ] as const)('of %s is what the prover says, byte for byte', async (name, chainId) => {
+    const prover = await chain(chainId, { senders: 'all' });
+    let accepted = 0;
+    for (const block of recorded(name)) {
+      let expected: unknown;
+      try {
+        expected = provedByObjects(prover, block);
+      } catch {
+        // One of another chain.
+        expect(typeof prover.proveRaw(rawOf(block))).toBe('string');
+        continue;
+      }
+      expect(provedByBytes(prover, rawOf(block))).toEqual(expected);
+      accepted++;
+    }
+    expect(accepted).toBeGreaterThanOrEqual(3);
+  });
+
+  it('is the same without receipts, without traces and without both', async () => {
+    const prover = await chain(1);
+    const [block] = recorded('mainnet-17686110-17686121');
+    const { receipts, traces, ...bare } = block!;
+    for (const parts of [
+      bare,
+      { ...bare, receipts: receipts! },
+      { ...bare, traces: traces! },
+    ] as Recorded[]) {
+      expect(provedByBytes(prover, rawOf(parts))).toEqual(provedByObjects(prover, parts));
+    }
+  });
+
+  it('is declined if it is written in another way, or is not right', async () => {
+    const prover = await chain(1);
+    const [block] = recorded('mainnet-17686110-17686121');
+    const raw = rawOf(block!);
+    const changed = (
+      part: 'transactions' | 'receipts' | 'traces',
+      from: string | RegExp,
+      to: string,
+    ): string => {
+      const text = (raw[part] as Buffer).toString('latin1');
+      expect(text).toMatch(from);
+      return JSON.stringify(
+        prover.proveRaw({ ...raw, [part]: Buffer.from(text.replace(from, to), 'latin1') }),
+      );
+    };
+    expect(changed('transactions', '{', '{ ')).toBe('"transactions"');
+    expect(changed('transactions', '"gas":', '"nosuch":"0x0","gas":')).toBe('"transactions"');
+    expect(changed('transactions', /"gas":("\w+")/, '"gas":$1,"gas":$1')).toBe('"transactions"');
+    expect(changed('transactions', /"input":"0x(.)/, '"input":"0x$1\\u0061')).toBe('"transactions"');
+    expect(changed('receipts', '"removed":false', '"removed":true')).toBe('"receipts"');
+    expect(changed('receipts', /"logIndex":"0x1"/, '"logIndex":"0x2"')).toBe('"receipts"');
+    expect(changed('receipts', /\]$/, '')).toBe('"receipts"');
+    expect(changed('traces', '"subtraces":0', '"subtraces":1')).toBe('"traces"');
+    expect(changed('traces', /^\[/, '[1,')).toBe('"traces"');
+    expect(prover.proveRaw({ ...raw, header: { ...raw.header, gasUsed: '0x1' } })).toBe('header');
+    expect(prover.proveRaw({ ...raw, header: {} })).toBe('header');
+    expect(prover.proveRaw({ ...raw, traces: Buffer.alloc(0) })).toBe('traces');
+    // Nothing of the refused ones is left.
+    expect(provedByBytes(prover, raw)).toEqual(provedByObjects(prover, block!));
+  });
+
+  it('is left to the prover where not all is recomputed, or no chain is named', async () => {
+    const [block] = recorded('mainnet-17686110-17686121');
+    const raw = rawOf(block!);
+    expect((await createProver(POLICY)).proveRaw(raw)).toBe('policy');
+    expect((await chain(1, { extraFields: 'drop' })).proveRaw(raw)).toBe('policy');
+    expect((await chain(1, { receipts: 'trust' })).proveRaw(raw)).toBe('policy');
+    expect((await chain(25)).proveRaw(raw)).toBe('rules');
+    expect((await chain(10)).proveRaw(raw)).toBe('transactions');
+  });
+});
