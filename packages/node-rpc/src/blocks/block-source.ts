@@ -1,18 +1,8 @@
+import type { RawBlock } from '@packhouse/chain';
 import type { BlockAnchor, BlockHeader } from '../heads/ask-head.js';
 import type { FetchWish } from '../heads/choose-node.js';
 import type { ChainHead } from '../heads/pool-head.js';
 import type { Account } from '../spending/spending.js';
-
-/** A block as its bytes came: each part is the text of a JSON value, ASCII, which may be malformed. */
-export interface RawBlock {
-  /** The block, parsed, its transactions left out: `transactions: []`. */
-  header: Record<string, unknown>;
-  block: Buffer;
-  /** Present if requested; `[]` without a request if the block has no transactions. */
-  receipts?: Buffer;
-  /** Present if requested, as trace_block answers. */
-  traces?: Buffer;
-}
 
 /**
  * A block as one upstream sent it; values are parsed JSON, unchecked. Where an answer was not parsed yet, reading its
@@ -34,7 +24,10 @@ export interface FetchedBlock {
   readonly traces?: unknown[] | AsyncIterable<unknown> | undefined;
   /** `traces` while they still arrive. */
   readonly stream?: AsyncIterable<unknown> | undefined;
-  /** Present if no part had to be parsed when it arrived. */
+  /**
+   * Its bytes, ASCII, which may be malformed; present if no part had to be parsed when it arrived. Receipts and traces are
+   * `[]` without a request if the block has none.
+   */
   readonly raw?: RawBlock | undefined;
   /** Bytes received over the wire for it. */
   bytes: number;

@@ -62,7 +62,7 @@ export async function fetchFromNode(
     wish.traces ? fetchTraces(node, blocks, context, faults, note) : undefined,
   ]);
   const outcomes = new Map<number, NodeOutcome>();
-  for (const { block, header, number } of blocks) {
+  for (const { block, header, number, transactionBytes } of blocks) {
     const own = traces?.get(number) ?? (wish.traces ? emptyPart() : undefined);
     if (faults.has(number)) {
       // The connection of traces that will not be read.
@@ -75,6 +75,7 @@ export async function fetchFromNode(
       client: node.client,
       block,
       header,
+      transactionBytes,
       receipts: receipts?.get(number) ?? (wish.receipts ? emptyPart() : undefined),
       traces: own,
       answered: answered.get(number) ?? [],

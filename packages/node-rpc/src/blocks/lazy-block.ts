@@ -1,4 +1,5 @@
-import type { FetchedBlock, MethodAnswers, RawBlock } from './block-source.js';
+import type { RawBlock } from '@packhouse/chain';
+import type { FetchedBlock, MethodAnswers } from './block-source.js';
 
 /** An answer for a part of a block, or several put together. */
 export interface Part<T> {
@@ -14,8 +15,9 @@ interface Parts {
   upstream: string;
   client: string | null;
   block: Part<unknown>;
-  /** The block without its transactions; present if `block` has bytes. */
+  /** The block without its transactions, and their bytes; present if they were not parsed. */
   header: Record<string, unknown> | undefined;
+  transactionBytes: Buffer | undefined;
   receipts: Part<unknown[]> | undefined;
   traces: Part<unknown[]> | AsyncIterable<unknown> | undefined;
   answered: MethodAnswers[];
@@ -39,7 +41,8 @@ export class LazyBlock implements FetchedBlock {
   readonly #receipts: Part<unknown[]> | undefined;
   readonly #traces: Part<unknown[]> | undefined;
 
-  constructor({ number, upstream, client, block, header, receipts, traces, answered }: Parts) {
+  constructor(parts: Parts) {
+    const { number, upstream, client, block, receipts, traces, answered } = parts;
     this.number = number;
     this.upstream = upstream;
     this.client = client;
@@ -50,7 +53,7 @@ export class LazyBlock implements FetchedBlock {
     if (traces !== undefined && isStream(traces)) this.stream = traces;
     else {
       this.#traces = traces;
-      this.raw = rawOf(header, block, receipts, traces);
+      this.raw = rawOf(parts, receipts, traces);
     }
   }
 
@@ -67,13 +70,12 @@ export class LazyBlock implements FetchedBlock {
 
 /** The bytes of a block; undefined if a part has none. */
 function rawOf(
-  header: Record<string, unknown> | undefined,
-  { raw: block }: Part<unknown>,
+  { header, transactionBytes: transactions }: Parts,
   receipts: Part<unknown> | undefined,
   traces: Part<unknown> | undefined,
 ): RawBlock | undefined {
-  if (header === undefined || block === undefined) return undefined;
-  const raw: RawBlock = { header, block };
+  if (header === undefined || transactions === undefined) return undefined;
+  const raw: RawBlock = { header, transactions };
   for (const [name, part] of Object.entries({ receipts, traces })) {
     if (part === undefined) continue;
     if (part.raw === undefined) return undefined;

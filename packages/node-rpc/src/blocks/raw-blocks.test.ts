@@ -78,7 +78,9 @@ describe('blocks whose answers are not parsed', () => {
     const withBytes = blocks.filter(({ raw }) => raw !== undefined);
     expect(withBytes.length).toBeGreaterThan(20);
     for (const { block, number, raw } of withBytes) {
-      expect(JSON.parse(String(raw?.block))).toEqual(block);
+      expect(JSON.parse(String(raw?.transactions))).toEqual(
+        (block as { transactions: unknown }).transactions,
+      );
       expect(raw?.header).toEqual({ ...(block as object), transactions: [] });
       expect(JSON.parse(String(raw?.receipts))).toEqual(receiptsOf(chain, number));
       expect(JSON.parse(String(raw?.traces))).toEqual(tracesOf(chain, number));

@@ -9,8 +9,9 @@ import type { Part } from './lazy-block.js';
 /** The parts of a block that fetching needs. */
 export interface ReadBlock extends BlockFacts {
   block: Part<Json>;
-  /** The block without its transactions; present if `block` has bytes. */
+  /** The block without its transactions, and their bytes; present if they were not parsed. */
   header?: Json;
+  transactionBytes?: Buffer;
   /** There are no traces: no transactions, and no reward since the merge set the difficulty to 0. */
   untraceable: boolean;
 }
@@ -70,14 +71,14 @@ export function readBlock(
       : { ...facts(hashes.length), block: { value: header }, hashes: () => hashes };
   }
   const block = new RawBlockPart(raw, header, list);
-  return { ...facts(count), header, block, hashes: () => block.hashes(hashesOf) };
+  const transactionBytes = raw.bytesOf(list);
+  return { ...facts(count), header, transactionBytes, block, hashes: () => block.hashes(hashesOf) };
 }
 
 type Json = Record<string, unknown>;
 
 /** A block whose transactions are parsed when they are read. */
 class RawBlockPart implements Part<Json> {
-  readonly raw: Buffer;
   readonly #result: RawResult;
   readonly #header: Json;
   readonly #list: Outlined;
@@ -85,7 +86,6 @@ class RawBlockPart implements Part<Json> {
   #hashes: readonly string[] | Fault | undefined;
 
   constructor(result: RawResult, header: Json, list: Outlined) {
-    this.raw = result.bytes;
     this.#result = result;
     this.#header = header;
     this.#list = list;

@@ -38,6 +38,11 @@ export class RawResult {
     return parsed.value;
   }
 
+  /** The bytes of a part of it. */
+  bytesOf({ start, end }: { start: number; end: number }): Buffer {
+    return this.#body.subarray(start, end);
+  }
+
   /** Parses a part of it. */
   readPart({ start, end }: { start: number; end: number }): { value: unknown } | Fault {
     return this.#parse(this.#text(start, end));

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kind, type NotProved, type ProvedBlock, traceProofs } from '@packhouse/chain';
+import type { BlockSummary, Kind, NotProved } from '@packhouse/chain';
 import type { StagedBlock, StageRequest } from '@packhouse/database';
 import type { FetchWish } from '@packhouse/node-rpc';
 import { isPackhouseError } from '@packhouse/runtime';
@@ -60,7 +60,7 @@ export async function extract(
   const wish = fetchWish(window.kinds);
   const extracted: Extracted = { failures: [], unknownFields: [], wireBytes: 0 };
   let run = createRun(parts, window.kinds);
-  let before: ProvedBlock | undefined;
+  let before: BlockSummary | undefined;
   const omitting = new Set<string>();
   let taking: Promise<void> = Promise.resolve();
   /** A run that cannot be written (a record too large for its buffer) is a failure of its blocks. */
@@ -174,7 +174,7 @@ function createRun({ network, maxFragmentBlocks, deflate }: ExtractParts, kinds:
   return {
     blocks,
     push(record) {
-      const { number, hash, parentHash, timestamp, transactions, proofs, notProved, missing } = record.block;
+      const { number, hash, parentHash, timestamp, proofs, notProved, missing } = record.block;
       const gaps = missing.includes('withdrawals') ? [...notProved, NO_WITHDRAWALS] : notProved;
       const linked = blocks.length > 0 ? (['parentLink'] as const) : [];
       blocks.push({
@@ -182,8 +182,8 @@ function createRun({ network, maxFragmentBlocks, deflate }: ExtractParts, kinds:
         hash,
         parentHash,
         timestamp,
-        transactionCount: transactions.length,
-        proofs: [...proofs, ...linked, ...(record.traces === undefined ? [] : traceProofs(record.block))],
+        transactionCount: record.transactionCount,
+        proofs: [...proofs, ...linked],
         ...(gaps.length === 0 ? {} : { notProved: gaps }),
         ...(record.client === null ? {} : { client: record.client }),
       });

@@ -10,13 +10,24 @@ import {
   joinPieces,
   type Piece,
 } from '@packhouse/bundle';
-import type { Kind, ProvedBlock } from '@packhouse/chain';
+import type { BlockSummary, Kind } from '@packhouse/chain';
 import type { StagedKind } from '@packhouse/database';
 
-/** A proved block with its traces: their text, or the piece they were deflated to while they arrived. */
+/** Canonical text, which is ASCII: one character, one byte. */
+type Text = string | Buffer;
+
+/** A proved block with its texts. */
 export interface ProvedRecord {
-  block: ProvedBlock;
-  traces?: string | Piece;
+  block: BlockSummary;
+  transactionCount: number;
+  texts: { blockHead: Text; transactions: Text; blockTail: Text; receipts?: Text; logs?: Text };
+  /** Their text, or the piece they were deflated to while they arrived. */
+  traces?: Text | Piece;
+}
+
+/** Whether traces are deflated already. */
+export function isPiece(traces: Text | Piece): traces is Piece {
+  return typeof traces !== 'string' && 'body' in traces;
 }
 
 /** Turns proved blocks into fragments of every kind asked for. */
@@ -58,8 +69,7 @@ export function createFragmentWriter(
   const writers = new Map(kinds.map((kind) => [kind, createKindWriter(deflate, kind, maxBlocks)]));
 
   return {
-    async push({ block, traces }) {
-      const { number, texts } = block;
+    async push({ block: { number }, texts, traces }) {
       const transactions = writers.get('transactions');
       const blocks = writers.get('blocks');
       const shared =
@@ -73,12 +83,13 @@ export function createFragmentWriter(
         blocks?.alone(number, Promise.all([head, shared, tail]).then(joinPieces));
       } else {
         transactions?.text(number, texts.transactions);
-        blocks?.text(number, texts.blockHead + texts.transactions + texts.blockTail);
+        blocks?.text(number, joined([texts.blockHead, texts.transactions, texts.blockTail]));
       }
       if (texts.receipts !== undefined) writers.get('receipts')?.text(number, texts.receipts);
       if (texts.logs !== undefined) writers.get('logs')?.text(number, texts.logs);
-      if (typeof traces === 'string') writers.get('traces')?.text(number, traces);
-      else if (traces !== undefined) writers.get('traces')?.alone(number, Promise.resolve(traces));
+      const ofTraces = writers.get('traces');
+      if (traces !== undefined && isPiece(traces)) ofTraces?.alone(number, Promise.resolve(traces));
+      else if (traces !== undefined) ofTraces?.text(number, traces);
       while (deflating > MAX_DEFLATING_BYTES) await Promise.race(waiting);
     },
     async close() {
@@ -91,7 +102,7 @@ export function createFragmentWriter(
 
 interface KindWriter {
   /** Adds a record to the fragment that is being filled. */
-  text(block: number, text: string): void;
+  text(block: number, text: Text): void;
   /** Adds a record that is a fragment of its own, already being deflated. */
   alone(block: number, piece: Promise<Piece>): void;
   close(): Promise<Fragment[]>;
@@ -101,7 +112,7 @@ function createKindWriter(deflate: Deflate, kind: Kind, maxBlocks: number): Kind
   const itemsOf = hasFilter(kind) ? kind : undefined;
   const grouper = createGrouper();
   const fragments: Promise<Fragment>[] = [];
-  const open: string[] = [];
+  const open: Text[] = [];
   const add = (startBlock: number, endBlock: number, piece: Promise<Piece>): void => {
     const fragment = piece.then((made) => fragmentOf({ start: startBlock, end: endBlock }, made));
     fragment.catch(() => undefined);
@@ -132,17 +143,23 @@ function createKindWriter(deflate: Deflate, kind: Kind, maxBlocks: number): Kind
   };
 }
 
-/** The records, joined by commas. Canonical texts are ASCII (chain guarantees it): one character, one byte. */
-function joinRecords(records: readonly string[], rawLength: number): Buffer {
-  const joined = Buffer.allocUnsafe(rawLength);
+/** The records, joined by commas. */
+function joinRecords(records: readonly Text[], rawLength: number): Buffer {
+  const [only] = records;
+  if (only !== undefined && records.length === 1) return ascii(only);
+  const all = Buffer.allocUnsafe(rawLength);
   let at = 0;
   for (const [i, record] of records.entries()) {
-    if (i > 0) at += joined.write(',', at, 'latin1');
-    at += joined.write(record, at, 'latin1');
+    if (i > 0) at += all.write(',', at, 'latin1');
+    at += typeof record === 'string' ? all.write(record, at, 'latin1') : record.copy(all, at);
   }
-  return joined;
+  return all;
 }
 
-function ascii(text: string): Buffer {
-  return Buffer.from(text, 'latin1');
+function joined(texts: readonly Text[]): Text {
+  return texts.every((text) => typeof text === 'string') ? texts.join('') : Buffer.concat(texts.map(ascii));
+}
+
+function ascii(text: Text): Buffer {
+  return typeof text === 'string' ? Buffer.from(text, 'latin1') : text;
 }

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createPieceWriter, type Deflate, type Piece } from '@packhouse/bundle';
-import { checkTotalDifficulty, type Kind, type ProvedBlock, type Prover } from '@packhouse/chain';
+import {
+  type BlockSummary,
+  checkTotalDifficulty,
+  type Kind,
+  type ProvedBlock,
+  type Prover,
+  traceProofs,
+} from '@packhouse/chain';
 import type { QuarantineTry } from '@packhouse/database';
 import type { BlockSource, FailedBlock, FetchedBlock, FetchWish } from '@packhouse/node-rpc';
 import { type Context, isPackhouseError, type PackhouseError } from '@packhouse/runtime';
@@ -44,7 +51,7 @@ export interface ExtractFailure {
 /** What the blocks before this one, of the same window, leave to know. */
 interface Neighbours {
   /** The block that was proved before this one. */
-  before?: ProvedBlock | undefined;
+  before?: BlockSummary | undefined;
   /** Upstreams that left a part out of a block, which others gave or not: they are not asked for it again. */
   omitting: Set<string>;
 }
@@ -130,8 +137,10 @@ export async function proveBlock(
 async function proveRecord(
   parts: ProveParts,
   fetched: FetchedBlock,
-  before: ProvedBlock | undefined,
+  before: BlockSummary | undefined,
 ): Promise<ProvedRecord> {
+  const scanned = scanRecord(parts, fetched, before);
+  if (scanned !== null) return scanned;
   const { prover } = parts;
   let block: ProvedBlock;
   try {
@@ -143,10 +152,40 @@ async function proveRecord(
     dropTraces(fetched);
     throw error;
   }
-  if (fetched.stream !== undefined)
-    return { block, traces: await deflateTraces(parts, block, fetched.stream) };
+  const { texts, transactions } = block;
+  const record = { block, transactionCount: transactions.length, texts };
+  const traces =
+    fetched.stream === undefined
+      ? textOfTraces(parts, block, fetched)
+      : await deflateTraces(parts, block, fetched.stream);
+  if (traces === undefined) return record;
+  return { ...record, block: { ...block, proofs: [...block.proofs, ...traceProofs(block)] }, traces };
+}
+
+/** Proves a block from its bytes; null if it must be parsed and proved, which is counted with its reason. */
+function scanRecord(
+  { context, network, prover }: ProveParts,
+  { raw }: FetchedBlock,
+  before: BlockSummary | undefined,
+): ProvedRecord | null {
+  const scanned = raw === undefined ? 'parsed' : prover.proveRaw(raw);
+  context.metrics
+    .counter(
+      'packhouse_scanned_blocks_total',
+      'Blocks by how they were proved: from their bytes (scanned), or as objects, and why',
+      ['network', 'result'],
+    )
+    .inc({ network, result: typeof scanned === 'string' ? scanned : 'scanned' });
+  if (typeof scanned === 'string') return null;
+  if (before !== undefined) checkTotalDifficulty(before, scanned);
+  const { texts, transactionCount, ...block } = scanned;
+  const { traces, ...others } = texts;
+  return { block, transactionCount, texts: others, ...(traces === undefined ? {} : { traces }) };
+}
+
+function textOfTraces({ prover }: ProveParts, block: ProvedBlock, fetched: FetchedBlock): string | undefined {
   const traces = fetched.traces as unknown[] | undefined;
-  return traces === undefined ? { block } : { block, traces: prover.proveTraces(block, traces) };
+  return traces === undefined ? undefined : prover.proveTraces(block, traces);
 }
 
 /** Checks and deflates traces while they arrive, so that an answer of any size takes bounded memory. */
@@ -178,7 +217,7 @@ export function dropTraces({ stream }: Pick<FetchedBlock, 'stream'>): void {
 }
 
 /** Counts the fields that were wrong and were written as they are. */
-function countCorrected({ context, network }: ProveParts, { corrected }: ProvedBlock): void {
+function countCorrected({ context, network }: ProveParts, { corrected }: BlockSummary): void {
   for (const field of corrected) {
     context.metrics
       .counter(

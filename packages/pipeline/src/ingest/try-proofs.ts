@@ -1,4 +1,4 @@
-import { type Kind, PROOFS, type Proof, traceProofs } from '@packhouse/chain';
+import { type Kind, PROOFS, type Proof } from '@packhouse/chain';
 import { fetchWish } from './extract.js';
 import { type ProveParts, proveBlock } from './prove-block.js';
 
@@ -35,9 +35,8 @@ export async function tryProofs(
         continue;
       }
       const { proofs, notProved } = outcome.block;
-      const passed = outcome.traces === undefined ? proofs : [...proofs, ...traceProofs(outcome.block)];
       trial.proved.push(number);
-      trial.proofs = trial.proofs.filter((proof) => passed.includes(proof));
+      trial.proofs = trial.proofs.filter((proof) => proofs.includes(proof));
       trial.notProved.push(...notProved.map(({ proof, because }) => `${proof}: ${because}`));
     } catch (error) {
       signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { KINDS, type Kind } from '@packhouse/chain';
 import type { MethodAnswers } from '@packhouse/node-rpc';
 import { fetchWish } from '../ingest/extract.js';
-import { createFragmentWriter, type ProvedRecord } from '../ingest/fragment-writer.js';
+import { createFragmentWriter, isPiece, type ProvedRecord } from '../ingest/fragment-writer.js';
 import { type ProveParts, proveBlock } from '../ingest/prove-block.js';
 import type { IngestWindow } from '../job-names.js';
 import { countBlocks } from '../ranges.js';
@@ -91,9 +91,12 @@ async function fetchOne(parts: ProveParts, pick: Pick, signal: AbortSignal): Pro
 }
 
 /** Canonical texts are ASCII: one character, one byte. */
-function rawBytes({ block: { texts }, traces }: ProvedRecord, kind: Kind): number {
+function rawBytes({ texts, traces }: ProvedRecord, kind: Kind): number {
   if (kind === 'blocks') return texts.blockHead.length + texts.transactions.length + texts.blockTail.length;
-  if (kind === 'traces') return typeof traces === 'string' ? traces.length : (traces?.rawLength ?? 0);
+  if (kind === 'traces') {
+    if (traces === undefined) return 0;
+    return isPiece(traces) ? traces.rawLength : traces.length;
+  }
   return texts[kind]?.length ?? 0;
 }
 
