@@ -16,8 +16,10 @@ function profile(stacks: { calls: [name: string, url: string][]; ms: number }[])
       at.children?.push(node.id);
       at = node;
     }
-    samples.push(at.id);
-    timeDeltas.push(ms * 1000);
+    for (let left = ms; left > 0; left--) {
+      samples.push(at.id);
+      timeDeltas.push(1000);
+    }
   }
   return { nodes, samples, timeDeltas };
 }
@@ -50,6 +52,12 @@ it('counts what Node and V8 do for the room that called it, and garbage for nobo
   });
   expect(functions.get('parse')).toBe(5);
   expect(functions.get('prove packages/chain/prove/roots.js:10')).toBe(1);
+});
+
+it('takes a long time without a sample for waiting', () => {
+  const waited = profile([{ calls: [prove], ms: 2 }]);
+  waited.timeDeltas[1] = 60_000;
+  expect(sharesOf([waited]).ms).toBe(3);
 });
 
 it('draws each function as wide as its time, above its callers', () => {

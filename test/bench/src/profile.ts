@@ -23,7 +23,7 @@ export interface Frame {
   children: Map<string, Frame>;
 }
 
-/** The time of one or more profiles, in milliseconds; waiting is left out. */
+/** The time of one or more profiles, in milliseconds; waiting, also for a core, is left out. */
 export interface Shares {
   ms: number;
   /** By room: a package, an app, a dependency, Node, V8. A function of Node or V8 counts for the room that calls it. */
@@ -33,6 +33,8 @@ export interface Shares {
   root: Frame;
 }
 
+/** A longer time between two samples, of which there is one in half a millisecond, was spent waiting for a core. */
+const MOST_MS = 2;
 const IDLE = '(idle)';
 /** What V8 does on its own is nobody's: a caller stands over it only by chance. */
 const V8 = new Set(['(garbage collector)', '(program)']);
@@ -49,7 +51,7 @@ function addProfile(shares: Shares, { nodes, samples, timeDeltas }: CpuProfile):
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
   const self = new Map<number, number>();
   for (const [at, id] of samples.entries()) {
-    self.set(id, (self.get(id) ?? 0) + (timeDeltas[at] ?? 0) / 1000);
+    self.set(id, (self.get(id) ?? 0) + Math.min(MOST_MS, (timeDeltas[at] ?? 0) / 1000));
   }
   for (const [id, ms] of self) {
     const stack: CallFrame[] = [];
