@@ -54,10 +54,16 @@ interface OpenMember {
   rawLength: number;
 }
 
-/** Makes the file of a run of fragments but for their bodies. Throws BUNDLE_INVALID as `spliceMember`. */
-export function openMember(fragments: readonly FragmentInfo[]): OpenMember {
+/**
+ * Makes the file of a run of fragments but for their bodies, in memory from `allocate`. Throws BUNDLE_INVALID as
+ * `spliceMember`.
+ */
+export function openMember(
+  fragments: readonly FragmentInfo[],
+  allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
+): OpenMember {
   const { head, tail, byteLength, rawLength } = memberFrame(fragments);
-  const bytes = Buffer.allocUnsafe(byteLength);
+  const bytes = allocate(byteLength);
   const places: Buffer[] = [];
   let at = head.copy(bytes);
   for (const [index, fragment] of fragments.entries()) {

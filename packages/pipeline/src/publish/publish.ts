@@ -7,6 +7,7 @@ import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runti
 import { putFilter } from './put-filter.js';
 import { putBundle } from './put-verified.js';
 import { type SignerSource, withSigner } from './sign.js';
+import { giveBack, takeBytes } from './spare-bytes.js';
 
 interface PublishParts {
   context: Context;
@@ -41,8 +42,8 @@ export async function publish(
   const end = (fragments.at(-1) as FragmentInfo).endBlock;
   // The index refuses an overlap in any case; a late packer should not even overwrite a published object.
   if ((await kept.bundles.ranges(kind, { start, end })).length > 0) return null;
-  // The bodies are read to their places in the file: another copy would be a megabyte of garbage.
-  const member = openMember(fragments);
+  // The bodies are read to their places in the file.
+  const member = openMember(fragments, takeBytes);
   const [blocks, items] = await Promise.all([
     kept.staging.blocks({ start, end }),
     kept.staging.readInto(kind, fragments, member.places),
@@ -71,6 +72,8 @@ export async function publish(
     putFilter({ context, objectStore }, row, { bytes: member.bytes, items }, signal),
     putBundle(objectStore, row, member.bytes, signal),
   ]);
+  // After an error somebody may still look at it.
+  giveBack(member.bytes);
   await turn;
   const named = filter === null ? row : { ...row, filter };
   try {
