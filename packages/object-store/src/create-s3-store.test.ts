@@ -269,10 +269,17 @@ describe('a presigned address', () => {
   });
 
   it('is signed as Signature Version 4 says, for the address that clients reach', async () => {
-    const { host, pathname, searchParams } = new URL(
-      await presign({ publicEndpoint: 'https://s3.example.com' }),
-    );
-    expect([host, pathname]).toEqual(['s3.example.com', '/test-bucket/some/prefix/net/logs/0-1.json.gz']);
+    const publicEndpoint = 'https://s3.example.com';
+    const store = await connect(server, { prefix: 'some/prefix', publicEndpoint });
+    for (const key of ['net/logs/0-1.json.gz', 'net/logs/2-3.json.gz', 'net/blocks/0-1.json.gz']) {
+      expectSigned(String(await store.presign?.(key, 300)), `/test-bucket/some/prefix/${key}`);
+    }
+    await store.close();
+  });
+
+  const expectSigned = (address: string, expectedPath: string): void => {
+    const { host, pathname, searchParams } = new URL(address);
+    expect([host, pathname]).toEqual(['s3.example.com', expectedPath]);
     const signature = searchParams.get('X-Amz-Signature');
     searchParams.delete('X-Amz-Signature');
     const query = [...searchParams]
@@ -293,5 +300,5 @@ describe('a presigned address', () => {
       );
     expect(signature).toBe(createHmac('sha256', key).update(text).digest('hex'));
     expect(searchParams.get('X-Amz-Credential')).toBe(`${server.accessKeyId}/${scope}`);
-  });
+  };
 });

@@ -10,7 +10,7 @@ import {
 import { PackhouseError } from '@packhouse/runtime';
 import { checkKey, checkPrefix, checkPut, checkRange, rangeBeyondEnd } from './checks.js';
 import type { ByteRange, ObjectStore } from './object-store.js';
-import { presignGet } from './presign-s3.js';
+import { createPresigner } from './presign-s3.js';
 import { createS3Client, type S3Connection } from './s3-client.js';
 import { type S3Deed, s3Error } from './s3-errors.js';
 
@@ -41,6 +41,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const { publicEndpoint } = options;
   const signing =
     publicEndpoint === undefined ? client : createS3Client({ ...options, endpoint: publicEndpoint });
+  const presign = createPresigner(signing, bucket);
   const place = options.endpoint === undefined ? '' : ` at ${new URL(options.endpoint).host}`;
   const description = `s3://${bucket}${base === '' ? '' : `/${base.slice(0, -1)}`}${place}`;
 
@@ -194,9 +195,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
 
     presign: async (key, seconds) => {
       checkKey(key);
-      return guarded(key, 'given an address in', undefined, () =>
-        presignGet(signing, { bucket, key: base + key }, seconds),
-      );
+      return guarded(key, 'given an address in', undefined, () => presign(base + key, seconds));
     },
 
     delete: async (key) => {

@@ -73,7 +73,14 @@ export function createS3Client(connection: S3Connection): S3Client {
   };
   if (endpoint !== undefined) {
     config.endpoint = endpoint;
-    config.region = region ?? findRegion;
+    // The SDK asks for it with each request.
+    let found: Promise<string> | undefined;
+    config.region =
+      region ??
+      (() => {
+        found ??= findRegion();
+        return found;
+      });
   } else if (region !== undefined) config.region = region;
   if (credentials !== undefined) config.credentials = credentials;
   return new S3Client(config);

@@ -100,8 +100,6 @@ const FORKS: readonly (readonly [name: string, of: (hex: unknown) => Item])[] = 
   ...([
     ['parentBeaconBlockRoot', d],
     ['requestsHash', d],
-    ['blockAccessListHash', d],
-    ['slotNumber', q],
   ] as const),
 ];
 
