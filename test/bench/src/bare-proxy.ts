@@ -1,10 +1,10 @@
 /**
- * A program: `node bare-proxy.js <upstream>` passes requests on with only node:http and undici, without keys, limits,
+ * A program: `node bare-proxy.js <upstream> <workers>` passes requests on with only node:http and undici, without keys, limits,
  * methods or failures: the best case of a proxy in Node. Prints its address.
  */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
+import { listenInWorkers } from './listen-in-workers.js';
 
 const pool = new Pool(process.argv[2] as string, { connections: 1_000, headersTimeout: 0, bodyTimeout: 0 });
 const headers = { 'content-type': 'application/json' };
@@ -40,7 +40,4 @@ const server = createServer((request, response) => {
     );
   });
 });
-server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
+listenInWorkers(server, Number(process.argv[3]), (port) => `http://127.0.0.1:${port}`);

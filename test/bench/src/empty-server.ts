@@ -1,9 +1,9 @@
 /**
  * A program: a server of node:http with the gateway's settings. One route does nothing; another reads the body of a
- * JSON-RPC call and returns the same answer to all. Prints its port.
+ * JSON-RPC call and returns the same answer to all. `node empty-server.js <workers>`; prints its port.
  */
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenInWorkers } from './listen-in-workers.js';
 
 const EMPTY = '{"status":"ok"}';
 const RESULT = '{"jsonrpc":"2.0","id":1,"result":"0xfffffff"}';
@@ -23,12 +23,4 @@ function readBody(request: IncomingMessage, read: (body: Buffer) => void): void 
   request.on('end', () => read(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
 }
 
-server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    server.close();
-    server.closeIdleConnections();
-  });
-}
+listenInWorkers(server, Number(process.argv[2]));

@@ -16,11 +16,14 @@ export interface GatewayProcess {
   child: ChildProcess;
 }
 
-/** Starts the built gateway on a free port over the place's database and a folder of objects; resolves when it is ready. */
+/**
+ * Starts the built gateway on a free port over the place's database; resolves when it is ready. `objects`: a folder, or
+ * what else OBJECT_STORE takes; `workers` by default 1; `env` overrides.
+ */
 export async function startGateway(
   scope: Scope,
   place: Place,
-  parts: { networksFile: string; objects: string },
+  parts: { networksFile: string; objects: string; workers?: number; env?: Readonly<Record<string, string>> },
 ): Promise<GatewayProcess> {
   const file = path.join(place.directory, 'networks.json');
   await writeFile(file, parts.networksFile);
@@ -39,6 +42,8 @@ export async function startGateway(
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: 'warn',
+      GATEWAY_WORKERS: String(parts.workers ?? 1),
+      ...parts.env,
     },
   });
   const port = await ready(child);

@@ -84,4 +84,7 @@ it('writes texts into the script so that they stay texts', () => {
   const script = luaScript({ ...requestTo('http://h', '/a"b/{n}/c'), headers: { 'x-"y': 'z\\' } });
   expect(script).toContain('local paths = {{"/a\\"b/", "/c"}}');
   expect(script).toContain('wrk.headers["x-\\"y"] = "z\\\\"');
+  expect(script).not.toContain('delay');
+  const pausing = luaScript({ ...requestTo('http://h', '/'), pauseMs: 3.2 });
+  expect(pausing).toContain('function delay() return math.floor(3.2 + math.random()) end');
 });

@@ -1,8 +1,10 @@
+import type { ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Scope } from '@packhouse/local';
 import { outputOf, startChild, startNode } from './child.js';
 import { findProgram } from './find-program.js';
+import { processTree } from './process-tree.js';
 
 /** Requests that are sent as fast as they are answered, on `connections` connections. */
 export interface LoadRequest {
@@ -15,6 +17,8 @@ export interface LoadRequest {
   /** Sent with POST, as JSON; `{n}` as in `paths`. Absent: GET. */
   body?: string;
   connections: number;
+  /** How long each connection waits before a request, on average, in milliseconds. Absent: not at all. */
+  pauseMs?: number;
   seconds: number;
 }
 
@@ -24,8 +28,10 @@ export interface LoadReport {
   bytesPerSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Answers other than 200 and broken connections. */
+  /** Answers other than 200, or 302, and broken connections. */
   errors: number;
+  /** CPU of all processes of the server for a request, in microseconds; absent without /proc, and unless `server` was given. */
+  cpuMicros?: number;
 }
 
 /** The name of the load generator. */
@@ -33,8 +39,30 @@ export async function loadGenerator(): Promise<'wrk' | 'an own generator'> {
   return (await findProgram('wrk')) === null ? 'an own generator' : 'wrk';
 }
 
-/** Puts load on a server from another process: with wrk if it is installed. */
-export async function load(scope: Scope, directory: string, request: LoadRequest): Promise<LoadReport> {
+/**
+ * Puts load on a server from another process: with wrk if it is installed. `server` is the process whose CPU is counted,
+ * with those below it.
+ */
+export async function load(
+  scope: Scope,
+  directory: string,
+  request: LoadRequest,
+  server?: ChildProcess,
+): Promise<LoadReport> {
+  const before = cpuSeconds(server);
+  const report = await putLoad(scope, directory, request);
+  const used = cpuSeconds(server) - before;
+  return used > 0
+    ? { ...report, cpuMicros: (used * 1e6) / (report.requestsPerSecond * request.seconds) }
+    : report;
+}
+
+function cpuSeconds(server: ChildProcess | undefined): number {
+  if (server?.pid === undefined) return 0;
+  return processTree(server.pid).reduce((sum, process) => sum + process.cpuSeconds, 0);
+}
+
+async function putLoad(scope: Scope, directory: string, request: LoadRequest): Promise<LoadReport> {
   const wrk = await findProgram('wrk');
   if (wrk === null) {
     const child = startNode(scope, 'test/bench/dist/send-requests.js', [JSON.stringify(request)]);
@@ -59,7 +87,7 @@ function reportOf(output: string): LoadReport {
 const PREPARED = 50_000;
 
 /** A script that sends prepared requests in random order and reports as JSON. */
-export function luaScript({ paths, below, headers, body }: LoadRequest): string {
+export function luaScript({ paths, below, headers, body, pauseMs }: LoadRequest): string {
   const typed = body === undefined ? headers : { 'content-type': 'application/json', ...headers };
   const head = Object.entries(typed).map(
     ([name, value]) => `wrk.headers[${quoted(name)}] = ${quoted(value)}`,
@@ -81,6 +109,7 @@ end
 function request()
   return made[math.random(#made)]
 end
+${pauseMs === undefined ? '' : `function delay() return math.floor(${pauseMs} + math.random()) end`}
 function done(summary, latency)
   local errors = summary.errors
   local seconds = summary.duration / 1e6

@@ -49,6 +49,8 @@ Benchmarks: ${Object.keys(BENCHMARKS).join(', ')}; without a name all of them.
   --rows N      rows of the range index for pointers and coverage (default 10000000, about 5 GB of disk)
   --blocks N    blocks of an extract-to-published run, and of what is pulled (default 960)
   --seconds N   length of each measurement under load (default 8)
+  --workers N   processes of the gateway (GATEWAY_WORKERS), of nginx and of the empty route each, for forwarding,
+                pointers and downloads (default 1)
 
 For extract alone:
   --evm-dump PATH   holds it against subsquid's evm-dump on the same node: PATH is bin/run.js of its package
@@ -58,6 +60,7 @@ For extract alone:
                     tells their shares, instead
 
 Examples: npm run bench -- --rows 1000000 pointers downloads
+          npm run bench -- --workers 2 --rows 1000000 forwarding pointers downloads
           npm run bench -- --blocks 300 --before ../old --evm-dump ../evm-dump/bin/run.js extract
 `;
 
@@ -89,6 +92,7 @@ function read(): { names: string[]; options: BenchOptions } {
         rows: { type: 'string', default: '10000000' },
         blocks: { type: 'string', default: '960' },
         seconds: { type: 'string', default: '8' },
+        workers: { type: 'string', default: '1' },
         rounds: { type: 'string', default: '3' },
         'evm-dump': { type: 'string' },
         before: { type: 'string' },
@@ -110,6 +114,7 @@ function read(): { names: string[]; options: BenchOptions } {
         rows: wholeNumber(values.rows, 'rows'),
         blocks: wholeNumber(values.blocks, 'blocks'),
         seconds: wholeNumber(values.seconds, 'seconds'),
+        workers: wholeNumber(values.workers, 'workers'),
         rounds: wholeNumber(values.rounds, 'rounds'),
         ...(values['evm-dump'] === undefined ? {} : { evmDump: existing(values['evm-dump'], '') }),
         ...(values.before === undefined ? {} : { before: existing(values.before, 'apps/cli/dist/main.js') }),

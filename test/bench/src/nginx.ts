@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { freePort, type Scope } from '@packhouse/local';
@@ -11,18 +12,18 @@ export async function startNginx(
   scope: Scope,
   program: string,
   parts: { directory: string; workers: number } & NginxTask,
-): Promise<{ url: string }> {
+): Promise<{ url: string; child: ChildProcess }> {
   const home = path.join(parts.directory, `nginx-${parts.workers}`);
   await mkdir(home, { recursive: true });
   const port = await freePort();
   const file = path.join(home, 'nginx.conf');
   await writeFile(file, configuration({ ...parts, home, port }));
-  startChild(scope, program, ['-p', home, '-c', file, '-e', path.join(home, 'error.log')], {
+  const child = startChild(scope, program, ['-p', home, '-c', file, '-e', path.join(home, 'error.log')], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const url = `http://127.0.0.1:${port}`;
   await answering(url);
-  return { url };
+  return { url, child };
 }
 
 function configuration(parts: { home: string; port: number; workers: number } & NginxTask): string {

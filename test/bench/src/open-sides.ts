@@ -5,8 +5,8 @@ import { firstLine, startNode } from './child.js';
 import { startGateway } from './gateway-process.js';
 import { openPlace } from './place.js';
 
-/** Starts a node with ready answers, and a gateway before it. */
-export async function openSides(scope: Scope) {
+/** Starts a node with ready answers, and a gateway with so many workers before it. */
+export async function openSides(scope: Scope, workers = 1) {
   const place = await openPlace(scope);
   const node = await firstLine(startNode(scope, 'test/bench/dist/ready-node.js', []), 'the node');
   const networksFile = JSON.stringify({
@@ -16,6 +16,6 @@ export async function openSides(scope: Scope) {
     await place.database.networks.register({ id, chainId });
   }
   const objects = path.join(place.directory, 'objects');
-  const gateway = await startGateway(scope, place, { networksFile, objects });
+  const gateway = await startGateway(scope, place, { networksFile, objects, workers });
   return { directory: place.directory, gateway, node };
 }

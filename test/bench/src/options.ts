@@ -4,6 +4,8 @@ export interface BenchOptions {
   rows: number;
   /** Blocks of an extract → published run, and of what is pulled. */
   blocks: number;
+  /** Processes of a gateway, and of what it is held against, for `pointers`, `downloads` and `forwarding`. */
+  workers: number;
   /** Length of each measurement under load, in seconds. */
   seconds: number;
   /** Runs of each side where `extract` compares, in turns. */

@@ -36,6 +36,10 @@ function useConnection(): Promise<void> {
     let headers: Buffer = Buffer.alloc(0);
     /** Bytes of the body that are still to come; -1 while the headers come. */
     let left = -1;
+    const pause = (): void => {
+      if (request.pauseMs === undefined) send();
+      else setTimeout(send, request.pauseMs);
+    };
     const send = (): void => {
       sentAt = performance.now();
       if (sentAt >= endAt) {
@@ -47,7 +51,7 @@ function useConnection(): Promise<void> {
       left = -1;
       socket.write(nextRequest());
     };
-    socket.once('connect', send);
+    socket.once('connect', pause);
     socket.on('data', (chunk) => {
       bytes += chunk.length;
       if (left >= 0) {
@@ -58,12 +62,12 @@ function useConnection(): Promise<void> {
         if (end === -1) return;
         const text = headers.toString('latin1', 0, end);
         const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
-        if (!text.startsWith('HTTP/1.1 200') || length === undefined) errors += 1;
+        if (!/^HTTP\/1.1 (?:200|302)/.test(text) || length === undefined) errors += 1;
         left = Number(length ?? 0) - (headers.length - end - END.length);
       }
       if (left > 0) return;
       latencies.push(performance.now() - sentAt);
-      send();
+      pause();
     });
     socket.once('error', () => {
       errors += 1;
