@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Kind } from '@packhouse/chain';
 import type { Piece } from './fragment.js';
+import { SpareBuffers } from './spare-buffers.js';
 
 /** What a thread is sent. */
 export interface Order {
@@ -16,7 +17,7 @@ export interface Answer {
   piece?: { body: Uint8Array<ArrayBuffer>; crc32: number };
   /** Absent: not wanted, or of another form. */
   items?: Uint8Array<ArrayBuffer>;
-  /** What was sent: a thread makes so little garbage of its own that it would keep some 60 MB of texts. */
+  /** What was sent, to be used again. */
   text?: Uint8Array<ArrayBuffer>;
 }
 
@@ -61,6 +62,7 @@ const MOST_SILENT = 3;
 /** Creates the threads; none is started yet. A thread that ended is replaced when there is work for another one. */
 export function createDeflateThreads({ threads, idleMs, program }: ThreadOptions): DeflateThreads {
   const all = new Set<Thread>();
+  const spare = new SpareBuffers();
   const waiting: Job[] = [];
   let silent = 0;
   let closed = false;
@@ -73,6 +75,7 @@ export function createDeflateThreads({ threads, idleMs, program }: ThreadOptions
     let why = '';
     worker.on('message', (answer: Answer) => {
       answered = true;
+      if (answer.text !== undefined) spare.giveBack(answer.text.buffer);
       silent = 0;
       const { text, done } = thread.jobs.shift() as Job;
       thread.bytes -= text.length;
@@ -123,7 +126,7 @@ export function createDeflateThreads({ threads, idleMs, program }: ThreadOptions
       thread.jobs.push(job);
       thread.bytes += job.text.length;
       // The text stays here, for it may have to be deflated again.
-      const order: Order = { text: new Uint8Array(job.text), kind: job.kind, deflate: job.deflate };
+      const order: Order = { text: spare.copy(job.text), kind: job.kind, deflate: job.deflate };
       thread.worker.postMessage(order, [order.text.buffer]);
     }
   };

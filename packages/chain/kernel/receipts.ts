@@ -93,6 +93,7 @@ export function lastLogOf(transaction: u32): u32 {
 
 /** Scans the array of receipts at `p`, which has `length` bytes, after the transactions. Returns 1, or 0 if it is declined. */
 export function receipts(p: usize, length: usize): u32 {
+  const answerEnd = p + length;
   const count = transactionCount();
   kept = region(<usize>count * KEPT);
   const textBytes = length + <usize>count * LONGER + 64;
@@ -112,6 +113,7 @@ export function receipts(p: usize, length: usize): u32 {
   let index: u32 = 0;
   if (<u32>load<u8>(p) === CLOSE_LIST) {
     store<u8>(to++, CLOSE_LIST);
+    p++;
   } else {
     while (true) {
       if (index === count) return 0;
@@ -131,6 +133,8 @@ export function receipts(p: usize, length: usize): u32 {
       if (byte !== COMMA) return 0;
     }
   }
+  // Nothing may follow the list.
+  if (p !== answerEnd) return 0;
   if (index !== count || !trieRoot(RECEIPTS_ROOT)) return 0;
   usedGas(gas);
   wrote(1, start, to);

@@ -59,6 +59,7 @@ let scratchEnd: usize = 0;
 
 /** Scans the array of traces at `p`, which has `length` bytes, after transactions and receipts. Returns 1, or 0 if it is declined. */
 export function traces(p: usize, length: usize): u32 {
+  const answerEnd = p + length;
   const textBytes = length + 64;
   let to = region(textBytes);
   const end = to + textBytes;
@@ -72,6 +73,7 @@ export function traces(p: usize, length: usize): u32 {
   store<u8>(to++, OPEN_LIST);
   if (<u32>load<u8>(p) === CLOSE_LIST) {
     store<u8>(to++, CLOSE_LIST);
+    p++;
   } else {
     while (true) {
       p = readObject(p, F.TRACE, TRACE);
@@ -87,6 +89,8 @@ export function traces(p: usize, length: usize): u32 {
       if (byte !== COMMA) return 0;
     }
   }
+  // Nothing may follow the list.
+  if (p !== answerEnd) return 0;
   if (!rewards && !isEnd()) return 0;
   wrote(3, start, to);
   return 1;

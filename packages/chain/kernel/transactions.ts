@@ -185,6 +185,7 @@ function isZero(field: u32): bool {
  * Scans the array of transactions at `p`, which has `length` bytes. Returns 1, or 0 if it is declined.
  */
 export function transactions(p: usize, length: usize): u32 {
+  const answerEnd = p + length;
   most = <u32>(length / SHORTEST);
   count = 0;
   kept = region(<usize>most * KEPT);
@@ -202,6 +203,7 @@ export function transactions(p: usize, length: usize): u32 {
   store<u8>(to++, OPEN_LIST);
   if (<u32>load<u8>(p) === CLOSE_LIST) {
     store<u8>(to++, CLOSE_LIST);
+    p++;
   } else {
     while (true) {
       if (count === most) return 0;
@@ -223,6 +225,8 @@ export function transactions(p: usize, length: usize): u32 {
       if (byte !== COMMA) return 0;
     }
   }
+  // Nothing may follow the list.
+  if (p !== answerEnd) return 0;
   if (!trieRoot(TRANSACTIONS_ROOT)) return 0;
   found(count, bodyLength, hasDeposits);
   wrote(0, start, to);

@@ -47,7 +47,7 @@ describe('counting tests', () => {
 
 it('every script of the root starts a file that is there', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  for (const name of ['start', 'test', 'attack', 'bench', 'kill-test', 'simulate']) {
+  for (const name of ['start', 'test', 'attack', 'bench', 'fuzz', 'kill-test', 'simulate']) {
     const file = /^exec node (\S+)$/.exec(scripts[name] ?? '')?.[1];
     expect(read(file ?? ''), name).toContain('await prepare()');
   }

@@ -1,5 +1,4 @@
 import { equalsHex } from '../encode/keccak.js';
-import { EMPTY_ROOT } from '../encode/trie-root.js';
 import { blockText } from '../record/block.js';
 import type { Raw } from '../record/reader.js';
 import { readTransaction } from '../record/transaction.js';
@@ -43,7 +42,6 @@ export type DeclineReason = Declined | 'policy' | 'rules' | 'header' | 'unavaila
  */
 export function proveRaw(tools: Tools, scanner: Scanner, raw: RawBlock): ScannedBlock | DeclineReason {
   if (!isUsual(tools.policy)) return 'policy';
-  if (mayLackWithdrawals(raw)) return 'header';
   try {
     const { block, header } = openBlock(tools, raw.header);
     if (block.notProved.size > 0 || block.rules.outside !== 'none') return 'rules';
@@ -51,6 +49,9 @@ export function proveRaw(tools: Tools, scanner: Scanner, raw: RawBlock): Scanned
     if (typeof scanned === 'string') return scanned;
     const { record } = block;
     if (!equalsHex(scanned.transactionsRoot, record.transactionsRoot)) return 'transactions';
+    // On the OP stack, withdrawals that are left out are none, which completeBlock sees by the first transaction.
+    if (scanned.hasDeposits && record.withdrawals === undefined && record.withdrawalsRoot != null)
+      return 'header';
     block.hasDeposits = scanned.hasDeposits;
     const proofs = proveFrame(tools, block, raw.header, {
       header: header.length,
@@ -79,14 +80,6 @@ export function proveRaw(tools: Tools, scanner: Scanner, raw: RawBlock): Scanned
   } catch {
     return 'header';
   }
-}
-
-/** Whether the block may be of the OP stack, where withdrawals that are left out are none: its deposits decide it. */
-function mayLackWithdrawals({ header, transactions }: RawBlock): boolean {
-  const { withdrawals, withdrawalsRoot } = header;
-  if (withdrawals != null || withdrawalsRoot == null || withdrawalsRoot === EMPTY_ROOT) return false;
-  const { buffer, byteOffset, length } = transactions;
-  return Buffer.from(buffer, byteOffset, length).includes('"type":"0x7e"');
 }
 
 /** Whether all is recomputed, of a chain that is known, and written as usual. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HAS_RECORDINGS, recorded } from '../../test/recorded.js';
 import { type Outlined, outlineAnswer } from './outline.js';
 
@@ -50,6 +50,12 @@ const result = fc.oneof(named, fc.array(named, { maxLength: 5 }), asciiJson(5));
 const envelope = fc.record({ jsonrpc: fc.constant('2.0'), id: fc.nat(), result });
 const hasPlainNames = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || Object.keys(value).every((name) => /^[a-zA-Z]*$/.test(name));
+
+afterEach(() => {
+  // Other test files may share the modules of this one.
+  vi.unstubAllGlobals();
+  vi.resetModules();
+});
 
 describe('the outline of an answer', () => {
   it('says what JSON.parse says, with any white space', () => {
@@ -146,7 +152,6 @@ describe('the outline of an answer', () => {
     const other = await import('./outline.js');
     for (let times = 0; times < 2; times++)
       expect(other.outlineAnswer(Buffer.from('{"result":{}}'))).toBeNull();
-    vi.unstubAllGlobals();
   });
 
   it.skipIf(!HAS_RECORDINGS)('says of real blocks what JSON.parse says (needs shared/chain-data)', () => {

@@ -100,6 +100,7 @@ describe('an answer whose bytes are handed on', () => {
     ['white space', true, ` ${blank(envelope(FIRST_ID, one))}\n`],
     ['members in another order', true, `{"result":${one},"id":${FIRST_ID}}`],
     ['members that nobody knows', true, envelope(FIRST_ID, one, ',"usage":{"credits":[{"a":1}]}')],
+    ['capitals', true, envelope(FIRST_ID, one.toUpperCase())],
     ['no error, in words', true, envelope(FIRST_ID, one, ',"error":null')],
     ['names that are escaped', false, envelope(FIRST_ID, one).replace('"hash"', '"h\\u0061sh"')],
     ['an escaped result', false, envelope(FIRST_ID, one).replace('"result"', '"r\\u0065sult"')],

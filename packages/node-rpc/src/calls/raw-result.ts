@@ -5,7 +5,7 @@ import { type Fault, isFault } from '../upstream/fault.js';
 export class RawResult {
   /**
    * ASCII: a part of the whole body, which stays in memory until the last block of its batch is let go. Readers take the
-   * blocks of a batch one after the other, and it has some 400 KB (batch-sizes.ts): less than parsed values take.
+   * blocks of a batch one after the other, and it has some 400 KB (batch-sizes.ts), no more than its parsed values would take.
    */
   readonly bytes: Buffer;
   /** Where its parts are; offsets are those of the body. */

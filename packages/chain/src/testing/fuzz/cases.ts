@@ -29,19 +29,19 @@ export interface Case {
   policyName: string;
 }
 
-const PLAIN: ProofPolicy = {
+/** All proofs but that of senders, and all that a node says. */
+export const PLAIN: ProofPolicy = {
   ...{ header: 'recompute', transactions: 'recompute', receipts: 'recompute' },
   ...{ senders: 'off', extraFields: 'keep' },
 };
 
 /** How often each policy is taken; the first is the usual one. */
 const POLICIES: readonly (readonly [name: string, weight: number, policy: Partial<ProofPolicy>])[] = [
-  ['plain', 12, {}],
-  ['dropping', 4, { extraFields: 'drop' }],
-  ['leaving', 2, { derived: 'leave' }],
-  ['leaving, dropping', 1, { derived: 'leave', extraFields: 'drop' }],
-  ['senders', 1, { senders: 'all' }],
-  ['sampled', 1, { senders: 'sample' }],
+  ['plain', 40, {}],
+  ['senders', 3, { senders: 'all' }],
+  ['sampled', 3, { senders: 'sample' }],
+  ['dropping', 1, { extraFields: 'drop' }],
+  ['leaving', 1, { derived: 'leave' }],
   ['trusted header', 1, { header: 'trust' }],
   ['trusted receipts', 1, { receipts: 'trust' }],
 ];
@@ -55,7 +55,7 @@ export function makeCase(seed: number, index: number, samples: readonly Sample[]
   const [name, , changes] = random.pick(ALL_WEIGHTS);
   // random signatures are of nobody, and which three senders are recovered of more is not for a seed to say
   const asksSenders = changes.senders !== undefined && !sample.signed;
-  const anyChain = random.oneIn(12);
+  const anyChain = random.oneIn(20);
   const policyName = `${asksSenders ? 'plain' : name}, ${anyChain ? 'any' : sample.chainId}`;
   const policy = {
     ...PLAIN,
@@ -66,10 +66,15 @@ export function makeCase(seed: number, index: number, samples: readonly Sample[]
   return { kind, of: sample.name, raw, policy, policyName };
 }
 
-const WEIGHTED_KINDS: readonly KindOfCase[] = [
-  'unchanged',
-  ...(['form', 'form', 'form', 'form', 'lie', 'lie', 'bytes', 'bytes', 'bytes', 'mixed'] as const),
-];
+const WEIGHTED_KINDS: readonly KindOfCase[] = (
+  [
+    ['unchanged', 1],
+    ['form', 9],
+    ['lie', 5],
+    ['bytes', 7],
+    ['mixed', 1],
+  ] as const
+).flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind));
 
 /** The bytes of a sample as it is. */
 export function rawOf({ block, receipts, traces }: Sample): RawAnswer {

@@ -100,6 +100,8 @@ const FORKS: readonly (readonly [name: string, of: (hex: unknown) => Item])[] = 
   ...([
     ['parentBeaconBlockRoot', d],
     ['requestsHash', d],
+    ['blockAccessListHash', d],
+    ['slotNumber', q],
   ] as const),
 ];
 

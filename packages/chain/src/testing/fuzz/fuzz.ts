@@ -1,11 +1,12 @@
 import { createProver, type Prover } from '../../create-prover.js';
 import { createKeccak256 } from '../../encode/keccak.js';
+import type { ProofPolicy } from '../../prove/proved-block.js';
 import { type Case, KINDS_OF_CASES, type KindOfCase, makeCase } from './cases.js';
 import { judge, type Scan, type Verdict } from './judge.js';
 import type { Sample } from './samples.js';
 
 /** How many cases of a kind ended how. */
-type Counts = Record<KindOfCase, Record<'accepted' | 'declined' | 'refused', number>>;
+export type Counts = Record<KindOfCase, Record<'accepted' | 'declined' | 'refused', number>>;
 
 /** A case in which scanner and prover disagree. */
 export interface Failure {
@@ -22,16 +23,36 @@ export interface Failure {
 export type MakeScan = (prover: Prover) => Scan;
 
 /** Cases of one seed, to be tried one after the other. */
-interface Fuzz {
+export interface Fuzz {
   readonly counts: Counts;
   /** Tries one case; returns the failure, if it is one. */
   attempt(index: number): Promise<Failure | undefined>;
 }
 
+/** A scanner, and the prover that judges it. */
+interface Pair {
+  scan: Scan;
+  judging: Prover;
+}
+
+/**
+ * Keeps a pair for each policy. The prover that judges is another than the scanner's own: what one remembers cannot
+ * excuse the other.
+ */
+export function createPairs(makeScan: MakeScan): (policy: ProofPolicy) => Promise<Pair> {
+  const kept = new Map<string, Pair>();
+  return async (policy) => {
+    const key = JSON.stringify(policy);
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const pair = { scan: makeScan(await createProver(policy)), judging: await createProver(policy) };
+    kept.set(key, pair);
+    return pair;
+  };
+}
+
 /**
  * Prepares the cases of a seed, of which the blocks are `samples`. `asks`: see `judge`.
- *
- * The prover that judges is another than the scanner's own: what one remembers cannot excuse the other.
  */
 export async function createFuzz(options: {
   seed: number;
@@ -44,21 +65,12 @@ export async function createFuzz(options: {
   const counts = Object.fromEntries(
     KINDS_OF_CASES.map((kind) => [kind, { accepted: 0, declined: 0, refused: 0 }]),
   ) as Counts;
-  const kept = new Map<string, { scan: Scan; judging: Prover }>();
-
-  const toolsFor = async ({ policy, policyName }: Case) => {
-    const known = kept.get(policyName);
-    if (known !== undefined) return known;
-    const tools = { scan: makeScan(await createProver(policy)), judging: await createProver(policy) };
-    kept.set(policyName, tools);
-    return tools;
-  };
-
+  const pairFor = createPairs(makeScan);
   return {
     counts,
     async attempt(index) {
       const one = makeCase(seed, index, samples, keccak);
-      const { scan, judging } = await toolsFor(one);
+      const { scan, judging } = await pairFor(one.policy);
       const verdict = judge(scan, judging, one.raw, asks);
       if (typeof verdict === 'string') {
         counts[one.kind][verdict]++;

@@ -22,6 +22,7 @@ const LONDON = ['baseFeePerGas'];
 const SHANGHAI = [...LONDON, 'withdrawalsRoot'];
 const CANCUN = [...SHANGHAI, 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot'];
 const PRAGUE = [...CANCUN, 'requestsHash'];
+const AMSTERDAM = [...PRAGUE, 'blockAccessListHash', 'slotNumber'];
 
 const ethereum = (name: string, types: readonly number[], header: readonly string[], more = {}): Era => ({
   ...{ name, chainId: 1, types, header, protects: true, roots: false, proofOfWork: false },
@@ -38,13 +39,22 @@ export const ERAS: readonly Era[] = [
   ethereum('shanghai', [0, 1, 2, 2], SHANGHAI),
   ethereum('cancun', [0, 2, 2, 3], CANCUN),
   ethereum('prague', [0, 1, 2, 2, 3, 4], PRAGUE),
+  ethereum('amsterdam', [0, 1, 2, 2, 3, 4], AMSTERDAM),
+  { ...ethereum('bnb', [0, 1, 2, 2], CANCUN), chainId: 56 },
+  { ...ethereum('arbitrum', [0, 1, 2, 2], LONDON), chainId: 42_170 },
   { ...ethereum('optimism', [0, 2, 0x7e], PRAGUE), chainId: 10 },
 ];
 
 const NO_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347';
 
-/** A block that a chain could have, whole and sealed. */
-export function makeBlock(random: Random, era: Era, signs: boolean, keccak: Keccak): Answer {
+/** A block that a chain could have, whole and sealed; of so many transactions, or of a few. */
+export function makeBlock(
+  random: Random,
+  era: Era,
+  signs: boolean,
+  keccak: Keccak,
+  count = random.pick([0, 1, 1, 1, 2, 2, 3]),
+): Answer {
   const { header, proofOfWork } = era;
   const has = (name: string) => header.includes(name);
   const hasUncles = proofOfWork && random.oneIn(4);
@@ -73,19 +83,22 @@ export function makeBlock(random: Random, era: Era, signs: boolean, keccak: Kecc
     ...(has('blobGasUsed') ? { blobGasUsed: random.quantity(20), excessBlobGas: random.quantity(28) } : {}),
     ...(has('parentBeaconBlockRoot') ? { parentBeaconBlockRoot: random.data(32) } : {}),
     ...(has('requestsHash') ? { requestsHash: random.data(32) } : {}),
+    ...(has('slotNumber') ? { blockAccessListHash: random.data(32), slotNumber: random.quantity(28) } : {}),
     ...(has('withdrawalsRoot') ? { withdrawals: withdrawalsOf(random, era), withdrawalsRoot: '' } : {}),
   };
   const setting: Setting = {
     ...{ chainId: era.chainId, types: era.types, protects: era.protects, signs },
     baseFee: block.baseFeePerGas === undefined ? undefined : BigInt(String(block.baseFeePerGas)),
   };
-  const count = random.pick([0, 1, 1, 1, 2, 2, 3]);
   block.transactions = Array.from({ length: count }, () => makeTransaction(random, setting, keccak));
   if (era.chainId === 10 && count > 0)
     block.transactions[0] = makeTransaction(random, { ...setting, types: [0x7e] }, keccak);
   const answer: Answer = { block, receipts: [], traces: [] };
   const stamps = random.oneIn(4);
   for (const tx of block.transactions) addTransaction(random, era, answer, tx, stamps, keccak);
+  const gas = Number(answer.receipts.at(-1)?.cumulativeGasUsed ?? 0);
+  // since Amsterdam it is not that of the receipts (EIP-7778, EIP-8037)
+  block.gasUsed = `0x${(has('slotNumber') ? Math.ceil(gas * 0.75) : gas).toString(16)}`;
   if (proofOfWork && random.oneIn(2)) answer.traces.push(makeReward(random));
   fillBlooms(answer, keccak);
   seal(answer, keccak);
@@ -123,6 +136,7 @@ function addTransaction(
   const created = isCreation && !leavesOut ? address : null;
   const tree = makeTree(random, { tx, failed, created: isCreation ? address : null });
   traces.push(...tree.traces);
+  const free = block.blockAccessListHash !== undefined && random.oneIn(2) ? SYSTEM : COIN;
   const used = 21_000 + random.int(500_000);
   const before = receipts.at(-1)?.cumulativeGasUsed ?? '0x0';
   const version = random.oneIn(2) ? { depositReceiptVersion: '0x1' } : {};
@@ -133,7 +147,7 @@ function addTransaction(
     gasUsed: `0x${used.toString(16)}`,
     effectiveGasPrice: isDeposit ? '0x0' : tx.gasPrice,
     contractAddress: created,
-    logs: failed ? [] : logsOf(random, tree, stamps ? block.timestamp : undefined),
+    logs: failed ? [] : logsOf(random, tree, free, stamps ? block.timestamp : undefined),
     logsBloom: '',
     type: tx.type,
     ...(era.roots ? { root: random.data(32) } : { status: failed ? '0x0' : '0x1' }),
@@ -156,14 +170,19 @@ function priceOf({ maxFeePerGas, maxPriorityFeePerGas }: Json, { baseFeePerGas }
   return `0x${(tipped < max ? tipped : max).toString(16)}`;
 }
 
+/** Polygon's coin, and the name of transfers since Amsterdam: no call makes their logs. */
+const COIN = `0x${'0'.repeat(36)}1010`;
+const SYSTEM = `0x${'f'.repeat(39)}e`;
+
 function logsOf(
   random: Random,
   { contexts }: MadeTree,
+  free: string,
   timestamp: unknown,
 ): Answer['receipts'][number]['logs'] {
   return Array.from({ length: random.pick([0, 0, 1, 1, 2, 3]) }, () => ({
     removed: false,
-    address: random.pick(contexts),
+    address: random.oneIn(10) ? free : random.pick(contexts),
     data: random.data(random.oneIn(200) ? 100_000 : random.int(71)),
     topics: Array.from({ length: random.int(5) }, () => random.data(32)),
     ...(timestamp === undefined ? {} : { blockTimestamp: timestamp }),

@@ -12,9 +12,9 @@ export interface MadeTree {
 const ERRORS = [
   'Reverted',
   'Out of gas',
-  'execution reverted: "no"',
-  'stack\tunderflow \\ 1',
-  'Out of gas é',
+  'execution reverted',
+  'Bad instruction',
+  'Mutable Call In Static Context',
 ];
 
 /** The root of a transaction's tree. */

@@ -39,7 +39,6 @@ export function seal(answer: Answer, keccak: Keccak, unknown: readonly string[] 
     for (let at = 0; at < 256; at++) bloom[at]! |= of[at]!;
   }
   block.logsBloom = toData(bloom);
-  block.gasUsed = receipts.at(-1)?.cumulativeGasUsed ?? '0x0';
   if (Array.isArray(block.withdrawals))
     block.withdrawalsRoot = trieRoot((block.withdrawals as Json[]).map(withdrawalBytes), keccak);
   const header = headerBytes(block, unknown);

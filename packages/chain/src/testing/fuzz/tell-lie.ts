@@ -33,7 +33,8 @@ export function tellLie(random: Random, answer: Answer, keccak: Keccak): void {
 }
 
 type Log = Answer['receipts'][number]['logs'][number];
-const logsOf = ({ receipts }: Answer): Log[] => receipts.flatMap(({ logs }) => logs);
+const logsOf = ({ receipts }: Answer): Log[] =>
+  objects(receipts).flatMap(({ logs }) => (logs ?? []) as Log[]);
 
 /** A QUANTITY that is another by a little, or by much. */
 function moved(random: Random, quantity: unknown): string {
@@ -62,8 +63,12 @@ function flipped(random: Random, data: unknown): string {
   );
 }
 
-function change(random: Random, records: readonly Json[], names: readonly string[]): void {
-  const record = random.pick(records);
+/** The objects of a list, in which another lie may have put anything. */
+const objects = (list: unknown): Json[] =>
+  Array.isArray(list) ? list.filter((one) => typeof one === 'object' && one !== null) : [];
+
+function change(random: Random, list: unknown, names: readonly string[]): void {
+  const record = random.pick(objects(list));
   if (record === undefined) return;
   const name = random.pick(names);
   const value = record[name];
@@ -142,20 +147,22 @@ const LIES: readonly Lie[] = [
   },
   {
     before: (random, { block }) =>
-      change(random, [block], ['gasLimit', 'number', 'timestamp', 'difficulty', 'blobGasUsed']),
+      change(random, [block], ['gasLimit', 'number', 'timestamp', 'difficulty', 'gasUsed']),
   },
   {
-    before: (random, { receipts }) => {
+    // of all receipts, and mostly of the header too
+    before: (random, { block, receipts }) => {
       const more = BigInt(random.pick([1, 100, 2 ** 52]));
-      for (const receipt of receipts)
-        receipt.cumulativeGasUsed = `0x${(quantityOf(receipt.cumulativeGasUsed) + more).toString(16)}`;
+      const moreOf = (gas: unknown) => `0x${(quantityOf(gas) + more).toString(16)}`;
+      for (const receipt of receipts) receipt.cumulativeGasUsed = moreOf(receipt.cumulativeGasUsed);
+      if (!random.oneIn(3)) block.gasUsed = moreOf(block.gasUsed);
     },
   },
   // contracts
   { after: (random, { receipts }) => change(random, receipts, ['contractAddress']) },
   {
     after: (random, { receipts }) => {
-      const receipt = random.pick(receipts);
+      const receipt = random.pick(objects(receipts));
       if (receipt !== undefined)
         receipt.contractAddress = random.pick([null, receipt.to, receipt.from, `0x${'0'.repeat(40)}`]);
     },
@@ -177,14 +184,15 @@ const LIES: readonly Lie[] = [
   },
   {
     after: (random, { receipts }) => {
-      const log = random.pick(receipts)?.logs.pop();
-      if (log !== undefined) random.pick(receipts)?.logs.push(log);
+      const lists = objects(receipts).map(({ logs }) => logs as unknown[]);
+      const log = random.pick(lists)?.pop();
+      if (log !== undefined) random.pick(lists)?.push(log);
     },
   },
   // blooms
   {
     before: (random, { receipts }) => {
-      const receipt = random.pick(receipts);
+      const receipt = random.pick(objects(receipts));
       if (receipt !== undefined) receipt.logsBloom = flipped(random, receipt.logsBloom);
     },
     keepsBlooms: true,
@@ -214,16 +222,15 @@ const LIES: readonly Lie[] = [
   },
   {
     after: (random, { block }) => {
-      const list = block.withdrawals as Json[] | undefined;
-      if (list === undefined || random.oneIn(3))
+      const list = block.withdrawals;
+      if (!Array.isArray(list) || random.oneIn(3))
         block.withdrawals = random.pick([[], null, undefined, [{ index: '0x0' }]]);
       else if (random.oneIn(2)) list.pop();
       else change(random, list, ['index', 'validatorIndex', 'address', 'amount']);
     },
   },
   {
-    before: (random, { block }) =>
-      change(random, (block.withdrawals ?? []) as Json[], ['index', 'amount', 'address']),
+    before: (random, { block }) => change(random, block.withdrawals, ['index', 'amount', 'address']),
   },
   { after: (_, { block }) => delete block.withdrawalsRoot },
   // records that are missing, double, or in other places
@@ -259,7 +266,7 @@ const LIES: readonly Lie[] = [
     after: (random, { traces }) =>
       change(
         random,
-        traces.map(({ action }) => action),
+        objects(traces).map(({ action }) => action),
         ['from', 'to', 'value', 'input', 'init', 'gas'],
       ),
   },
@@ -267,15 +274,15 @@ const LIES: readonly Lie[] = [
     after: (random, { traces }) =>
       change(
         random,
-        traces.map((trace) => (trace.result ?? {}) as Json),
+        objects(traces).map(({ result }) => result),
         ['address', 'gasUsed', 'output', 'code'],
       ),
   },
   {
     after: (random, { traces }) => {
-      const trace = random.pick(traces);
+      const trace = random.pick(objects(traces));
       if (trace === undefined) return;
-      const address = trace.traceAddress as unknown[];
+      const address = Array.isArray(trace.traceAddress) ? (trace.traceAddress as unknown[]) : [];
       const how = random.int(7);
       if (how === 0) address.push(random.pick([0, 1, 2 ** 32, '0', null, -1, 0.5]));
       else if (how === 1) address.pop();

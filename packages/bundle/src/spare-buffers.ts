@@ -1,0 +1,42 @@
+/** Buffers have a multiple of this size, so that one fits the next text. */
+const STEP_BYTES = 262_144;
+/** What is kept at most. */
+const MOST_BYTES = 16_777_216;
+
+/**
+ * Copies of texts in buffers that are used again. Memory outside of its heap makes V8 collect the heap each time some of it
+ * was added, however little is in the heap.
+ */
+export class SpareBuffers {
+  /** The longest used first. */
+  #spare: ArrayBuffer[] = [];
+  #bytes = 0;
+
+  copy(text: Uint8Array): Uint8Array<ArrayBuffer> {
+    const copy = new Uint8Array(this.#take(text.length), 0, text.length);
+    copy.set(text);
+    return copy;
+  }
+
+  /** Takes back a buffer that nobody else has. */
+  giveBack(buffer: ArrayBuffer): void {
+    this.#spare.push(buffer);
+    this.#bytes += buffer.byteLength;
+    while (this.#bytes > MOST_BYTES) this.#bytes -= this.#spare.shift()?.byteLength ?? 0;
+  }
+
+  /** The smallest that is large enough, and not twice as large. */
+  #take(bytes: number): ArrayBuffer {
+    const needed = Math.ceil(bytes / STEP_BYTES) * STEP_BYTES;
+    let best = -1;
+    let least = 2 * needed + 1;
+    for (const [at, { byteLength }] of this.#spare.entries()) {
+      if (byteLength < needed || byteLength >= least) continue;
+      best = at;
+      least = byteLength;
+    }
+    if (best === -1) return new ArrayBuffer(needed);
+    this.#bytes -= least;
+    return this.#spare.splice(best, 1)[0] as ArrayBuffer;
+  }
+}
