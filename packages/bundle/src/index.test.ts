@@ -5,6 +5,7 @@ it('exports what strangers may use, and nothing else', () => {
   expect(Object.keys(door).sort()).toMatchInlineSnapshot(`
     [
       "FRAGMENT_BYTES",
+      "SpareBuffers",
       "buildSkipFilter",
       "bundleOfFilter",
       "chooseCut",

@@ -12,6 +12,7 @@ export { bundleOfFilter, filterKey, objectKey, parseFileName, parseObjectKey } f
 export { readBundle, streamElements, streamRecords } from './read-bundle.js';
 export { type FragmentRecords, readFragment, readFragments, readRecord } from './read-fragments.js';
 export { buildSkipFilter, mayContain, skipFilterBytes } from './skip-filter.js';
+export { SpareBuffers } from './spare-buffers.js';
 export {
   type Member,
   memberOfRecord,

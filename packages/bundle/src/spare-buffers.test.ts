@@ -13,6 +13,10 @@ it('copies into what was given back, if it is large enough and not much larger',
   expect(spare.copy(text(5_000_000)).buffer).not.toBe(buffer);
   expect(spare.copy(text(10)).buffer).toBe(buffer);
   spare.giveBack(buffer);
+  expect(spare.take(1).buffer).toBe(buffer);
+  spare.giveBack(buffer);
+  expect(spare.take(270_000)).toHaveLength(270_000);
+  spare.giveBack(buffer);
   const again = spare.copy(text(400_000));
   expect(again.buffer).toBe(buffer);
   expect(again).toHaveLength(400_000);

@@ -4,7 +4,7 @@ const STEP_BYTES = 262_144;
 const MOST_BYTES = 16_777_216;
 
 /**
- * Copies of texts in buffers that are used again. Memory outside of its heap makes V8 collect the heap each time some of it
+ * Buffers that are used again. Memory outside of its heap makes V8 collect the heap each time some of it
  * was added, however little is in the heap.
  */
 export class SpareBuffers {
@@ -12,8 +12,13 @@ export class SpareBuffers {
   #spare: ArrayBuffer[] = [];
   #bytes = 0;
 
+  /** So many bytes, which hold anything. */
+  take(bytes: number): Buffer<ArrayBuffer> {
+    return Buffer.from(this.#find(bytes), 0, bytes);
+  }
+
   copy(text: Uint8Array): Uint8Array<ArrayBuffer> {
-    const copy = new Uint8Array(this.#take(text.length), 0, text.length);
+    const copy = new Uint8Array(this.#find(text.length), 0, text.length);
     copy.set(text);
     return copy;
   }
@@ -26,7 +31,7 @@ export class SpareBuffers {
   }
 
   /** The smallest that is large enough, and not twice as large. */
-  #take(bytes: number): ArrayBuffer {
+  #find(bytes: number): ArrayBuffer {
     const needed = Math.ceil(bytes / STEP_BYTES) * STEP_BYTES;
     let best = -1;
     let least = 2 * needed + 1;

@@ -47,7 +47,7 @@ export function spliceMember(fragments: readonly FragmentInfo[], bodies: readonl
 
 /** A gzip file whose bodies are not there yet. */
 interface OpenMember {
-  bytes: Buffer;
+  bytes: Buffer<ArrayBuffer>;
   /** The place of each body in it. */
   places: Buffer[];
   /** Bytes of its text. */
@@ -60,7 +60,7 @@ interface OpenMember {
  */
 export function openMember(
   fragments: readonly FragmentInfo[],
-  allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
+  allocate: (bytes: number) => Buffer<ArrayBuffer> = Buffer.allocUnsafe,
 ): OpenMember {
   const { head, tail, byteLength, rawLength } = memberFrame(fragments);
   const bytes = allocate(byteLength);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type FragmentInfo, objectKey, openMember } from '@packhouse/bundle';
+import { type FragmentInfo, objectKey, openMember, SpareBuffers } from '@packhouse/bundle';
 import { type Kind, type NotProved, PROOFS, type Proof } from '@packhouse/chain';
 import type { Database, NewBundle, StagedBlock } from '@packhouse/database';
 import type { ObjectStore } from '@packhouse/object-store';
@@ -7,7 +7,6 @@ import { type Context, isPackhouseError, PackhouseError } from '@packhouse/runti
 import { putFilter } from './put-filter.js';
 import { putBundle } from './put-verified.js';
 import { type SignerSource, withSigner } from './sign.js';
-import { giveBack, takeBytes } from './spare-bytes.js';
 
 interface PublishParts {
   context: Context;
@@ -21,6 +20,8 @@ interface PublishParts {
 const MAX_REASONS = 32;
 /** The version of the file format, written to the index row and the object's metadata. */
 const FORMAT_VERSION = 1;
+/** Memory of files that were written, for the next ones. */
+const spare = new SpareBuffers();
 
 /**
  * Publishes one bundle: splice, put, verify, and only then the row of the range index with its signed entry of the
@@ -43,7 +44,7 @@ export async function publish(
   // The index refuses an overlap in any case; a late packer should not even overwrite a published object.
   if ((await kept.bundles.ranges(kind, { start, end })).length > 0) return null;
   // The bodies are read to their places in the file.
-  const member = openMember(fragments, takeBytes);
+  const member = openMember(fragments, (bytes) => spare.take(bytes));
   const [blocks, items] = await Promise.all([
     kept.staging.blocks({ start, end }),
     kept.staging.readInto(kind, fragments, member.places),
@@ -73,7 +74,7 @@ export async function publish(
     putBundle(objectStore, row, member.bytes, signal),
   ]);
   // After an error somebody may still look at it.
-  giveBack(member.bytes);
+  spare.giveBack(member.bytes.buffer);
   await turn;
   const named = filter === null ? row : { ...row, filter };
   try {
