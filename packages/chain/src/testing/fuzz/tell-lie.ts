@@ -125,6 +125,10 @@ const LIES: readonly Lie[] = [
       if (random.oneIn(4)) Object.assign(tx, { r: '0x0', s: '0x0' });
     },
   },
+  {
+    after: (random, { block }) =>
+      change(random, block.transactions, ['blockHash', 'blockNumber', 'transactionIndex', 'blockTimestamp']),
+  },
   // senders, told the same everywhere
   {
     before: (random, answer) => {
@@ -156,6 +160,15 @@ const LIES: readonly Lie[] = [
       const moreOf = (gas: unknown) => `0x${(quantityOf(gas) + more).toString(16)}`;
       for (const receipt of receipts) receipt.cumulativeGasUsed = moreOf(receipt.cumulativeGasUsed);
       if (!random.oneIn(3)) block.gasUsed = moreOf(block.gasUsed);
+    },
+  },
+  // how a transaction ended
+  {
+    before: (random, { receipts }) => {
+      const receipt = random.pick(receipts);
+      if (receipt === undefined) return;
+      if (random.oneIn(2)) receipt.status = random.pick(['0x2', '0x3', '0x10', '0x0', '0x1', null]);
+      else receipt.root = random.pick([random.data(32), '0x', '0x12', null]);
     },
   },
   // contracts
@@ -294,6 +307,30 @@ const LIES: readonly Lie[] = [
       else if (how === 5)
         trace.subtraces = random.pick([0, 1, 5, 2 ** 32, 2 ** 32 + 1, 2 ** 53, -1, '1', null]);
       else trace.traceAddress = random.pick([[], [0], [0, 0], [0, 1], null, {}, [[]]]);
+    },
+  },
+  {
+    after: (random, { block, traces }) => {
+      const reward = objects(traces).find(({ type }) => type === 'reward');
+      if (reward === undefined) return;
+      const [tx] = block.transactions;
+      Object.assign(
+        reward,
+        random.pick([
+          ...[
+            { traceAddress: [0] },
+            { subtraces: 1 },
+            { transactionPosition: 0 },
+            { result: { gasUsed: '0x0' } },
+          ],
+          ...[
+            { transactionHash: tx?.hash ?? null },
+            { type: 'suicide' },
+            { error: 'Reverted' },
+            { action: tx },
+          ],
+        ]),
+      );
     },
   },
   {
