@@ -114,6 +114,10 @@ describe.skipIf(!HAS_RECORDINGS)('a scanned block (../shared/chain-data)', () =>
     expect(changed('receipts', /\]$/, '')).toBe('"receipts"');
     expect(changed('traces', '"subtraces":0', '"subtraces":1')).toBe('"traces"');
     expect(changed('traces', /^\[/, '[1,')).toBe('"traces"');
+    for (const part of ['transactions', 'receipts', 'traces'] as const) {
+      expect(changed(part, /\]$/, ']]')).toBe(JSON.stringify(part));
+      expect(changed(part, /\]$/, '] ')).toBe(JSON.stringify(part));
+    }
     expect(prover.proveRaw({ ...raw, header: { ...raw.header, gasUsed: '0x1' } })).toBe('header');
     expect(prover.proveRaw({ ...raw, header: {} })).toBe('header');
     expect(prover.proveRaw({ ...raw, traces: Buffer.alloc(0) })).toBe('traces');
