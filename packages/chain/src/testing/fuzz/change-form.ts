@@ -270,12 +270,15 @@ const CHANGES: readonly Change[] = [
   (random, { block }) => {
     block.size = random.pick(['0x1', '0x0', '0x00', null, undefined, '0xffffffffffffffffff', 7]);
   },
+  // as the first generation of the OP stack, or less of that
   (random, { receipts }) => {
-    const receipt = random.pick(receipts);
-    if (receipt === undefined) return;
-    if (random.oneIn(2)) receipt.contractAddress = `0x${'0'.repeat(40)}`;
-    else receipt.root = '0x';
-    if (random.oneIn(2)) delete receipt.from;
+    for (const receipt of receipts) {
+      const how = random.int(4);
+      if (how === 0) receipt.contractAddress = `0x${'0'.repeat(40)}`;
+      else if (how === 1) receipt.root = '0x';
+      else if (how === 2) delete receipt.contractAddress;
+      if (random.oneIn(2)) delete receipt.from;
+    }
   },
 ];
 
