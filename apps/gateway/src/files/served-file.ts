@@ -59,6 +59,9 @@ export interface FragmentTable {
 /** Bytes beyond a range that are read at most to check a fragment of which it has a part. */
 const MAX_EXTRA_BYTES = 8_388_608;
 
+/** One shared error: its stack is never read, and capturing one for each file costs time. */
+const RELEASED = new Error('the file is not needed any more');
+
 /**
  * The file of a published bundle. In memory it is checked against its row before the first byte is sent; streamed, it
  * is checked while it is sent, and its last piece only follows if it is right: whole by its SHA-256, a part by the
@@ -68,11 +71,13 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
   const { objectKey, byteLength, sha256 } = facts;
   const { store, damaged, pacer } = parts;
   const address = parts.redirect ? store.address : undefined;
-  const stop = new AbortController();
+  /** Only streams need one. */
+  let stop: AbortController | undefined;
+  let released = false;
   let pinned: PinnedBody | null = null;
   /** Turns what shows damage into the refusal. */
   const refusal = (error: unknown): unknown =>
-    !stop.signal.aborted && damaged.found(facts, error) ? fileDamaged() : error;
+    !released && damaged.found(facts, error) ? fileDamaged() : error;
 
   const partCheck = async (range: FileRange): Promise<RangeCheck> => {
     const { fragments, bodies } = await parts.tableOf(facts);
@@ -84,11 +89,14 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
     check: RangeCheck,
     owner: number | string,
   ): AsyncGenerator<Buffer, void, undefined> {
-    const turn = (bytes: number): Promise<void> | undefined => pacer.turn(owner, bytes, stop.signal);
+    stop = new AbortController();
+    const { signal } = stop;
+    if (released) stop.abort(RELEASED);
+    const turn = (bytes: number): Promise<void> | undefined => pacer.turn(owner, bytes, signal);
     try {
       // An open stream reads ahead.
       await turn(Math.min(PIECE_BYTES, check.read.end - check.read.start + 1));
-      const source = await store.stream(objectKey, check.read, stop.signal);
+      const source = await store.stream(objectKey, check.read, signal);
       yield* checkedPieces(source, check, range, turn);
     } catch (error) {
       throw refusal(error);
@@ -112,7 +120,7 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
           throw refusal(error);
         });
       // The client went away while the body was read, so nobody else will release it.
-      if (stop.signal.aborted) pinned?.release();
+      if (released) pinned?.release();
       return pinned;
     },
     async stream(range, owner) {
@@ -122,7 +130,8 @@ export function publishedFile(facts: PublishedFacts, parts: PublishedParts): Ser
       return resume(await pieces.next(), pieces);
     },
     release: () => {
-      stop.abort();
+      released = true;
+      stop?.abort(RELEASED);
       pinned?.release();
     },
   };

@@ -72,3 +72,26 @@ it('says of an answer to a client that is gone that it was not sent, whenever it
   given?.sendText('x', 'text/plain');
   expect(await new Promise((resolve) => given?.whenSent(resolve))).toBe(false);
 });
+
+it('ends a stream whose reader is gone, and the connection of a stream that fails', async () => {
+  let ended = false;
+  async function* endless(): AsyncGenerator<Buffer> {
+    try {
+      for (;;) yield Buffer.alloc(100_000);
+    } finally {
+      ended = true;
+    }
+  }
+  async function* failing(): AsyncGenerator<Buffer> {
+    yield Buffer.from('x');
+    throw new Error('broken');
+  }
+  const ends = await serve((exchange, n) => exchange.sendStream(n === 1 ? failing() : endless()));
+  client.resume().write(ASKED);
+  await once(client, 'close');
+  client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.pause().write(ASKED);
+  client.once('readable', () => client.destroy());
+  await expect.poll(() => ended).toBe(true);
+  expect(await Promise.all(ends)).toEqual([false, false]);
+});

@@ -228,7 +228,7 @@ export class Exchange {
     }
     this.#begin(length);
     if (length > FREE_BYTES) {
-      this.#pipe(paced([Buffer.from(text)], this.turn));
+      void this.#pipe(paced([Buffer.from(text)], this.turn));
       return;
     }
     // Latin1 text is written byte for byte, together with the head.
@@ -252,7 +252,7 @@ export class Exchange {
     this.#begin(body.length);
     if (body.length <= ONE_WRITE) this.response.end(body.toString('latin1'), 'latin1');
     else if (body.length <= FREE_BYTES) this.response.end(body);
-    else this.#pipe(paced([body], this.turn));
+    else void this.#pipe(paced([body], this.turn));
   }
 
   /** Sends bytes between two latin1 texts without joining them. */
@@ -273,7 +273,7 @@ export class Exchange {
     }
     if (length > FREE_BYTES) {
       const all = [Buffer.from(before, 'latin1'), ...pieces, Buffer.from(after, 'latin1')];
-      this.#pipe(paced(all, this.turn));
+      void this.#pipe(paced(all, this.turn));
       return;
     }
     response.cork();
@@ -297,14 +297,31 @@ export class Exchange {
     if (length !== -1) this.bytes = Number(this.#headers[length + 1]);
     response.writeHead(this.#status, this.#headers);
     const counted = length === -1 ? this.#counted(body) : body;
-    this.#pipe(inTurn ? counted : paced(counted, this.turn));
+    void this.#pipe(inTurn ? counted : paced(counted, this.turn));
   }
 
-  /** Sends what comes behind the head. */
-  #pipe(body: AsyncIterable<Buffer | string>): void {
-    // A pipeline adds more than ten listeners.
-    this.response.setMaxListeners(0);
-    pipeline(body, this.response, () => undefined);
+  /**
+   * Sends what comes behind the head; never fails. Not a pipeline, which costs a twentieth of a download: it ends with an
+   * abort, whose error takes a stack trace.
+   */
+  async #pipe(body: AsyncIterable<Buffer | string>): Promise<void> {
+    const { response } = this;
+    let wake: (() => void) | undefined;
+    const proceed = (): void => wake?.();
+    response.on('drain', proceed).on('close', proceed);
+    try {
+      for await (const piece of body) {
+        if (!response.destroyed && !response.write(piece)) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+        if (response.destroyed) return;
+      }
+      response.end();
+    } catch {
+      response.destroy();
+    }
   }
 
   /** Compresses a body while it is sent, at the pace of its reader. */
