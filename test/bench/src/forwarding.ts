@@ -243,7 +243,8 @@ async function memory(
   rpc: string,
   workers: number,
 ): Promise<BenchOutcome> {
-  const bound = MEMORY * (1 + workers);
+  // Workers have a process above them.
+  const bound = MEMORY * (1 + (workers > 1 ? workers + 1 : 1));
   const slow = async (body: string): Promise<SlowReport> => {
     const wanted: SlowReaders = {
       ...{ url: gateway.url, path: rpc, body, connections: READERS, pauseSeconds: PAUSE_SECONDS },

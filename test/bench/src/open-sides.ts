@@ -16,6 +16,10 @@ export async function openSides(scope: Scope, workers = 1) {
     await place.database.networks.register({ id, chainId });
   }
   const objects = path.join(place.directory, 'objects');
-  const gateway = await startGateway(scope, place, { networksFile, objects, workers });
+  const gateway = await startGateway(scope, place, {
+    ...{ networksFile, objects, workers },
+    // Connections of one load may still be counted when the next begins.
+    env: { CONNECTIONS_PER_ADDRESS: '2000' },
+  });
   return { directory: place.directory, gateway, node };
 }
