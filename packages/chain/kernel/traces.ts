@@ -14,6 +14,7 @@ import {
   has,
   isNull,
   isText,
+  lacks,
   lengthOf,
   RESULT_SLOTS as RESULT,
   set,
@@ -38,6 +39,10 @@ import { writeObject } from './write';
 const CALL: usize = memory.data<u8>([34, 99, 97, 108, 108, 34]);
 const CREATE: usize = memory.data<u8>([34, 99, 114, 101, 97, 116, 101, 34]);
 const SUICIDE: usize = memory.data<u8>([34, 115, 117, 105, 99, 105, 100, 101, 34]);
+/** The newer name of the same; one is written, as src/record/trace.ts does. */
+const SELFDESTRUCT: usize = memory.data<u8>([
+  34, 115, 101, 108, 102, 100, 101, 115, 116, 114, 117, 99, 116, 34,
+]);
 const REWARD: usize = memory.data<u8>([34, 114, 101, 119, 97, 114, 100, 34]);
 /** Types of calls that run the code of another account as the caller's: `"delegatecall"`, `"callcode"`. */
 const DELEGATE_CALL: usize = memory.data<u8>([
@@ -109,7 +114,10 @@ function typeOf(): u32 {
   if (isText(TRACE, F.TRACE_TYPE, CALL, 6)) return F.CALL;
   if (isText(TRACE, F.TRACE_TYPE, CREATE, 8)) return F.CREATE;
   if (isText(TRACE, F.TRACE_TYPE, SUICIDE, 9)) return F.SUICIDE;
-  return isText(TRACE, F.TRACE_TYPE, REWARD, 8) ? F.REWARD : 0;
+  if (isText(TRACE, F.TRACE_TYPE, REWARD, 8)) return F.REWARD;
+  if (!isText(TRACE, F.TRACE_TYPE, SELFDESTRUCT, 14)) return 0;
+  set(TRACE, F.TRACE_TYPE, SUICIDE, 9);
+  return F.SUICIDE;
 }
 
 /** Writes the texts of action and result, and puts them in the places of what the answer has. */
@@ -118,7 +126,7 @@ function writeParts(type: u32): bool {
   let end = writeObject(at, scratchEnd, type, ACTION);
   if (end === 0) return false;
   set(TRACE, F.TRACE_ACTION, at, end - at);
-  const failed = has(TRACE, F.TRACE_ERROR);
+  const failed = !lacks(TRACE, F.TRACE_ERROR);
   if (type === F.SUICIDE || type === F.REWARD)
     return !has(TRACE, F.TRACE_RESULT) || isNull(TRACE, F.TRACE_RESULT);
   if (!has(TRACE, F.TRACE_RESULT)) return failed;
@@ -194,7 +202,7 @@ function isHash(): bool {
 function noteContext(type: u32): void {
   if (type === F.CALL) {
     noteCalled(valueAt(ACTION, isBorrowing() ? F.ACTION_FROM : F.ACTION_TO) + 3);
-  } else if (type === F.CREATE && !has(TRACE, F.TRACE_ERROR)) {
+  } else if (type === F.CREATE && lacks(TRACE, F.TRACE_ERROR)) {
     noteCalled(valueAt(RESULT, F.RESULT_ADDRESS) + 3);
   }
 }
@@ -215,7 +223,7 @@ function isRootOf(type: u32): bool {
   if (!isText(ACTION, F.ACTION_VALUE, transactionValueAt(tx), transactionValueLength(tx))) return false;
   if (!isText(ACTION, to === 0 ? F.ACTION_INIT : F.ACTION_INPUT, inputAt(tx), inputLength(tx))) return false;
   if (!checks(RECEIPTS_GIVEN)) return true;
-  const failed = has(TRACE, F.TRACE_ERROR);
+  const failed = !lacks(TRACE, F.TRACE_ERROR);
   const success = successOf(tx);
   // A deposit that fails before its first instruction has a failed receipt, and no frame that could have failed.
   if (success !== 2 && failed === (success === 1) && !(isDeposit(tx) && success === 0)) return false;

@@ -43,6 +43,22 @@ const FORMS: readonly (readonly [form: string, change: (answer: Answer) => unkno
   ['no price in receipts', receipts((one) => delete one.effectiveGasPrice)],
   ['no gas of blobs', receipts((one) => delete one.blobGasUsed)],
   ['null for the status before Byzantium', receipts((one) => (one.status ??= null))],
+  ['null for the root since Byzantium', receipts((one) => (one.root ??= null))],
+  [
+    "OpenEthereum's fields of logs",
+    ({ receipts: all }) =>
+      all
+        .flatMap(({ logs }) => logs)
+        .map((log) => Object.assign(log, { transactionLogIndex: '0x0', type: 'mined' })),
+  ],
+  ['null for the error of traces', ({ traces }) => traces.map((trace) => (trace.error ??= null))],
+  [
+    'the newer name of suicides',
+    ({ traces }) =>
+      traces
+        .filter(({ type }) => type === 'suicide')
+        .map((trace) => Object.assign(trace, { type: 'selfdestruct' })),
+  ],
   ['no size', ({ block }) => delete block.size],
   ['a wrong size', ({ block }) => Object.assign(block, { size: '0x1' })],
   ['no withdrawals', ({ block }) => delete block.withdrawals],

@@ -68,7 +68,7 @@ const RECEIPT: Forms = {
   ...forms('bytes32', 'transactionHash blockHash'),
   ...forms('bytes20', 'from'),
   ...forms('bytes20?', 'to contractAddress'),
-  root: 'data',
+  root: 'data?',
   status: 'quantity?',
   ...forms('quantity', 'transactionIndex blockNumber cumulativeGasUsed gasUsed effectiveGasPrice type'),
   ...forms('quantity', 'blobGasPrice blobGasUsed depositNonce depositReceiptVersion'),
@@ -96,7 +96,8 @@ const TRACE: Forms = {
   ...forms('integer', 'blockNumber subtraces'),
   ...forms('integer?', 'transactionPosition'),
   traceAddress: 'integers',
-  ...forms('text', 'type error'),
+  ...forms('text', 'type'),
+  ...forms('text?', 'error'),
 };
 
 const ACTION: Forms = {
@@ -129,7 +130,7 @@ function tableOf(table: FieldTable, forms: Forms, kept: Forms = {}): ObjectTable
 export const OBJECTS: readonly ObjectTable[] = [
   tableOf(TRANSACTION_FIELDS, TRANSACTION, OLD_TRANSACTION),
   tableOf(RECEIPT_FIELDS, RECEIPT, OLD_RECEIPT),
-  tableOf(LOG_FIELDS, LOG),
+  tableOf(LOG_FIELDS, LOG, forms('text', 'transactionLogIndex type')),
   tableOf(TRACE_FIELDS, TRACE),
   tableOf(CALL_FIELDS, ACTION),
   tableOf(RESULT_FIELDS, RESULT),
@@ -144,11 +145,10 @@ interface Order {
   required: readonly string[];
 }
 
-const all = (object: number, required: string, without = ''): Order => {
-  const left = new Set(without.split(' '));
+const all = (object: number, required: string): Order => {
   const { names: known, spec } = OBJECTS[object]!;
   const others = known.filter((name) => !spec.includes(name)).sort();
-  const names = [...spec, ...others].filter((name) => !left.has(name));
+  const names = [...spec, ...others];
   return { object, names, required: required.split(' ') };
 };
 
@@ -182,7 +182,7 @@ export const ORDERS: readonly (Order | undefined)[] = [
   some(OF_RESULT!, RESULT_FIELDS, 'address code', 'output'),
   some(OF_RESULT!, RESULT_FIELDS, 'address code', 'gasUsed output address code'),
   all(OF_TRANSACTION!, `${OF_ANY_TYPE} sourceHash`),
-  all(OF_TRACE!, `action ${PLACE} subtraces traceAddress type`, 'error'),
+  all(OF_TRACE!, `action ${PLACE} subtraces traceAddress type`),
 ];
 
 /** Layout of kernel/fields.ts. */
