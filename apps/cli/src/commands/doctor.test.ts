@@ -289,7 +289,7 @@ describe('packhouse doctor', () => {
 
   it('ends in bounded time where a node leaves some questions open', async () => {
     const hanging = await replay({ faults: [{ do: 'hang', when: { method: 'eth_getBlockReceipts' } }] });
-    const { code, all } = await told(evm(`{url: '${hanging.url}'}`), ['--timeout', '300']);
+    const { code, all } = await told(evm(`{url: '${hanging.url}'}`), ['--timeout', '1000']);
     expect(code).toBe(2);
     expect(all[0]).toMatchObject({ usable: true });
     const said = all[0]?.findings.map(({ message }) => message).join(' ');
