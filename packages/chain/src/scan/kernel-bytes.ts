@@ -1,5 +1,5 @@
 // Made by `npm run kernel`. SHA-256 of the sources in the order of their names:
-// 9c44522e44f314d27512e6b8e7d916c994ebcd7fa44a8bc4ea7d6596cff05575
+// 7c265b28cb3569b4d7075d79c1faf654c6adb5955af4d94f21f2036be54e1f52
 
 /** The compiled kernel, in base64. */
 export const KERNEL_BASE64 = [
