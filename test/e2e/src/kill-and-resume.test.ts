@@ -27,7 +27,8 @@ beforeEach(async () => {
     seed: 7,
     startNumber: 1_000,
   });
-  node = await createReplayNode({ blocks: chain, latencyMs: 5 });
+  // Slow enough that the first blocks are staged long before the last are fetched.
+  node = await createReplayNode({ blocks: chain, latencyMs: 400 });
 });
 afterEach(async () => {
   await end(cli);
