@@ -59,6 +59,7 @@ const FORMS: readonly (readonly [form: string, change: (answer: Answer) => unkno
         .filter(({ type }) => type === 'suicide')
         .map((trace) => Object.assign(trace, { type: 'selfdestruct' })),
   ],
+  ["Anvil's time in receipts", receipts((one) => Object.assign(one, { blockTimestamp: 1_735_691_136 }))],
   ['no size', ({ block }) => delete block.size],
   ['a wrong size', ({ block }) => Object.assign(block, { size: '0x1' })],
   ['no withdrawals', ({ block }) => delete block.withdrawals],

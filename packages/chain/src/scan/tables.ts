@@ -76,8 +76,11 @@ const RECEIPT: Forms = {
   logsBloom: 'bytes256',
 };
 
-/** Fees of the OP stack. */
-const OLD_RECEIPT: Forms = forms('text?', [...RECEIPT_FIELDS.kept].join(' '));
+/** Fees of the OP stack, and the time as Anvil has it. */
+const OLD_RECEIPT: Forms = {
+  ...forms('text?', [...RECEIPT_FIELDS.kept].join(' ')),
+  blockTimestamp: 'integer',
+};
 
 const LOG: Forms = {
   removed: 'boolean',
